@@ -1,0 +1,6 @@
+"""How rows come in: one gate (`validate`), and designs that can be summed over."""
+
+from hiperplano.data.design import Block, Design
+from hiperplano.data.validate import validate, validate_rows
+
+__all__ = ["Block", "Design", "validate", "validate_rows"]

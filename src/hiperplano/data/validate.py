@@ -1,0 +1,163 @@
+"""The one gate: every array that enters an estimator is checked here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import validate_data
+
+from hiperplano.data.dense import DenseDesign
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.sparse import SparseDesign
+from hiperplano.errors import InvalidData, InvalidTarget
+
+_FLOATS = [np.float64, np.float32]
+
+
+def validate(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, numeric_target: bool = True, reset: bool = True
+) -> Design:
+    """Check rows, targets and weights of a fit, and record the columns on the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Receives `n_features_in_` and, from a table, `feature_names_in_`.
+    X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d)
+        float32 stays float32; other sparse formats become CSR.
+    y : array of shape (n,) or (n, targets)
+    sample_weight : None, number, or array of shape (n,)
+    numeric_target : bool
+        False keeps labels of any kind in the design's target, as they came.
+    reset : bool
+        False checks the columns against those seen before instead of recording them.
+    """
+    X, y = _checked(
+        estimator,
+        X,
+        y,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=_FLOATS,
+        multi_output=numeric_target,
+        y_numeric=numeric_target,
+    )
+    if numeric_target:
+        y = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(y).all():
+            raise InvalidTarget(
+                f"Input y contains NaN or infinity in {np.sum(~np.isfinite(y))} of {y.size} places; "
+                "a target must be finite. Drop those rows."
+            )
+    return design(X, y, check_weight(sample_weight, len(y)))
+
+
+def validate_rows(estimator: Any, X: Any) -> Any:
+    """Check rows for a prediction against the columns seen in `fit`."""
+    X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
+    return design(X, np.empty((X.shape[0], 0)), None).x
+
+
+def design(X: Any, y: Array, weight: Array | None) -> Design:
+    """Wrap checked arrays, after a look at every number for NaN and infinity."""
+    one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
+    if issparse(X):
+        X = csr_array(X)
+        X.sum_duplicates()
+        rows: Design = SparseDesign(X, y, weight, one_target)
+    else:
+        rows = DenseDesign(X, y, weight, one_target)
+    _refuse_nonfinite(rows)
+    return rows
+
+
+def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
+    """None for equal weights of one, otherwise a checked float64 vector."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise InvalidData(
+            f"sample_weight has shape {weight.shape}; one weight for each of the {n_rows} rows is needed, "
+            f"so sample_weight.shape == ({n_rows},). Pass a vector in the order of the rows."
+        )
+    if not np.isfinite(weight).all():
+        bad = int(np.flatnonzero(~np.isfinite(weight))[0])
+        raise InvalidData(
+            f"Input sample_weight contains NaN or infinity (row {bad}: {weight[bad]}); weights must be finite. "
+            "Use 0 for rows that should not count."
+        )
+    if (weight < 0).any():
+        bad = int(np.flatnonzero(weight < 0)[0])
+        raise InvalidData(
+            f"Negative values in data passed to `sample_weight` (row {bad}: {weight[bad]:g}); weights must be "
+            "0 or more. Use 0 for rows that should not count."
+        )
+    if not weight.any():
+        raise InvalidData(
+            f"Sample weights must contain at least one non-zero number; all {n_rows} are 0. "
+            "Give a positive weight to the rows that should count."
+        )
+    return weight
+
+
+def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
+    try:
+        return validate_data(estimator, *args, ensure_all_finite=False, **rules)
+    except ValueError as problem:
+        text = str(problem)
+        kind = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData
+        raise kind(text + _evidence(text, args[0])) from problem
+
+
+def _evidence(text: str, X: Any) -> str:
+    """What scikit-learn's message leaves out: where the text is that should be numbers."""
+    if "could not convert" not in text:
+        return ""
+    columns = X.columns if hasattr(X, "columns") else range(np.asarray(X, dtype=object).shape[1])
+    table = np.asarray(X, dtype=object)
+    for position, name in enumerate(columns):
+        for row, value in enumerate(table[:, position]):
+            if isinstance(value, str) and not _is_number(value):
+                return (
+                    f". Column {name!r} holds text ({value!r} in row {row}); all columns must be numbers. "
+                    "Encode it first, for example with sklearn.preprocessing.OneHotEncoder."
+                )
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_nonfinite(rows: Design) -> None:
+    """Look at every number once, in threads: a sum that is finite has only finite terms."""
+
+    def total(block: Block) -> Sums:
+        values = block.x if isinstance(block.x, np.ndarray) else block.x.data
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (np.atleast_1d(np.sum(values, dtype=np.float64)),)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        (sum_of_all,) = rows.fold(total)
+    if np.isfinite(sum_of_all[0]):
+        return
+    for rows_of_block in rows.slices():  # not finite, or a sum that overflowed: look closer
+        dense = rows.block(rows_of_block).dense()
+        bad = np.argwhere(~np.isfinite(dense))
+        if len(bad):
+            row, column = bad[0]
+            value = "NaN" if np.isnan(dense[row, column]) else "infinity"
+            raise InvalidData(
+                f"Input X contains {value} (first in row {rows_of_block.start + row}, column {column}); every "
+                "number must be finite. Drop those rows, or fill them first, for example with "
+                "sklearn.impute.SimpleImputer."
+            )

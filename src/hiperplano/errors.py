@@ -1,0 +1,43 @@
+"""Every exception and warning of the library.
+
+A message states the rule, the evidence against it, and a remedy, in this order of importance to the reader:
+what was found, what is needed, what to do.
+"""
+
+from __future__ import annotations
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "AccuracyWarning",
+    "ConvergenceWarning",
+    "HiperplanoError",
+    "InvalidData",
+    "InvalidParameter",
+    "InvalidTarget",
+    "NotAvailable",
+]
+
+
+class HiperplanoError(Exception):
+    """Base of all errors raised on purpose by hiperplano."""
+
+
+class InvalidData(HiperplanoError, ValueError):
+    """The rows cannot be used: not numbers, not finite, too few, of unequal length."""
+
+
+class InvalidTarget(InvalidData):
+    """The target cannot be used: one class only, not finite, of the wrong kind."""
+
+
+class InvalidParameter(HiperplanoError, ValueError):
+    """A parameter of an estimator or function is outside its range."""
+
+
+class NotAvailable(HiperplanoError, AttributeError):
+    """The question has no answer for this model or this fit; the message says why."""
+
+
+class AccuracyWarning(UserWarning):
+    """The fit is the best that floating point allows, but few of its digits can be trusted."""

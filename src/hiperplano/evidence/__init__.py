@@ -1,0 +1,1 @@
+"""Knowing how good a fit is: standard errors, tests, residual analysis."""

@@ -1,0 +1,162 @@
+"""The table of a fitted model: one object for every family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Coefficients with their uncertainty, and how good the fit is.
+
+    Attributes
+    ----------
+    title : str
+    names : list of str
+        The intercept, if any, comes first and is named `intercept`.
+    coef, se, statistic, p, low, high : ndarray of shape (k,) or (blocks, k)
+        Coefficients, standard errors, coefficient over standard error, two-sided p-values, and the ends of the
+        confidence interval. What does not hold for a fit is NaN there and explained in `notes`.
+    stats : mapping
+        Numbers about the whole fit, by name.
+    level : float
+        Of the confidence intervals.
+    statistic_name : str
+        "t" or "z".
+    covariance : ndarray of shape (k, k) or (blocks, k, k)
+        Of the coefficients.
+    blocks : list of str
+        Names of targets or classes if there is more than one; empty otherwise.
+    notes : tuple of str
+        What a reader must know before trusting the numbers.
+    """
+
+    title: str
+    names: list[str]
+    coef: Array
+    se: Array
+    statistic: Array
+    p: Array
+    low: Array
+    high: Array
+    stats: Mapping[str, Any]
+    level: float
+    statistic_name: str
+    covariance: Array = field(repr=False)
+    blocks: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+
+    def columns(self) -> dict[str, Array]:
+        """The numeric columns of the table, by heading."""
+        percent = f"{100 * self.level:g}%"
+        return {
+            "coef": self.coef,
+            "se": self.se,
+            self.statistic_name: self.statistic,
+            "p": self.p,
+            f"low {percent}": self.low,
+            f"high {percent}": self.high,
+        }
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame, one row for each coefficient."""
+        import pandas as pd
+
+        table = self._flat()
+        index = [table.pop(key) for key in ("block", "name") if key in table]
+        return pd.DataFrame(table, index=pd.MultiIndex.from_arrays(index) if len(index) > 1 else pd.Index(index[0]))
+
+    def to_polars(self) -> Any:
+        """The table as a polars DataFrame, with a column `name`."""
+        import polars as pl
+
+        return pl.DataFrame(self._flat())
+
+    def _flat(self) -> dict[str, Any]:
+        table: dict[str, Any] = {}
+        if self.blocks:
+            table["block"] = list(np.repeat(self.blocks, len(self.names)))
+        table["name"] = self.names * max(1, len(self.blocks))
+        keys = {f"low {100 * self.level:g}%": "low", f"high {100 * self.level:g}%": "high"}
+        return table | {keys.get(key, key): np.ravel(values) for key, values in self.columns().items()}
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Headings and rows of text."""
+        columns = self.columns()
+        rows = []
+        for i in range(max(1, len(self.blocks))):
+            if self.blocks:
+                rows.append([f"[{self.blocks[i]}]"] + [""] * len(columns))
+            for j, name in enumerate(self.names):
+                at = (i, j) if self.blocks else j
+                rows.append([name] + [_text(key, values[at]) for key, values in columns.items()])
+        return ["", *columns], rows
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [(key, _fact(value)) for key, value in self.stats.items()]
+
+    def __str__(self) -> str:
+        headings, rows = self._cells()
+        widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+        lines = [self.title, "=" * max(len(self.title), sum(widths) + 2 * len(widths) - 2)]
+        for row in [headings, *rows]:
+            cells = [row[0].ljust(widths[0])] + [
+                cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)
+            ]
+            lines.append("  ".join(cells).rstrip())
+        lines += ["-" * len(lines[1]), *_paragraph([f"{key} = {value}" for key, value in self._facts()], len(lines[1]))]
+        lines += [f"Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        headings, rows = self._cells()
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
+        body = "".join(
+            f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
+            for row in rows
+        )
+        facts = ", ".join(f"{escape(key)} = {escape(value)}" for key, value in self._facts())
+        notes = "".join(f"<p><em>Note: {escape(note)}</em></p>" for note in self.notes)
+        return (
+            f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table><p>{facts}</p>{notes}"
+        )
+
+
+def _text(heading: str, value: float) -> str:
+    if np.isnan(value):
+        return "–"
+    if heading == "p":
+        return "<0.0001" if value < 1e-4 else f"{value:.4f}"
+    return f"{value:.3f}" if heading in ("t", "z") and abs(value) < 1e4 else f"{value:.5g}"
+
+
+def _fact(value: Any) -> str:
+    values = np.atleast_1d(value)
+    return ", ".join(str(one) if isinstance(one, str) else f"{one:.6g}" for one in values.tolist())
+
+
+def _paragraph(parts: list[str], width: int) -> list[str]:
+    """Join with two spaces, in lines of at most `width`."""
+    lines = [""]
+    for part in parts:
+        joined = f"{lines[-1]}  {part}" if lines[-1] else part
+        if len(joined) > max(width, 60) and lines[-1]:
+            lines.append(part)
+        else:
+            lines[-1] = joined
+    return lines
+
+
+def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
+    """Names of the columns, the intercept first; `x0`, `x1`, … if the rows came without names."""
+    names = getattr(model, "feature_names_in_", None)
+    columns = [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+    return (["intercept"] if fit_intercept else []) + columns

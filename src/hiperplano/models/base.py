@@ -1,0 +1,56 @@
+"""What all linear estimators share: scores of rows, and the publication of a solution."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data.design import Array
+from hiperplano.data.validate import validate_rows
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning
+from hiperplano.solvers.solution import Solution
+
+_FEW_DIGITS = 3
+
+
+class LinearModel(BaseEstimator):
+    """An estimator with `coef_` and `intercept_`, on dense and CSR rows."""
+
+    coef_: Array
+    intercept_: Any
+    solution_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _scores(self, X: Any) -> Array:
+        """x·coef + intercept for every row."""
+        check_is_fitted(self)
+        X = validate_rows(self, X)
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+
+def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
+    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
+    coef, intercept = solution.coef.astype(dtype, copy=False), solution.intercept.astype(dtype, copy=False)
+    model.coef_ = coef[0] if one_target else coef
+    model.intercept_ = intercept[0] if one_target else intercept
+    model.solution_ = solution
+    model.n_iter_ = solution.n_iter
+    if not solution.converged:
+        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=3)
+    digits = getattr(solution, "digits", np.inf)
+    if digits < _FEW_DIGITS:
+        warnings.warn(
+            f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
+            f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
+            "follow from others, or add a penalty (Ridge).",
+            AccuracyWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,316 @@
+"""Least squares and ridge regression, and the classifier made of them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array
+from hiperplano.data.parameters import check_number, flag, number, one_of, whole
+from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.evidence.least_squares import Sample, summarise
+from hiperplano.evidence.summary import Summary
+from hiperplano.models.base import LinearModel, publish
+from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
+
+
+class _LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
+    """What `LinearRegression` and `Ridge` share: all but the penalty."""
+
+    fit_intercept: bool
+    positive: bool
+    solver: str
+    tol: float
+    max_iter: int | None
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, x·coef + intercept.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, targets)
+        """
+        return self._scores(X)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients with their standard errors, and how good the fit is.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the confidence intervals.
+
+        Returns
+        -------
+        Summary
+            A table: print it, show it in a notebook, or take `to_pandas()` / `to_polars()` or its arrays.
+        """
+        check_is_fitted(self)
+        return summarise(self, level)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        design = validate(self, X, y, sample_weight)
+        solution = solve_least_squares(design, alpha=self._alphas(design.n_targets), **self._control())
+        publish(self, solution, design.x.dtype, design.one_target)
+        self.rank_ = solution.rank
+        self._sample_ = Sample.of(design)
+        return self
+
+    def _alphas(self, n_targets: int) -> Array:
+        return np.zeros(n_targets)
+
+    def _control(self) -> dict[str, Any]:
+        return {
+            "fit_intercept": flag(self, "fit_intercept"),
+            "positive": flag(self, "positive"),
+            "solver": one_of(self, "solver", SOLVERS),
+            "tol": number(self, "tol", low=0.0, open_low=True),
+            "max_iter": whole(self, "max_iter", low=1, optional=True),
+        }
+
+
+class LinearRegression(_LeastSquares):
+    """Least squares: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)².
+
+    Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
+    over the rows is enough for well-conditioned columns; where it is not, the answer is refined with residuals
+    in doubled precision, and `solution_` says what was done and how many digits can be trusted. If columns
+    depend on each other, the shortest coefficients that fit best are taken.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+    positive : bool, default=False
+        Only coefficients of 0 or more.
+    solver : {"auto", "gram", "qr", "cg"}, default="auto"
+        "gram" sums the normal equations (and goes on to "qr" by itself where they are not accurate enough), "qr"
+        factors the rows, "cg" takes conjugate gradients, for more columns than their Gram matrix fits memory.
+    tol : float, default=1e-10
+        For "cg": relative length of the gradient to reach.
+    max_iter : int, optional
+        For "cg": most steps; ten for each column by default.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,) or (targets, d)
+    intercept_ : float or ndarray of shape (targets,)
+    rank_ : int
+        Independent columns, without the intercept.
+    solution_ : LeastSquaresSolution
+        How the fit ended: `status`, `method`, `digits`, `condition`, `gap`.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If the rows came with names.
+
+    Examples
+    --------
+    A credit line from income and debt ratio; the columns' scales differ by 10⁷ and need no care.
+
+    >>> import numpy as np
+    >>> from hiperplano import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> income, ratio = rng.normal(3e6, 1e6, 200), rng.normal(0.3, 0.1, 200)
+    >>> line = 1e-6 * income + 5 * ratio
+    >>> model = LinearRegression().fit(np.column_stack([income, ratio]), line)
+    >>> round(float(model.coef_[1]), 10)
+    5.0
+    >>> print(model.solution_)
+    Solved by normal equations; about 15 digits of the coefficients can be trusted.
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        positive: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the coefficients.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,) or (n, targets)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        return self._fit(X, y, sample_weight)
+
+
+class Ridge(_LeastSquares):
+    """Least squares with a penalty: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)² + alpha·‖coef‖².
+
+    The intercept is not penalised. In the notation of a mean loss with strength λ, alpha = λ·n.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (targets,), default=1.0
+        Strength of the penalty, 0 or more.
+    fit_intercept, positive, solver, tol, max_iter
+        As in `LinearRegression`.
+
+    Attributes
+    ----------
+    coef_, intercept_, rank_, solution_, n_iter_, n_features_in_, feature_names_in_
+        As in `LinearRegression`.
+
+    Examples
+    --------
+    >>> from hiperplano import Ridge
+    >>> model = Ridge(alpha=1.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> print(model.coef_.round(4), round(float(model.intercept_), 4))
+    [0.6667] 0.3333
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        positive: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the coefficients.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,) or (n, targets)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _alphas(self, n_targets: int) -> Array:
+        if np.ndim(self.alpha) == 0:
+            return np.full(n_targets, number(self, "alpha", low=0.0))
+        values = [check_number("Ridge", "alpha", value, 0.0, np.inf) for value in np.asarray(self.alpha).tolist()]
+        if len(values) != n_targets:
+            raise InvalidParameter(
+                f"Ridge: alpha holds {len(values)} numbers for {n_targets} targets; it must be one number, or one "
+                "for each target. Correct alpha or y. (Number of targets and number of penalties do not correspond.)"
+            )
+        return np.array(values)
+
+
+class LeastSquaresClassifier(ClassifierMixin, LinearModel):
+    """Least squares on 1-of-K coded classes; the class with the largest score is taken.
+
+    A fast baseline, and the starting point of better classifiers. Its scores are not probabilities, and points
+    far on the right side of the plane pull it as much as points on the wrong one.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Strength of the penalty alpha·‖coef‖², as in `Ridge`.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" gives each class the same total.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (classes, d)
+        For two classes, of the difference between the second's score and the first's.
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    solution_, n_iter_, n_features_in_, feature_names_in_
+        As in `LinearRegression`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hiperplano import LeastSquaresClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(LeastSquaresClassifier().fit(X, y).score(X, y), 2)
+    0.85
+    """
+
+    def __init__(self, alpha: float = 0.0, *, fit_intercept: bool = True, class_weight: Any = None) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n,), optional
+        """
+        design = self._coded(validate(self, X, y, sample_weight, numeric_target=False))
+        solution = solve_least_squares(
+            design,
+            alpha=np.full(design.n_targets, number(self, "alpha", low=0.0)),
+            fit_intercept=flag(self, "fit_intercept"),
+            positive=False,
+            solver="auto",
+            tol=1e-10,
+            max_iter=None,
+        )
+        publish(self, solution, design.x.dtype, one_target=False)
+        self._sample_ = Sample.of(design)
+        return self
+
+    def _coded(self, design: Design) -> Design:
+        """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
+        labels = design.y[:, 0]
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidTarget(
+                f"y holds one class ({self.classes_[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes "
+                "or more. Check the target column."
+            )
+        if len(self.classes_) == 2:
+            coded = np.where(codes == 1, 1.0, -1.0)[:, None]
+        else:
+            coded = np.eye(len(self.classes_))[codes]
+        weight = design.weight
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, labels)
+            weight = by_class if weight is None else weight * by_class
+        return design.with_target(coded, weight)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes)."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class with the largest score; a tie gives the first."""
+        scores = self.decision_function(X)
+        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[which])

@@ -1,0 +1,1 @@
+"""Choosing among models: paths and cross-validation."""

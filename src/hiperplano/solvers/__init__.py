@@ -1,0 +1,1 @@
+"""How the minimum is found."""

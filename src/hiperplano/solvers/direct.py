@@ -1,0 +1,194 @@
+"""Least squares from one pass, and from more only where the numbers ask for it.
+
+The centred Gram matrix of the columns, scaled to unit length, is summed in one pass and factored. Its
+condition number tells how many digits the answer has. If they are not enough, the same factor serves to
+refine the answer with residuals in doubled precision; if the Gram matrix itself is too far gone, an orthogonal
+factorisation over blocks takes its place; if columns depend on each other, the shortest solution is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from hiperplano.data.design import Array, Design
+from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.exact import ExactProducts
+from hiperplano.solvers.factor import Factor, cholesky, from_triangle
+from hiperplano.solvers.normal import NormalEquations
+from hiperplano.solvers.orthogonal import minimum_norm, numerical_rank, triangle
+from hiperplano.solvers.refine import by_factor, by_triangle, refine
+from hiperplano.solvers.residuals import residual_squares
+from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.statistics import moments
+
+EPS = float(np.finfo(float).eps)
+_ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
+_SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
+_SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """For some targets that share one penalty."""
+
+    coef: Array
+    method: str
+    n_iter: int
+    digits: float
+    gap: float
+    rank: int
+    factor: Factor
+    dependent: Array
+    intercept: Array | None = None
+
+
+def least_squares(
+    design: Design, *, alpha: Array, fit_intercept: bool = True, positive: bool = False, orthogonal: bool = False
+) -> LeastSquaresSolution:
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖², for every target.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (targets,)
+    positive : bool
+        Only coefficients of 0 or more.
+    orthogonal : bool
+        Go to the orthogonal factorisation at once.
+    """
+    with one_blas_thread():
+        plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
+        coef = np.empty((design.n_targets, design.n_columns))
+        intercept = np.empty(design.n_targets)
+        for strength in np.unique(alpha):
+            which = np.flatnonzero(alpha == strength)
+            answer = _solve(design, plain, which, float(strength), fit_intercept, positive, orthogonal)
+            coef[which] = answer.coef
+            centre = plain.target_mean[which] - answer.coef @ plain.mean
+            intercept[which] = centre if answer.intercept is None else answer.intercept
+        rss = residual_squares(design, plain, coef, intercept)
+    with np.errstate(over="ignore"):
+        tss = plain.squares * plain.target_unit**2
+        objective = float(np.sum(rss + alpha * np.sum(coef**2, axis=1)))
+    return LeastSquaresSolution(
+        coef=coef,
+        intercept=intercept,
+        method=answer.method,
+        n_iter=answer.n_iter,
+        objective=objective,
+        gap=answer.gap,
+        converged=True,
+        status=_sentence(answer, design.n_columns),
+        rank=answer.rank,
+        condition=answer.factor.condition,
+        digits=answer.digits,
+        rss=rss,
+        tss=tss,
+        mean=plain.mean,
+        total=plain.total,
+        alpha=alpha,
+        dependent=tuple(map(int, answer.dependent)),
+        factor=answer.factor if len(np.unique(alpha)) == 1 else None,
+    )
+
+
+def _solve(
+    design: Design, plain: NormalEquations, which: Array, alpha: float, level: bool, positive: bool, orthogonal: bool
+) -> _Answer:
+    """The targets in `which`, by the cheapest method that is accurate enough."""
+    equations = plain.penalised(alpha)
+    unit = plain.target_unit[which]
+    constant = np.flatnonzero(plain.scale == 0)
+    rank = design.n_columns - len(constant)
+    factor = None if orthogonal else cholesky(equations.gram, equations.scale)
+    if factor is not None and factor.condition <= _SQUARED:
+        cross = equations.cross[:, which]
+        if positive:
+            return _nonnegative(factor, factor.forward(cross), unit, rank, constant)
+        z = factor.solve(cross)
+        coef = _in_units(z, factor, unit)
+        error = EPS * factor.condition**2 * _cancellation(plain, which, coef)
+        if error <= _ENOUGH:
+            gap = _relative(cross - equations.gram @ z, cross)
+            return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
+        solve = by_factor(design, factor, equations, level)
+        method = "normal equations, refined"
+    else:
+        upper = triangle(design, equations, alpha, level, design.y[:, which] / unit)
+        square, right = upper[: design.n_columns, : design.n_columns], upper[: design.n_columns, design.n_columns :]
+        factor = from_triangle(square, equations.scale)
+        if positive:
+            return _nonnegative(factor, right, unit, rank, constant)
+        if not alpha and numerical_rank(square, plain.resolution)[0] < rank:
+            return _minimum_norm(square, right, unit, factor, plain.resolution)
+        coef = _in_units(factor.backward(right), factor, unit)
+        if factor.condition <= _SEMINORMAL:
+            solve = by_factor(design, factor, equations, level)
+        else:
+            solve = by_triangle(design, factor, equations, alpha, level)
+        method = "orthogonal factorisation, refined"
+    exact = ExactProducts(design)
+    refined = [
+        refine(design, equations, exact, solve, start, target, alpha, level)
+        for start, target in zip(coef, which, strict=True)
+    ]
+    error = max(one.error for one in refined)
+    return _Answer(
+        np.stack([one.coef for one in refined]),
+        method,
+        max(one.steps for one in refined),
+        _digits(max(error, EPS * factor.condition)),  # the data themselves are rounded
+        error,
+        rank,
+        factor,
+        constant,
+        np.array([one.intercept for one in refined]),
+    )
+
+
+def _minimum_norm(square: Array, right: Array, unit: Array, factor: Factor, resolution: float) -> _Answer:
+    coef, null, rank = minimum_norm(square, right, factor.scale, resolution)
+    dependent = np.flatnonzero((np.abs(null).max(axis=1, initial=0.0) > 1e-6) | (factor.scale == 0))
+    values = np.linalg.svd(square, compute_uv=False)[:rank]
+    digits = _digits(EPS * float(values.max(initial=1.0) / values.min(initial=1.0)))
+    return _Answer(coef.T * unit[:, None], "minimum-norm solution", 1, digits, EPS, rank, factor, dependent)
+
+
+def _nonnegative(factor: Factor, right: Array, unit: Array, rank: int, constant: Array) -> _Answer:
+    """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
+    z = np.column_stack([nnls(factor.upper, column)[0] for column in right.T])
+    slope = factor.upper.T @ (right - factor.upper @ z)  # at the optimum ≤ 0, and 0 where z > 0
+    gap = _relative(np.where(z > 0, slope, np.maximum(slope, 0.0)), right)
+    digits = _digits(EPS * factor.condition**2)
+    return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, constant)
+
+
+def _cancellation(plain: NormalEquations, which: Array, coef: Array) -> float:
+    """How much larger than the intercept the terms are whose difference it is; 1 without intercept."""
+    terms = np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean)
+    intercept = np.abs(plain.target_mean[which] - coef @ plain.mean)
+    return float(np.max(terms / np.where(intercept > 0, intercept, np.maximum(terms, 1e-300)), initial=1.0))
+
+
+def _in_units(z: Array, factor: Factor, unit: Array) -> Array:
+    return np.asarray((factor.scale[:, None] * z).T * unit[:, None])
+
+
+def _relative(part: Array, whole: Array) -> float:
+    return float(np.linalg.norm(part)) / max(float(np.linalg.norm(whole)), 1e-300)
+
+
+def _digits(error: float) -> float:
+    return float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0))
+
+
+def _sentence(answer: _Answer, n_columns: int) -> str:
+    text = f"Solved by {answer.method}"
+    if answer.method == "minimum-norm solution":
+        text = (
+            f"The columns are linearly dependent (rank {answer.rank} of {n_columns}): the shortest of all best "
+            "fits was taken; predictions are unique, coefficients are not"
+        )
+    return f"{text}; about {answer.digits:.0f} digits of the coefficients can be trusted."

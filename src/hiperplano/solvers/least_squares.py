@@ -1,0 +1,47 @@
+"""Which least-squares solver the shape of the data calls for."""
+
+from __future__ import annotations
+
+from hiperplano.data.design import Array, Design
+from hiperplano.data.sparse import SparseDesign
+from hiperplano.errors import InvalidParameter
+from hiperplano.solvers.conjugate import conjugate_least_squares
+from hiperplano.solvers.direct import least_squares
+from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.wide import wide_least_squares
+
+SOLVERS = ("auto", "gram", "qr", "cg")
+_MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
+_MOST_SPARSE_COLUMNS = 2_000
+_MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
+
+
+def solve_least_squares(
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool,
+    positive: bool,
+    solver: str,
+    tol: float,
+    max_iter: int | None,
+) -> LeastSquaresSolution:
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one."""
+    limit = _MOST_SPARSE_COLUMNS if isinstance(design, SparseDesign) else _MOST_COLUMNS
+    wide = design.n_rows < design.n_columns
+    if solver == "auto":
+        if wide:
+            solver = "rows" if design.n_rows * design.n_columns <= _MOST_WIDE_CELLS else "cg"
+        else:
+            solver = "gram" if design.n_columns <= limit else "cg"
+    if solver == "rows":
+        return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
+    if solver == "cg":
+        if positive:
+            raise InvalidParameter(
+                f"positive=True with {design.n_columns} columns: conjugate gradients know no signs, and the direct "
+                f"solver holds at most {limit} columns of such data. Select columns first, or set positive=False."
+            )
+        steps = max_iter if max_iter is not None else 10 * design.n_columns
+        return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
+    return least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr")

@@ -1,0 +1,80 @@
+"""What a solver returns: the answer, and a verdict a person can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.factor import Factor
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The end of a fit.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (targets, d)
+    intercept : ndarray of shape (targets,)
+    method : str
+        What found it, in a few words.
+    n_iter : int
+        Passes or steps, as the method counts them.
+    objective : float
+        The minimised function at the answer, as the method defines it.
+    gap : float
+        How far from the optimum at most, relative; what it measures is the method's to say.
+    converged : bool
+    status : str
+        A sentence: how the fit ended and, if badly, what to do.
+    """
+
+    coef: Array = field(repr=False)
+    intercept: Array = field(repr=False)
+    method: str
+    n_iter: int
+    objective: float
+    gap: float
+    converged: bool
+    status: str
+
+    def __str__(self) -> str:
+        return self.status
+
+
+@dataclass(frozen=True)
+class LeastSquaresSolution(Solution):
+    """A least-squares fit and what its standard errors need.
+
+    Attributes
+    ----------
+    rank : int
+        Independent columns, without the intercept.
+    condition : float
+        Of the centred columns scaled to unit length, penalty included.
+    digits : float
+        Decimal digits of the coefficients to trust, in the norm of scaled coefficients.
+    rss, tss : ndarray of shape (targets,)
+        Weighted sums of squares: of the residuals, and of the target about its mean (about 0 without intercept).
+    mean : ndarray of shape (d,)
+        Weighted means of the columns; zeros without intercept.
+    total : float
+        Sum of the weights.
+    alpha : ndarray of shape (targets,)
+        Strengths of the penalty.
+    dependent : tuple of int
+        Columns that take part in an exact linear relation, or do not vary.
+    factor : Factor or None
+        Of the columns with the penalty.
+    """
+
+    rank: int
+    condition: float
+    digits: float
+    rss: Array = field(repr=False)
+    tss: Array = field(repr=False)
+    mean: Array = field(repr=False)
+    total: float = field(repr=False)
+    alpha: Array = field(repr=False)
+    dependent: tuple[int, ...] = ()
+    factor: Factor | None = field(default=None, repr=False)

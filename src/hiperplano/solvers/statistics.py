@@ -1,0 +1,215 @@
+"""Sums over rows that several solvers ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.sparse import SparseDesign
+
+_SAMPLE_ROWS = 256
+_SAFE_EXPONENT = 400  # squares of numbers beyond 2**±400, added up, come near the ends of float64
+_SPARSE_BELOW = 0.1  # share of stored entries under which a sparse product beats a dense one
+_CANCELLED = 1e-4  # a centred sum of squares under this share of the raw one has lost digits
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where columns are measured from, and their unit (a power of two).
+
+    Sums of squares about a point near the mean keep the digits that raw sums lose; units keep squares of
+    very large and very small numbers representable.
+    """
+
+    shift: Array
+    unit: Array
+
+    @classmethod
+    def origin(cls, n_columns: int) -> Reference:
+        return cls(np.zeros(n_columns), np.ones(n_columns))
+
+    @classmethod
+    def near(cls, values: Array) -> Reference:
+        """Of some rows: in each column the value closest to the mean.
+
+        A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and
+        zero for constant ones.
+        """
+        with np.errstate(over="ignore"):
+            scale = np.maximum(np.abs(values).max(axis=0), 1e-300)
+            mean = (values / scale).mean(axis=0) * scale
+        closest = np.argmin(np.abs(values - mean), axis=0)
+        shift = np.take_along_axis(values, closest[None, :], axis=0)[0]
+        return cls(shift, _power_of_two(np.abs(values - shift).max(axis=0)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether it changes nothing."""
+        return not self.shift.any() and bool((self.unit == 1.0).all())
+
+
+def _power_of_two(size: Array) -> Array:
+    """One where squares are safe, otherwise the power of two next to `size`."""
+    _, exponent = np.frexp(size)
+    extreme = (np.abs(exponent) > _SAFE_EXPONENT) & (size > 0)
+    return np.ldexp(1.0, np.where(extreme, exponent, 0))
+
+
+def augmented(block: Block, reference: Reference) -> Array:
+    """√w·[1, (x − shift)/unit, (y − shift)/unit] of a block, as a fresh array."""
+    d = block.x.shape[1]
+    out = np.empty((len(block), 1 + d + block.y.shape[1]))
+    out[:, 0] = 1.0
+    np.subtract(block.dense(), reference.shift[:d], out=out[:, 1 : d + 1])
+    np.subtract(block.y, reference.shift[d:], out=out[:, d + 1 :])
+    if (reference.unit != 1.0).any():
+        out[:, 1:] /= reference.unit
+    if block.weight is not None:
+        out *= np.sqrt(block.weight)[:, None]
+    return out
+
+
+def _sparse_product(block: Block) -> Array:
+    """The same matrix times itself, for CSR rows about the origin, in the time of the stored entries."""
+    weight = np.ones(len(block)) if block.weight is None else block.weight
+    small = np.column_stack([np.ones(len(block)), block.y])
+    d = block.x.shape[1]
+    out = np.empty((1 + d + block.y.shape[1],) * 2)
+    weighted = block.x.multiply(weight[:, None]).tocsr()
+    edges = np.r_[0, d + 1 : len(out)]
+    out[1 : d + 1, 1 : d + 1] = (block.x.T @ weighted).toarray()
+    cross = weighted.T @ small
+    out[1 : d + 1, edges] = cross
+    out[np.ix_(edges, np.arange(1, d + 1))] = cross.T
+    out[np.ix_(edges, edges)] = small.T @ (small * weight[:, None])
+    return out
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weighted second moments of [1, x, y] about a reference: additive over any sets of rows.
+
+    Attributes
+    ----------
+    raw : ndarray of shape (..., 1+d+t, 1+d+t)
+        Leading axes, if any, are groups of rows.
+    n_targets : int
+    reference : Reference
+    """
+
+    raw: Array
+    n_targets: int
+    reference: Reference
+
+    @property
+    def total(self) -> float:
+        return float(self.raw[0, 0])
+
+    @property
+    def mean(self) -> Array:
+        """Means of [x, y], in units and from the origin of the data."""
+        return np.asarray(self.reference.shift + self.reference.unit * (self.raw[0, 1:] / self.raw[0, 0]))
+
+    def scatter(self, centred: bool) -> Array:
+        """Σ w·v·vᵀ of [x, y] in units of the reference; about the mean if `centred`."""
+        inner = self.raw[1:, 1:]
+        if not centred:
+            return inner.copy()
+        around = self.raw[0, 1:]
+        scatter = inner - np.outer(around, around / self.raw[0, 0])
+        # A column that is constant up to rounding must have exactly no variance.
+        noise = 4 * np.finfo(float).eps * inner.diagonal()
+        constant = scatter.diagonal() <= noise
+        scatter[constant, :] = 0.0
+        scatter[:, constant] = 0.0
+        return scatter
+
+    def group(self, raw: Array) -> Moments:
+        """The moments of one group, or of a sum of groups."""
+        return Moments(raw, self.n_targets, self.reference)
+
+
+def moments(design: Design, *, centred: bool, groups: Array | None = None, n_groups: int = 1) -> Moments:
+    """Second moments of all rows in one pass, or two where the first shows that it lost digits.
+
+    Parameters
+    ----------
+    centred : bool
+        Whether the moments are wanted about the mean; about the origin otherwise.
+    groups : ndarray of shape (n,), optional
+        A number from 0 to `n_groups` − 1 for each row; −1 leaves the row out.
+    """
+    width = design.n_columns + design.n_targets
+    if isinstance(design, SparseDesign) and design.density < _SPARSE_BELOW:
+        first = Reference.origin(width)
+    else:
+        first = _sampled_reference(design, centred)
+    raw = _gather(design, first, groups, n_groups)
+    second = _better_reference(design, first, raw, centred)
+    if second is not None:
+        first, raw = second, _gather(design, second, groups, n_groups)
+    return Moments(raw if groups is not None else raw[0], design.n_targets, first)
+
+
+def _sampled_reference(design: Design, centred: bool) -> Reference:
+    rows = np.unique(np.linspace(0, design.n_rows - 1, _SAMPLE_ROWS).astype(int))
+    sample = design.take(rows)
+    sample = sample if isinstance(sample, np.ndarray) else sample.toarray()
+    values = np.column_stack([sample, design.y[rows]]).astype(np.float64)
+    if centred:
+        return Reference.near(values)
+    return Reference(np.zeros(values.shape[1]), _power_of_two(np.abs(values).max(axis=0)))
+
+
+def _gather(design: Design, reference: Reference, groups: Array | None, n_groups: int) -> Array:
+    sparse = isinstance(design, SparseDesign) and reference.plain and groups is None
+
+    def statistic(block: Block) -> Sums:
+        if sparse and design.density < _SPARSE_BELOW:  # type: ignore[attr-defined]
+            return (_sparse_product(block)[None],)
+        rows = augmented(block, reference)
+        if groups is None:
+            return ((rows.T @ rows)[None],)
+        out = np.zeros((n_groups, rows.shape[1], rows.shape[1]))
+        here = groups[block.rows]
+        for group in np.unique(here[here >= 0]):
+            part = rows[here == group]
+            out[group] = part.T @ part
+        return (out,)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        (raw,) = design.fold(statistic)
+    return raw
+
+
+def _better_reference(design: Design, used: Reference, raw: Array, centred: bool) -> Reference | None:
+    """None if the first pass was accurate; otherwise where to measure from in a second."""
+    raw = raw.sum(axis=0)
+    squares = raw.diagonal()[1:]
+    lost = ~np.isfinite(squares) | ((squares == 0) & (used.unit == 1.0) & ~used.shift.any())
+    if not np.isfinite(raw).all() or lost.any():
+        low, high = _extremes(design)
+        if not np.isfinite(raw).all() or (np.maximum(-low, high)[lost] > 0).any():
+            shift = low / 2 + high / 2 if centred else np.zeros_like(low)
+            return Reference(shift, _power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))
+        return None
+    if not centred or raw[0, 0] <= 0:
+        return None
+    drift = raw[0, 1:] / raw[0, 0]
+    left = squares - raw[0, 0] * drift**2
+    if (left < _CANCELLED * squares).any():
+        return Reference(used.shift + used.unit * drift, used.unit)
+    return None
+
+
+def _extremes(design: Design) -> tuple[Array, Array]:
+    """Smallest and largest value of every column of [x, y]."""
+
+    def statistic(block: Block) -> Sums:
+        values = np.column_stack([block.dense(), block.y])
+        return -values.min(axis=0), values.max(axis=0)
+
+    low, high = design.fold(statistic, lambda a, b: (np.maximum(a[0], b[0]), np.maximum(a[1], b[1])))
+    return -low, high
