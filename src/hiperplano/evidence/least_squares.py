@@ -58,7 +58,7 @@ def identified_factor(model: Any, solution: LeastSquaresSolution) -> Factor:
         culprits = ", ".join(repr(names[j]) for j in solution.dependent[:6])
         raise NotAvailable(
             f"No standard errors: {culprits}{' …' if len(solution.dependent) > 6 else ''} follow from other columns or "
-            f"do not vary (rank {solution.rank} of {len(names)}), so coefficients are not determined one by one. Drop a "
+            f"do not vary (rank {solution.rank} of {len(names)}), so single coefficients are not determined. Drop a "
             "column of each relation and fit again."
         )
     if len(np.unique(solution.alpha)) > 1:
