@@ -20,14 +20,15 @@ from hiperplano.models.base import LinearModel, publish
 from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
 
 
-class _LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
-    """What `LinearRegression` and `Ridge` share: all but the penalty."""
+class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
+    """What least-squares regressors share: all but how their penalty comes about."""
 
     fit_intercept: bool
-    positive: bool
-    solver: str
-    tol: float
-    max_iter: int | None
+    # Parameters of some of them, settled for the others.
+    positive: bool = False
+    solver: str = "auto"
+    tol: float = 1e-10
+    max_iter: int | None = None
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
@@ -58,28 +59,24 @@ class _LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         check_is_fitted(self)
         return summarise(self, level)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        design = validate(self, X, y, sample_weight)
-        solution = solve_least_squares(design, alpha=self._alphas(design.n_targets), **self._control())
+    def _fit_design(self, design: Design, alphas: Array) -> Self:
+        """Solve with one penalty for each target, and publish."""
+        solution = solve_least_squares(
+            design,
+            alpha=alphas,
+            fit_intercept=flag(self, "fit_intercept"),
+            positive=flag(self, "positive"),
+            solver=one_of(self, "solver", SOLVERS),
+            tol=number(self, "tol", low=0.0, open_low=True),
+            max_iter=whole(self, "max_iter", low=1, optional=True),
+        )
         publish(self, solution, design.x.dtype, design.one_target)
         self.rank_ = solution.rank
         self._sample_ = Sample.of(design)
         return self
 
-    def _alphas(self, n_targets: int) -> Array:
-        return np.zeros(n_targets)
 
-    def _control(self) -> dict[str, Any]:
-        return {
-            "fit_intercept": flag(self, "fit_intercept"),
-            "positive": flag(self, "positive"),
-            "solver": one_of(self, "solver", SOLVERS),
-            "tol": number(self, "tol", low=0.0, open_low=True),
-            "max_iter": whole(self, "max_iter", low=1, optional=True),
-        }
-
-
-class LinearRegression(_LeastSquares):
+class LinearRegression(LeastSquares):
     """Least squares: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)².
 
     Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
@@ -154,10 +151,11 @@ class LinearRegression(_LeastSquares):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
-        return self._fit(X, y, sample_weight)
+        design = validate(self, X, y, sample_weight)
+        return self._fit_design(design, np.zeros(design.n_targets))
 
 
-class Ridge(_LeastSquares):
+class Ridge(LeastSquares):
     """Least squares with a penalty: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)² + alpha·‖coef‖².
 
     The intercept is not penalised. In the notation of a mean loss with strength λ, alpha = λ·n.
@@ -209,7 +207,8 @@ class Ridge(_LeastSquares):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
-        return self._fit(X, y, sample_weight)
+        design = validate(self, X, y, sample_weight)
+        return self._fit_design(design, self._alphas(design.n_targets))
 
     def _alphas(self, n_targets: int) -> Array:
         if np.ndim(self.alpha) == 0:
@@ -281,7 +280,6 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
             max_iter=None,
         )
         publish(self, solution, design.x.dtype, one_target=False)
-        self._sample_ = Sample.of(design)
         return self
 
     def _coded(self, design: Design) -> Design:
