@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hiperplano.datasets.credit import load_credit_line
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.summary import Summary
@@ -23,6 +24,7 @@ _HOME = {
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
+    "load_credit_line": "datasets.credit",
 }
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Summary",
     "diagnose",
     "inference",
+    "load_credit_line",
 ]
 
 

@@ -53,13 +53,14 @@ def inference(
     >>> y = 2 * X[:, 0] + X[:, 0] ** 2 * rng.normal(size=200)
     >>> model = LinearRegression().fit(X, y)
     >>> print(inference(model, X, y).se.round(2), inference(model, X, y, cov="HC3").se.round(2))
-    [1.39 0.67] [1.29 0.72]
+    [1.43 0.66] [1.12 0.68]
     """
     check_is_fitted(model)
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
         raise InvalidParameter(f"inference: cov={cov!r}; cov must be one of {words}. Choose one of them.")
-    return _infer(getattr(model, "solution_", None) if hasattr(model, "summary") else None, model, X, y, cov, sample_weight, level)
+    solution = model.solution_ if hasattr(model, "summary") else None
+    return _infer(solution, model, X, y, cov, sample_weight, level)
 
 
 @singledispatch

@@ -118,7 +118,7 @@ class LinearRegression(LeastSquares):
     >>> from hiperplano import LinearRegression
     >>> rng = np.random.default_rng(0)
     >>> income, ratio = rng.normal(3e6, 1e6, 200), rng.normal(0.3, 0.1, 200)
-    >>> line = 1e-6 * income + 5 * ratio
+    >>> line = 2 + 1e-6 * income + 5 * ratio
     >>> model = LinearRegression().fit(np.column_stack([income, ratio]), line)
     >>> round(float(model.coef_[1]), 10)
     5.0
