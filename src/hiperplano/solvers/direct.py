@@ -71,9 +71,10 @@ def least_squares(
         plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
-        for strength in np.unique(alpha):
+        strengths = set(alpha.tolist())
+        for strength in strengths:
             which = np.flatnonzero(alpha == strength)
-            answer = _solve(design, plain, which, float(strength), fit_intercept, positive, orthogonal)
+            answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal)
             coef[which] = answer.coef
             centre = plain.target_mean[which] - answer.coef @ plain.mean
             intercept[which] = centre if answer.intercept is None else answer.intercept
@@ -99,7 +100,7 @@ def least_squares(
         total=plain.total,
         alpha=alpha,
         dependent=tuple(map(int, answer.dependent)),
-        factor=answer.factor if len(np.unique(alpha)) == 1 else None,
+        factor=answer.factor if len(strengths) == 1 else None,
     )
 
 
