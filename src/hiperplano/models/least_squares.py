@@ -6,17 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
+from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
-from hiperplano.models.base import LinearModel, publish
+from hiperplano.models.base import LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
 
 
@@ -141,6 +142,7 @@ class LinearRegression(LeastSquares):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -197,6 +199,7 @@ class Ridge(LeastSquares):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -234,7 +237,7 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
         Strength of the penalty alpha·‖coef‖², as in `Ridge`.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" gives each class the same total.
+        Weights of the classes; "balanced" gives each class the same total, sample weights included.
 
     Attributes
     ----------
@@ -259,6 +262,7 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores of the classes.
 
@@ -285,7 +289,12 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
     def _coded(self, design: Design) -> Design:
         """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
         labels = design.y[:, 0]
-        check_classification_targets(labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as problem:
+            raise InvalidTarget(
+                f"{problem} Labels must be whole numbers, booleans or text. Code the target so, or take a regression."
+            ) from problem
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidTarget(
@@ -296,11 +305,28 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
             coded = np.where(codes == 1, 1.0, -1.0)[:, None]
         else:
             coded = np.eye(len(self.classes_))[codes]
-        weight = design.weight
-        if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, labels)
-            weight = by_class if weight is None else weight * by_class
-        return design.with_target(coded, weight)
+        return design.with_target(coded, self._weighted(design.weight, labels, codes))
+
+    def _weighted(self, weight: Array | None, labels: Array, codes: Array) -> Array | None:
+        """Weights of the rows times those of their classes."""
+        if self.class_weight is None:
+            return weight
+        rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight: refused below
+                by_class = compute_class_weight(
+                    self.class_weight, classes=self.classes_, y=labels, sample_weight=weight
+                )
+        except ValueError as problem:
+            raise InvalidParameter(
+                f"LeastSquaresClassifier: class_weight={self.class_weight!r}; {rule} ({problem}). Set one of them."
+            ) from problem
+        if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
+            given = dict(zip(self.classes_.tolist(), by_class.tolist(), strict=True))
+            raise InvalidParameter(
+                f"LeastSquaresClassifier: class_weight={self.class_weight!r} gives {given}; {rule}. Correct it."
+            )
+        return check_weight(by_class[codes] if weight is None else weight * by_class[codes], len(codes))
 
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes)."""
