@@ -88,7 +88,7 @@ class ExactProducts:
             by_level = np.zeros((_LEVELS, len(block)))
             gradient = np.zeros((u.shape[1], _LEVELS, len(coef)))
             left = [np.stack(list(_slices(u[rows, k] / sizes[k], bits)), axis=1) for k in range(u.shape[1])]
-            for i, part in enumerate(self._cut(block)):
+            for i, part in enumerate(self._cut(block.counted())):
                 scores = part @ right
                 for j in range(min(right.shape[1], _LEVELS - i)):
                     by_level[i + j] += scores[:, j]
@@ -121,4 +121,5 @@ class ExactProducts:
 
 
 def _largest(block: Block) -> Sums:
-    return (np.asarray(abs(block.dense()).max(axis=0), dtype=np.float64),)
+    largest = abs(block.counted().x).max(axis=0)
+    return (np.asarray(largest if isinstance(largest, np.ndarray) else largest.toarray(), dtype=np.float64).ravel(),)

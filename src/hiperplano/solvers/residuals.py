@@ -6,6 +6,7 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.solvers.normal import NormalEquations
+from hiperplano.solvers.statistics import centred_scores
 
 _SMALL = 1e-3  # of the target's variation: a smaller residual is summed over the rows
 
@@ -25,9 +26,8 @@ def summed_residual_squares(design: Design, mean: Array, target_mean: Array, coe
     centre = intercept + coef @ mean - target_mean
 
     def statistic(block: Block) -> Sums:
-        scores = block.dense() - mean if isinstance(block.x, np.ndarray) else block.x
-        offset = 0.0 if isinstance(block.x, np.ndarray) else coef @ mean
-        r = (block.y - target_mean) - scores @ coef.T + (offset - centre)
+        block = block.counted()
+        r = (block.y - target_mean) - centred_scores(block, mean, coef.T) - centre
         weight = 1.0 if block.weight is None else block.weight[:, None]
         return (np.sum(weight * r**2, axis=0),)
 
