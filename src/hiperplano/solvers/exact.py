@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.statistics import largest
 
 _SLICES = 5
 _LEVELS = 6  # products of slices i and j are kept for i + j < _LEVELS
@@ -63,8 +64,7 @@ class ExactProducts:
     """x·v and xᵀ·u for the rows of a design, columns in units of `unit` (powers of two)."""
 
     def __init__(self, design: Design) -> None:
-        (largest,) = design.fold(_largest, lambda a, b: (np.maximum(a[0], b[0]),))
-        self.unit = _power_above(largest)
+        self.unit = _power_above(largest(design))
         self._design = design
         self._bits = _slice_bits(max(design.n_rows, design.n_columns))
 
@@ -118,8 +118,3 @@ class ExactProducts:
             part = block.x.astype(np.float64)
             part.data = data
             yield part
-
-
-def _largest(block: Block) -> Sums:
-    largest = abs(block.counted().x).max(axis=0)
-    return (np.asarray(largest if isinstance(largest, np.ndarray) else largest.toarray(), dtype=np.float64).ravel(),)

@@ -47,20 +47,30 @@ class Reference:
         mean = (values * (1.0 / len(values))).sum(axis=0)  # in this order sums of huge numbers do not overflow
         closest = np.abs(values - mean).argmin(axis=0)
         shift = values[closest, np.arange(len(mean))]
-        return cls(shift, _power_of_two(np.abs(values - shift).max(axis=0)))
+        return cls(shift, power_of_two(np.abs(values - shift).max(axis=0)))
 
     def plain(self, n_columns: int) -> bool:
         """Whether it changes nothing in the first columns."""
         return not self.shift[:n_columns].any() and bool((self.unit[:n_columns] == 1.0).all())
 
 
-def _power_of_two(size: Array) -> Array:
+def power_of_two(size: Array) -> Array:
     """One where squares are safe, otherwise the power of two next to `size`."""
     if size.max(initial=0.0) < _SAFE and size.min(initial=_SAFE, where=size > 0) > 1.0 / _SAFE:
         return np.ones_like(size)
     _, exponent = np.frexp(size)
     extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
     return np.ldexp(1.0, np.where(extreme, exponent, 0))
+
+
+def largest(design: Design) -> Array:
+    """The size of the largest number in every column."""
+
+    def statistic(block: Block) -> Sums:
+        found = abs(block.counted().x).max(axis=0)
+        return (np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), dtype=np.float64).ravel(),)
+
+    return design.fold(statistic, lambda a, b: (np.maximum(a[0], b[0]),))[0]
 
 
 def augmented(block: Block, reference: Reference) -> Array:
@@ -191,7 +201,7 @@ def _sampled_reference(design: Design, centred: bool) -> Reference:
 def _reference(values: Array, centred: bool) -> Reference:
     if centred:
         return Reference.near(values)
-    return Reference(np.zeros(values.shape[1]), _power_of_two(np.abs(values).max(axis=0)))
+    return Reference(np.zeros(values.shape[1]), power_of_two(np.abs(values).max(axis=0)))
 
 
 def _gather(design: Design, reference: Reference, groups: Array | None, n_groups: int) -> Array:
@@ -224,7 +234,7 @@ def _better_reference(design: Design, used: Reference, raw: Array, centred: bool
         low, high = _extremes(design)
         if not np.isfinite(raw).all() or (np.maximum(-low, high)[lost] > 0).any():
             shift = low / 2 + high / 2 if centred else np.zeros_like(low)
-            return Reference(shift, _power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))
+            return Reference(shift, power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))
         return None
     if not centred or raw[0, 0] <= 0:
         return None
