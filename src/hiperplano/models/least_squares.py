@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
-from hiperplano.models.base import LinearModel, publish
+from hiperplano.models.base import LinearClassifier, LinearModel, publish
 from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
 
 
@@ -222,7 +221,7 @@ class Ridge(LeastSquares):
         return np.array(values)
 
 
-class LeastSquaresClassifier(ClassifierMixin, LinearModel):
+class LeastSquaresClassifier(LinearClassifier):
     """Least squares on 1-of-K coded classes; the class with the largest score is taken.
 
     A fast baseline, and the starting point of better classifiers. Its scores are not probabilities, and points
@@ -284,31 +283,9 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
 
     def _coded(self, design: Design) -> Design:
         """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
-        labels = design.y[:, 0]
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InvalidTarget(
-                f"y holds one class ({self.classes_[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes "
-                "or more. Check the target column."
-            )
+        self.classes_, codes = encode_labels(design)
         if len(self.classes_) == 2:
             coded = np.where(codes == 1, 1.0, -1.0)[:, None]
         else:
             coded = np.eye(len(self.classes_))[codes]
-        weight = design.weight
-        if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, labels)
-            weight = by_class if weight is None else weight * by_class
-        return design.with_target(coded, weight)
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class with the largest score; a tie gives the first."""
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[which])
+        return design.with_target(coded, label_weight(design, self.class_weight))
