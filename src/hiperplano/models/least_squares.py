@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.data.validate import check_weight
-from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
-from hiperplano.models.base import LinearModel, all_or_nothing, publish
+from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
 
 
@@ -226,7 +224,7 @@ class Ridge(LeastSquares):
         return np.array(values)
 
 
-class LeastSquaresClassifier(ClassifierMixin, LinearModel):
+class LeastSquaresClassifier(LinearClassifier):
     """Least squares on 1-of-K coded classes; the class with the largest score is taken.
 
     A fast baseline, and the starting point of better classifiers. Its scores are not probabilities, and points
@@ -289,53 +287,9 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
 
     def _coded(self, design: Design) -> Design:
         """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
-        labels = design.y[:, 0]
-        try:
-            check_classification_targets(labels)
-        except ValueError as problem:
-            raise InvalidTarget(
-                f"{problem} Labels must be whole numbers, booleans or text. Code the target so, or take a regression."
-            ) from problem
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InvalidTarget(
-                f"y holds one class ({self.classes_[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes "
-                "or more. Check the target column."
-            )
+        self.classes_, codes = encode_labels(design)
         if len(self.classes_) == 2:
             coded = np.where(codes == 1, 1.0, -1.0)[:, None]
         else:
             coded = np.eye(len(self.classes_))[codes]
-        return design.with_target(coded, self._weighted(design.weight, labels, codes))
-
-    def _weighted(self, weight: Array | None, labels: Array, codes: Array) -> Array | None:
-        """Weights of the rows times those of their classes."""
-        if self.class_weight is None:
-            return weight
-        rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
-        try:
-            with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight: refused below
-                by_class = compute_class_weight(
-                    self.class_weight, classes=self.classes_, y=labels, sample_weight=weight
-                )
-        except ValueError as problem:
-            raise InvalidParameter(
-                f"LeastSquaresClassifier: class_weight={self.class_weight!r}; {rule} ({problem}). Set one of them."
-            ) from problem
-        if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
-            given = dict(zip(self.classes_.tolist(), by_class.tolist(), strict=True))
-            raise InvalidParameter(
-                f"LeastSquaresClassifier: class_weight={self.class_weight!r} gives {given}; {rule}. Correct it."
-            )
-        return check_weight(by_class[codes] if weight is None else weight * by_class[codes], len(codes))
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class with the largest score; a tie gives the first."""
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[which])
+        return design.with_target(coded, label_weight(design, self.class_weight))

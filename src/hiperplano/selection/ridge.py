@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
@@ -236,7 +236,7 @@ class _Scorer:
     """A scorer that gives weights to those that take them."""
 
     def __init__(self, scoring: Any, weight: Array | None) -> None:
-        self._score = get_scorer(scoring) if isinstance(scoring, str) else check_scoring(_Given(), scoring=scoring)
+        self._score = get_scorer(scoring)
         named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
         self._extra = {"sample_weight": weight} if weight is not None and named else {}
 
