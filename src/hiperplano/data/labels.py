@@ -24,8 +24,8 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     if kind == "unknown":
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise InvalidTarget(
-            f"Unknown label type: {kind}. y holds objects of the kinds {kinds}; labels must be all numbers or all text, "
-            "and none may be missing. Fill or convert them first."
+            f"Unknown label type: {kind}. y holds objects of the kinds {kinds}; labels must be all numbers or all "
+            "text, and none may be missing. Fill or convert them first."
         )
     if kind not in ("binary", "multiclass"):
         values = len(np.unique(labels)) if kind.startswith("continuous") else 0

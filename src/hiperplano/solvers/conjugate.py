@@ -42,7 +42,8 @@ def conjugate_least_squares(
         ]
         coef = np.stack([end.coef for end in ends])
         intercept = target_mean - coef @ columns.mean
-        rss = summed_residual_squares(design, columns.mean, target_mean, coef, intercept)
+        best = None if fit_intercept else np.zeros(design.n_targets)
+        rss = summed_residual_squares(design, columns.mean, target_mean, coef, best)
     steps, gap = sum(end.steps for end in ends), max(end.gap for end in ends)
     varying = int(np.count_nonzero(columns.length))
     rank = min(int(np.count_nonzero(weight)) - int(fit_intercept), varying)

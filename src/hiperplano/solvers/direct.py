@@ -81,7 +81,7 @@ def least_squares(
             worst = answer if worst is None or answer.digits < worst.digits else worst
             centre = plain.target_mean[which] - answer.coef @ plain.mean
             intercept[which] = centre if answer.intercept is None else answer.intercept
-        rss = residual_squares(design, plain, coef, intercept)
+        rss = residual_squares(design, plain, coef, fit_intercept)
     answer = worst or answer
     return LeastSquaresSolution(
         coef=coef,

@@ -46,7 +46,8 @@ def wide_least_squares(
         else:
             coef = shortest(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
         intercept = rows.target_mean - coef @ rows.mean
-        rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, intercept)
+        best = None if fit_intercept else np.zeros(design.n_targets)
+        rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, best)
     condition = float(values.max(initial=1.0) / values.min(initial=values.max(initial=1.0)))
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     method = "active set, coefficients ≥ 0" if positive else "singular value decomposition of the rows"
