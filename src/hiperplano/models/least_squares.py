@@ -213,7 +213,8 @@ class Ridge(LeastSquares):
     def _alphas(self, n_targets: int) -> Array:
         if np.ndim(self.alpha) == 0:
             return np.full(n_targets, number(self, "alpha", low=0.0))
-        values = [check_number("Ridge", "alpha", value, 0.0, np.inf) for value in np.asarray(self.alpha).tolist()]
+        given = np.asarray(self.alpha).tolist()
+        values = [check_number("Ridge", f"alpha[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if len(values) != n_targets:
             raise InvalidParameter(
                 f"Ridge: alpha holds {len(values)} numbers for {n_targets} targets; it must be one number, or one "
@@ -289,8 +290,8 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidTarget(
-                f"y holds one class ({self.classes_[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes "
-                "or more. Check the target column."
+                f"y holds one class ({self.classes_.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 "
+                "classes or more. Check the target column."
             )
         if len(self.classes_) == 2:
             coded = np.where(codes == 1, 1.0, -1.0)[:, None]
