@@ -57,6 +57,7 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
         shown, ratio = "none is as accurate", _against_inaccurate(outcome)
     else:
         shown, ratio = f"{best.name} {_seconds(best)}", f"{outcome.ratio(best):.1f}×"
+    ratio += ", BUSY MACHINE" if outcome.disturbed else ""
     return (name, ours, shown, ratio, _target(outcome), _memory_cell(outcome, best), _accuracy_cell(outcome, best))
 
 

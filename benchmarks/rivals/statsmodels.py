@@ -9,19 +9,19 @@ from benchmarks.workload import Answer, Array
 DISTRIBUTION = "statsmodels"
 
 
-def linear_regression(X: Array, y: Array, method: str = "pinv") -> Answer:
-    model = _ols(X, y, method)
+def linear_regression(X: Array, y: Array) -> Answer:
+    model = _ols(X, y)
     return Answer(model.params[1:], model.params[0])
 
 
-def linear_regression_summary(X: Array, y: Array, method: str = "pinv") -> Answer:
-    model = _ols(X, y, method)
+def linear_regression_summary(X: Array, y: Array) -> Answer:
+    model = _ols(X, y)
     interval = model.conf_int()
     figures = {"se": model.bse, "p": model.pvalues, "low": interval[:, 0], "high": interval[:, 1]}
     return Answer(model.params[1:], model.params[0], figures)
 
 
-def _ols(X: Array, y: Array, method: str) -> Any:
+def _ols(X: Array, y: Array) -> Any:
     from statsmodels.api import OLS, add_constant
 
-    return OLS(y, add_constant(X, has_constant="add")).fit(method=method)
+    return OLS(y, add_constant(X, has_constant="add")).fit()
