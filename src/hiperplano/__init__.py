@@ -6,20 +6,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hiperplano.datasets.credit import load_credit_line
+    from hiperplano.evidence.covariance import inference
+    from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Diagnosis": "evidence.diagnose",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
     "Ridge": "models.least_squares",
+    "RidgeCV": "selection.ridge",
+    "Summary": "evidence.summary",
+    "diagnose": "evidence.diagnose",
+    "inference": "evidence.covariance",
+    "load_credit_line": "datasets.credit",
 }
 
 __all__ = [
+    "Diagnosis",
     "LeastSquaresClassifier",
     "LinearRegression",
     "Ridge",
+    "RidgeCV",
+    "Summary",
+    "diagnose",
+    "inference",
+    "load_credit_line",
 ]
 
 

@@ -22,5 +22,5 @@ class DenseDesign(Design):
     def _slice(self, rows: slice) -> Any:
         return self.x[rows]
 
-    def take(self, rows: Array) -> Any:
+    def take(self, rows: Array | slice) -> Any:
         return self.x[rows]

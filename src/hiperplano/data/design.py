@@ -89,8 +89,8 @@ class Design(ABC):
         """The given consecutive rows of `x`, without a copy of more than them."""
 
     @abstractmethod
-    def take(self, rows: Array) -> Any:
-        """A copy of the rows with these indices, dense or CSR as the design is."""
+    def take(self, rows: Array | slice) -> Any:
+        """The rows with these indices, dense or CSR as the design is; not to be written to."""
 
     def block(self, rows: slice) -> Block:
         weight = None if self.weight is None else self.weight[rows]

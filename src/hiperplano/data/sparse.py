@@ -35,5 +35,5 @@ class SparseDesign(Design):
             shape=(rows.stop - rows.start, self.n_columns),
         )
 
-    def take(self, rows: Array) -> Any:
+    def take(self, rows: Array | slice) -> Any:
         return self.x[rows]

@@ -44,13 +44,7 @@ def validate(
         multi_output=numeric_target,
         y_numeric=numeric_target,
     )
-    if numeric_target:
-        y = np.asarray(y, dtype=np.float64)
-        if not np.isfinite(y).all():
-            raise InvalidTarget(
-                f"Input y contains NaN or infinity in {np.sum(~np.isfinite(y))} of {y.size} places; "
-                "a target must be finite. Drop those rows."
-            )
+    y = np.asarray(y, dtype=np.float64) if numeric_target else y
     return design(X, y, check_weight(sample_weight, len(y)))
 
 
@@ -106,12 +100,26 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
+    if _is_plain(*args):  # nothing to convert: only the columns are compared with those seen before
+        rules = {"skip_check_array": True, "reset": rules.get("reset", True)}
+        return validate_data(estimator, *args, **rules)
     try:
         return validate_data(estimator, *args, ensure_all_finite=False, **rules)
     except ValueError as problem:
         text = str(problem)
-        kind = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData
-        raise kind(text + _evidence(text, args[0])) from problem
+        if "Input y" in text:
+            raise InvalidTarget(f"{text} A target must be finite. Drop those rows.") from problem
+        raise InvalidData(text + _evidence(text, args[0])) from problem
+
+
+def _is_plain(X: Any, y: Any = None) -> bool:
+    """Whether arrays are already as scikit-learn's conversion would leave them."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or 0 in X.shape:
+        return False
+    if y is None:
+        return True
+    right = type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.dtype.kind in "iubf"
+    return bool(right and (y.dtype.kind != "f" or np.isfinite(y).all()))
 
 
 def _evidence(text: str, X: Any) -> str:

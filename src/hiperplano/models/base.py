@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
@@ -34,6 +34,33 @@ class LinearModel(BaseEstimator):
         check_is_fitted(self)
         X = validate_rows(self, X)
         return np.asarray(X @ self.coef_.T + self.intercept_)
+
+
+class LinearClassifier(ClassifierMixin, LinearModel):
+    """A linear model whose scores choose among `classes_`."""
+
+    classes_: Array
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class with the largest score; a tie gives the first.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        """
+        scores = self.decision_function(X)
+        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[which])
 
 
 def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:

@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
-from hiperplano.models.base import LinearModel, publish
+from hiperplano.models.base import LinearClassifier, LinearModel, publish
 from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
 
 
-class _LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
-    """What `LinearRegression` and `Ridge` share: all but the penalty."""
+class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
+    """What least-squares regressors share: all but how their penalty comes about."""
 
     fit_intercept: bool
-    positive: bool
-    solver: str
-    tol: float
-    max_iter: int | None
+    # Parameters of some of them, settled for the others.
+    positive: bool = False
+    solver: str = "auto"
+    tol: float = 1e-10
+    max_iter: int | None = None
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
@@ -58,28 +58,24 @@ class _LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         check_is_fitted(self)
         return summarise(self, level)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        design = validate(self, X, y, sample_weight)
-        solution = solve_least_squares(design, alpha=self._alphas(design.n_targets), **self._control())
+    def _fit_design(self, design: Design, alphas: Array) -> Self:
+        """Solve with one penalty for each target, and publish."""
+        solution = solve_least_squares(
+            design,
+            alpha=alphas,
+            fit_intercept=flag(self, "fit_intercept"),
+            positive=flag(self, "positive"),
+            solver=one_of(self, "solver", SOLVERS),
+            tol=number(self, "tol", low=0.0, open_low=True),
+            max_iter=whole(self, "max_iter", low=1, optional=True),
+        )
         publish(self, solution, design.x.dtype, design.one_target)
         self.rank_ = solution.rank
         self._sample_ = Sample.of(design)
         return self
 
-    def _alphas(self, n_targets: int) -> Array:
-        return np.zeros(n_targets)
 
-    def _control(self) -> dict[str, Any]:
-        return {
-            "fit_intercept": flag(self, "fit_intercept"),
-            "positive": flag(self, "positive"),
-            "solver": one_of(self, "solver", SOLVERS),
-            "tol": number(self, "tol", low=0.0, open_low=True),
-            "max_iter": whole(self, "max_iter", low=1, optional=True),
-        }
-
-
-class LinearRegression(_LeastSquares):
+class LinearRegression(LeastSquares):
     """Least squares: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)².
 
     Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
@@ -121,7 +117,7 @@ class LinearRegression(_LeastSquares):
     >>> from hiperplano import LinearRegression
     >>> rng = np.random.default_rng(0)
     >>> income, ratio = rng.normal(3e6, 1e6, 200), rng.normal(0.3, 0.1, 200)
-    >>> line = 1e-6 * income + 5 * ratio
+    >>> line = 2 + 1e-6 * income + 5 * ratio
     >>> model = LinearRegression().fit(np.column_stack([income, ratio]), line)
     >>> round(float(model.coef_[1]), 10)
     5.0
@@ -154,10 +150,11 @@ class LinearRegression(_LeastSquares):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
-        return self._fit(X, y, sample_weight)
+        design = validate(self, X, y, sample_weight)
+        return self._fit_design(design, np.zeros(design.n_targets))
 
 
-class Ridge(_LeastSquares):
+class Ridge(LeastSquares):
     """Least squares with a penalty: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)² + alpha·‖coef‖².
 
     The intercept is not penalised. In the notation of a mean loss with strength λ, alpha = λ·n.
@@ -209,7 +206,8 @@ class Ridge(_LeastSquares):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
-        return self._fit(X, y, sample_weight)
+        design = validate(self, X, y, sample_weight)
+        return self._fit_design(design, self._alphas(design.n_targets))
 
     def _alphas(self, n_targets: int) -> Array:
         if np.ndim(self.alpha) == 0:
@@ -223,7 +221,7 @@ class Ridge(_LeastSquares):
         return np.array(values)
 
 
-class LeastSquaresClassifier(ClassifierMixin, LinearModel):
+class LeastSquaresClassifier(LinearClassifier):
     """Least squares on 1-of-K coded classes; the class with the largest score is taken.
 
     A fast baseline, and the starting point of better classifiers. Its scores are not probabilities, and points
@@ -281,36 +279,13 @@ class LeastSquaresClassifier(ClassifierMixin, LinearModel):
             max_iter=None,
         )
         publish(self, solution, design.x.dtype, one_target=False)
-        self._sample_ = Sample.of(design)
         return self
 
     def _coded(self, design: Design) -> Design:
         """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
-        labels = design.y[:, 0]
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InvalidTarget(
-                f"y holds one class ({self.classes_[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes "
-                "or more. Check the target column."
-            )
+        self.classes_, codes = encode_labels(design)
         if len(self.classes_) == 2:
             coded = np.where(codes == 1, 1.0, -1.0)[:, None]
         else:
             coded = np.eye(len(self.classes_))[codes]
-        weight = design.weight
-        if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, labels)
-            weight = by_class if weight is None else weight * by_class
-        return design.with_target(coded, weight)
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class with the largest score; a tie gives the first."""
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[which])
+        return design.with_target(coded, label_weight(design, self.class_weight))

@@ -9,6 +9,7 @@ factorisation over blocks takes its place; if columns depend on each other, the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -28,6 +29,14 @@ EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
 _SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
 _SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
+
+
+class Factorised(NamedTuple):
+    """UᵀU of the scaled columns with their penalty, U⁻ᵀ·cross, and whether they come from the Gram matrix."""
+
+    factor: Factor
+    right: Array
+    squared: bool
 
 
 @dataclass(frozen=True)
@@ -62,9 +71,10 @@ def least_squares(
         plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
-        for strength in np.unique(alpha):
+        strengths = set(alpha.tolist())
+        for strength in strengths:
             which = np.flatnonzero(alpha == strength)
-            answer = _solve(design, plain, which, float(strength), fit_intercept, positive, orthogonal)
+            answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal)
             coef[which] = answer.coef
             centre = plain.target_mean[which] - answer.coef @ plain.mean
             intercept[which] = centre if answer.intercept is None else answer.intercept
@@ -90,8 +100,18 @@ def least_squares(
         total=plain.total,
         alpha=alpha,
         dependent=tuple(map(int, answer.dependent)),
-        factor=answer.factor if len(np.unique(alpha)) == 1 else None,
+        factor=answer.factor if len(strengths) == 1 else None,
     )
+
+
+def factorise(design: Design, equations: NormalEquations, alpha: float, level: bool, orthogonal: bool) -> Factorised:
+    """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do."""
+    factor = None if orthogonal else cholesky(equations.gram, equations.scale)
+    if factor is not None and factor.condition <= _SQUARED:
+        return Factorised(factor, factor.forward(equations.cross), squared=True)
+    d = design.n_columns
+    upper = triangle(design, equations, alpha, level, design.y / equations.target_unit)
+    return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], squared=False)
 
 
 def _solve(
@@ -102,33 +122,23 @@ def _solve(
     unit = plain.target_unit[which]
     constant = np.flatnonzero(plain.scale == 0)
     rank = design.n_columns - len(constant)
-    factor = None if orthogonal else cholesky(equations.gram, equations.scale)
-    if factor is not None and factor.condition <= _SQUARED:
-        cross = equations.cross[:, which]
-        if positive:
-            return _nonnegative(factor, factor.forward(cross), unit, rank, constant)
-        z = factor.solve(cross)
-        coef = _in_units(z, factor, unit)
+    factor, right, squared = factorise(design, equations, alpha, level, orthogonal)
+    right = right[:, which]
+    if positive:
+        return _nonnegative(factor, right, unit, rank, constant)
+    if not squared and not alpha and numerical_rank(factor.upper, plain.resolution)[0] < design.n_columns:
+        return _minimum_norm(factor, right, unit, plain.resolution, len(constant))
+    z = factor.backward(right)
+    coef = _in_units(z, factor, unit)
+    if squared:
         error = EPS * factor.condition**2 * _cancellation(plain, which, coef)
         if error <= _ENOUGH:
-            gap = _relative(cross - equations.gram @ z, cross)
+            gap = _relative(equations.cross[:, which] - equations.gram @ z, equations.cross[:, which])
             return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
+    if factor.condition <= _SEMINORMAL:
         solve = by_factor(design, factor, equations, level)
-        method = "normal equations, refined"
     else:
-        upper = triangle(design, equations, alpha, level, design.y[:, which] / unit)
-        square, right = upper[: design.n_columns, : design.n_columns], upper[: design.n_columns, design.n_columns :]
-        factor = from_triangle(square, equations.scale)
-        if positive:
-            return _nonnegative(factor, right, unit, rank, constant)
-        if not alpha and numerical_rank(square, plain.resolution)[0] < rank:
-            return _minimum_norm(square, right, unit, factor, plain.resolution)
-        coef = _in_units(factor.backward(right), factor, unit)
-        if factor.condition <= _SEMINORMAL:
-            solve = by_factor(design, factor, equations, level)
-        else:
-            solve = by_triangle(design, factor, equations, alpha, level)
-        method = "orthogonal factorisation, refined"
+        solve = by_triangle(design, factor, equations, alpha, level)
     exact = ExactProducts(design)
     refined = [
         refine(design, equations, exact, solve, start, target, alpha, level)
@@ -137,7 +147,7 @@ def _solve(
     error = max(one.error for one in refined)
     return _Answer(
         np.stack([one.coef for one in refined]),
-        method,
+        "normal equations, refined" if squared else "orthogonal factorisation, refined",
         max(one.steps for one in refined),
         _digits(max(error, EPS * factor.condition)),  # the data themselves are rounded
         error,
@@ -148,12 +158,13 @@ def _solve(
     )
 
 
-def _minimum_norm(square: Array, right: Array, unit: Array, factor: Factor, resolution: float) -> _Answer:
-    coef, null, rank = minimum_norm(square, right, factor.scale, resolution)
+def _minimum_norm(factor: Factor, right: Array, unit: Array, resolution: float, n_constant: int) -> _Answer:
+    coef, null, rank = minimum_norm(factor.upper, right, factor.scale, resolution)
     dependent = np.flatnonzero((np.abs(null).max(axis=1, initial=0.0) > 1e-6) | (factor.scale == 0))
-    values = np.linalg.svd(square, compute_uv=False)[:rank]
+    values = np.linalg.svd(factor.upper, compute_uv=False)[:rank]
     digits = _digits(EPS * float(values.max(initial=1.0) / values.min(initial=1.0)))
-    return _Answer(coef.T * unit[:, None], "minimum-norm solution", 1, digits, EPS, rank, factor, dependent)
+    method = "minimum-norm solution"
+    return _Answer(coef.T * unit[:, None], method, 1, digits, EPS, rank - n_constant, factor, dependent)
 
 
 def _nonnegative(factor: Factor, right: Array, unit: Array, rank: int, constant: Array) -> _Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
 
@@ -33,11 +33,11 @@ class Factor:
 
     def forward(self, right: Array) -> Array:
         """U⁻ᵀ·right."""
-        return np.asarray(solve_triangular(self.upper, right, trans="T", check_finite=False))
+        return np.asarray(lapack.dtrtrs(self.upper, right, trans=1)[0])
 
     def backward(self, right: Array) -> Array:
         """U⁻¹·right."""
-        return np.asarray(solve_triangular(self.upper, right, check_finite=False))
+        return np.asarray(lapack.dtrtrs(self.upper, right)[0])
 
     def inverse(self) -> Array:
         """(XᵀX + penalty)⁻¹ in the units of the data, with zeros for columns that do not vary."""

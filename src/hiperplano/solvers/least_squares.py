@@ -27,21 +27,24 @@ def solve_least_squares(
     max_iter: int | None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one."""
-    limit = _MOST_SPARSE_COLUMNS if isinstance(design, SparseDesign) else _MOST_COLUMNS
-    wide = design.n_rows < design.n_columns
     if solver == "auto":
-        if wide:
-            solver = "rows" if design.n_rows * design.n_columns <= _MOST_WIDE_CELLS else "cg"
-        else:
-            solver = "gram" if design.n_columns <= limit else "cg"
+        direct = "rows" if design.n_rows < design.n_columns else "gram"
+        solver = direct if fits_in_memory(design) else "cg"
     if solver == "rows":
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
     if solver == "cg":
         if positive:
             raise InvalidParameter(
-                f"positive=True with {design.n_columns} columns: conjugate gradients know no signs, and the direct "
-                f"solver holds at most {limit} columns of such data. Select columns first, or set positive=False."
+                f"positive=True with {design.n_columns} columns: conjugate gradients know no signs, and these are too "
+                "many columns for the direct solver. Select columns first, or set positive=False."
             )
         steps = max_iter if max_iter is not None else 10 * design.n_columns
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
     return least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr")
+
+
+def fits_in_memory(design: Design) -> bool:
+    """Whether a direct solver can hold what it needs: the Gram matrix, or all rows if they are fewer."""
+    if design.n_rows < design.n_columns:
+        return design.n_rows * design.n_columns <= _MOST_WIDE_CELLS
+    return design.n_columns <= (_MOST_SPARSE_COLUMNS if isinstance(design, SparseDesign) else _MOST_COLUMNS)

@@ -10,7 +10,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.sparse import SparseDesign
 
 _SAMPLE_ROWS = 256
-_SAFE_EXPONENT = 400  # squares of numbers beyond 2**±400, added up, come near the ends of float64
+_SAFE = 2.0**400  # squares of numbers beyond this, or below its inverse, come near the ends of float64
 _SPARSE_BELOW = 0.1  # share of stored entries under which a sparse product beats a dense one
 _CANCELLED = 1e-4  # a centred sum of squares under this share of the raw one has lost digits
 
@@ -37,11 +37,9 @@ class Reference:
         A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and
         zero for constant ones.
         """
-        with np.errstate(over="ignore"):
-            scale = np.maximum(np.abs(values).max(axis=0), 1e-300)
-            mean = (values / scale).mean(axis=0) * scale
-        closest = np.argmin(np.abs(values - mean), axis=0)
-        shift = np.take_along_axis(values, closest[None, :], axis=0)[0]
+        mean = (values * (1.0 / len(values))).sum(axis=0)  # in this order sums of huge numbers do not overflow
+        closest = np.abs(values - mean).argmin(axis=0)
+        shift = values[closest, np.arange(len(mean))]
         return cls(shift, _power_of_two(np.abs(values - shift).max(axis=0)))
 
     @property
@@ -52,8 +50,10 @@ class Reference:
 
 def _power_of_two(size: Array) -> Array:
     """One where squares are safe, otherwise the power of two next to `size`."""
+    if size.max(initial=0.0) < _SAFE and size.min(initial=_SAFE, where=size > 0) > 1.0 / _SAFE:
+        return np.ones_like(size)
     _, exponent = np.frexp(size)
-    extreme = (np.abs(exponent) > _SAFE_EXPONENT) & (size > 0)
+    extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
     return np.ldexp(1.0, np.where(extreme, exponent, 0))
 
 
@@ -154,10 +154,10 @@ def moments(design: Design, *, centred: bool, groups: Array | None = None, n_gro
 
 
 def _sampled_reference(design: Design, centred: bool) -> Reference:
-    rows = np.unique(np.linspace(0, design.n_rows - 1, _SAMPLE_ROWS).astype(int))
+    rows = slice(None, None, max(1, design.n_rows // _SAMPLE_ROWS))
     sample = design.take(rows)
     sample = sample if isinstance(sample, np.ndarray) else sample.toarray()
-    values = np.column_stack([sample, design.y[rows]]).astype(np.float64)
+    values = np.concatenate([sample, design.y[rows]], axis=1, dtype=np.float64)
     if centred:
         return Reference.near(values)
     return Reference(np.zeros(values.shape[1]), _power_of_two(np.abs(values).max(axis=0)))

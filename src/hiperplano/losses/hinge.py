@@ -1,0 +1,34 @@
+"""The losses of support vector machines."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Hinge(NamedTuple):
+    """max(0, 1 − y·score), y in {−1, +1}; at the kink the slope is 0, one of its subgradients."""
+
+    def value(self, y: Array, score: Array) -> Array:
+        return np.maximum(0.0, 1.0 - y * score)
+
+    def slope(self, y: Array, score: Array) -> Array:
+        return np.where(y * score < 1.0, -y, 0.0)
+
+    def curvature(self, y: Array, score: Array) -> Array:
+        return np.zeros_like(score)
+
+
+class SquaredHinge(NamedTuple):
+    """max(0, 1 − y·score)², y in {−1, +1}."""
+
+    def value(self, y: Array, score: Array) -> Array:
+        return np.maximum(0.0, 1.0 - y * score) ** 2
+
+    def slope(self, y: Array, score: Array) -> Array:
+        return np.asarray(-2.0 * y * np.maximum(0.0, 1.0 - y * score))
+
+    def curvature(self, y: Array, score: Array) -> Array:
+        return np.where(y * score < 1.0, 2.0, 0.0)

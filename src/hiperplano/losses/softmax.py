@@ -1,0 +1,28 @@
+"""The loss of multinomial logistic regression."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+Array = NDArray[Any]
+
+
+class Softmax(NamedTuple):
+    """log Σₖ exp(scoreₖ) − score_y, y the number of the class; scores have shape (n, classes)."""
+
+    def value(self, y: Array, score: Array) -> Array:
+        own = np.take_along_axis(score, y[:, None].astype(np.intp), axis=1)[:, 0]
+        return np.asarray(logsumexp(score, axis=1) - own)
+
+    def slope(self, y: Array, score: Array) -> Array:
+        """Of shape (n, classes)."""
+        p = softmax(score, axis=1)
+        p[np.arange(len(y)), y.astype(np.intp)] -= 1.0
+        return np.asarray(p)
+
+    def curvature(self, y: Array, score: Array) -> Array:
+        """Of shape (n, classes, classes): diag(p) − p·pᵀ, off-diagonal blocks included."""
+        p = softmax(score, axis=1)
+        return np.asarray(p[:, :, None] * np.eye(score.shape[1]) - p[:, :, None] * p[:, None, :])

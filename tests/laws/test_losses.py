@@ -1,0 +1,98 @@
+"""What must hold for every loss: slope is the derivative of value, curvature that of slope, values are convex."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiperplano import losses
+
+BINARY = [losses.Hinge(), losses.Logistic(), losses.Perceptron(), losses.SquaredHinge(), losses.Squared()]
+KINKS = {losses.Hinge: 1.0, losses.Perceptron: 0.0, losses.SquaredHinge: 1.0}
+NAMES = [type(loss).__name__ for loss in BINARY]
+STEP = 1e-6
+
+
+def smooth_scores(loss, y):
+    """Scores away from the loss's kink, where derivatives exist."""
+    score = np.linspace(-4.0, 4.0, 161) + 0.0123
+    kink = KINKS.get(type(loss))
+    return score if kink is None else score[np.abs(y * score - kink) > 10 * STEP]
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+@pytest.mark.parametrize("loss", BINARY, ids=NAMES)
+def test_slope_is_the_derivative_of_value(loss, y):
+    score = smooth_scores(loss, y)
+    target = np.full_like(score, y)
+    numeric = (loss.value(target, score + STEP) - loss.value(target, score - STEP)) / (2 * STEP)
+    np.testing.assert_allclose(loss.slope(target, score), numeric, atol=1e-7)
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+@pytest.mark.parametrize("loss", BINARY, ids=NAMES)
+def test_curvature_is_the_derivative_of_slope(loss, y):
+    score = smooth_scores(loss, y)
+    target = np.full_like(score, y)
+    numeric = (loss.slope(target, score + STEP) - loss.slope(target, score - STEP)) / (2 * STEP)
+    np.testing.assert_allclose(loss.curvature(target, score), numeric, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", BINARY, ids=NAMES)
+@given(y=st.sampled_from([-1.0, 1.0]), a=st.floats(-30, 30), b=st.floats(-30, 30), share=st.floats(0, 1))
+def test_losses_are_convex_and_slopes_are_subgradients(loss, y, a, b, share):
+    target = np.array([y])
+    left, right = np.array([a]), np.array([b])
+    between = share * left + (1 - share) * right
+    chord = share * loss.value(target, left) + (1 - share) * loss.value(target, right)
+    assert loss.value(target, between) <= chord + 1e-9
+    assert loss.value(target, right) >= loss.value(target, left) + loss.slope(target, left) * (right - left) - 1e-9
+
+
+@given(y=st.sampled_from([-1.0, 1.0]), score=st.floats(-50, 50))
+def test_surrogates_bound_the_zero_one_loss(y, score):
+    target, at = np.array([y]), np.array([score])
+    mistakes = losses.ZeroOne().value(target, at)
+    if score != 0:
+        assert losses.Hinge().value(target, at) >= mistakes
+        assert losses.SquaredHinge().value(target, at) >= mistakes
+        assert losses.Logistic().value(target, at) / np.log(2) >= mistakes - 1e-12
+
+
+def test_a_score_of_zero_is_the_negative_class():
+    y, score = np.array([-1.0, 1.0]), np.zeros(2)
+    np.testing.assert_array_equal(losses.ZeroOne().value(y, score), [0.0, 1.0])
+
+
+def test_logistic_keeps_digits_far_out():
+    y = np.array([1.0, 1.0])
+    score = np.array([800.0, -800.0])
+    np.testing.assert_allclose(losses.Logistic().value(y, score), [0.0, 800.0])
+    assert (losses.Logistic().curvature(y, np.array([40.0, -40.0])) > 0).all()
+
+
+def test_softmax_slope_and_curvature_are_derivatives():
+    rng = np.random.default_rng(0)
+    score, y = rng.normal(size=(7, 4)), rng.integers(0, 4, 7)
+    loss = losses.Softmax()
+    slope, curvature = loss.slope(y, score), loss.curvature(y, score)
+    for k in range(4):
+        shift = np.zeros(4)
+        shift[k] = STEP
+        value = (loss.value(y, score + shift) - loss.value(y, score - shift)) / (2 * STEP)
+        np.testing.assert_allclose(slope[:, k], value, atol=1e-8)
+        change = (loss.slope(y, score + shift) - loss.slope(y, score - shift)) / (2 * STEP)
+        np.testing.assert_allclose(curvature[:, :, k], change, atol=1e-8)
+
+
+def test_softmax_of_two_classes_is_logistic():
+    score = np.linspace(-5, 5, 11)
+    both = np.column_stack([np.zeros_like(score), score])
+    np.testing.assert_allclose(
+        losses.Softmax().value(np.ones(11, dtype=int), both), losses.Logistic().value(np.ones(11), score)
+    )
+
+
+def test_every_loss_joins_the_laws():
+    tested = {type(loss).__name__ for loss in BINARY} | {"Softmax", "ZeroOne"}
+    assert tested == set(losses.__all__)
