@@ -19,7 +19,7 @@ _REMEDIES = {
     "dim <= 2": "Pass a table of rows and columns.",
     "inhomogeneous": "Pass rows of equal length.",
     "features as input": "Pass the columns seen in fit, in the same order.",
-    "feature names": "Pass the columns seen in fit, in the same order.",
+    "feature names": "Pass the columns seen in fit, in the same order: X[list(feature_names_in_)].",
     "requires y": "Pass the targets as y.",
     "1d array": "Pass one label for each row.",
     "Input y contains": "A target must be finite. Drop those rows.",
@@ -48,6 +48,11 @@ def complaint(problem: Exception, X: Any, y: Any = None) -> InvalidData:
         return InvalidData(
             "Complex data not supported: X or y holds complex numbers; all must be real. Pass real and imaginary "
             "parts as columns of their own."
+        )
+    if "got 1D array" in text:
+        return InvalidData(
+            f"Expected 2D array, got 1D array instead: X has shape {np.shape(X)}; rows and columns are needed. Reshape "
+            "your data with X.reshape(-1, 1) if it is one column, with X.reshape(1, -1) if it is one row."
         )
     if text and text[-1] not in ".?!":
         text += "."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def validate(
         y_numeric=numeric_target,
     )
     y = _numbers(y) if numeric_target else y
-    return design(X, y, check_weight(sample_weight, len(y)))
+    return design(X, y, check_weight(sample_weight, len(y)), getattr(estimator, "feature_names_in_", None))
 
 
 def _numbers(y: Any) -> Array:
@@ -68,11 +69,11 @@ def _numbers(y: Any) -> Array:
 def validate_rows(estimator: Any, X: Any) -> Any:
     """Check rows for a prediction against the columns seen in `fit`."""
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-    return design(X, np.empty((X.shape[0], 0)), None).x
+    return design(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None)).x
 
 
-def design(X: Any, y: Array, weight: Array | None) -> Design:
-    """Wrap checked arrays, after a look at every number for NaN and infinity."""
+def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:
+    """Wrap checked arrays, after a look at every number for NaN and infinity; `names` of columns serve messages."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
     if issparse(X):
         X = csr_array(X)
@@ -82,7 +83,7 @@ def design(X: Any, y: Array, weight: Array | None) -> Design:
         rows: Design = SparseDesign(X, y, weight, one_target)
     else:
         rows = DenseDesign(X, y, weight, one_target)
-    _refuse_nonfinite(rows)
+    _refuse_nonfinite(rows, names)
     return rows
 
 
@@ -95,7 +96,8 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
         weight = weight.astype(np.float64, casting="unsafe" if weight.dtype.kind in "OUS" else "same_kind", copy=False)
     except (TypeError, ValueError) as problem:
         raise InvalidData(
-            f"sample_weight does not hold numbers ({problem}); weights must be numbers. Pass a vector of numbers."
+            f"sample_weight cannot be read as numbers ({problem}); one number for each of the {n_rows} rows is needed. "
+            "Pass the weights themselves, not the name of their column."
         ) from problem
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
@@ -147,7 +149,7 @@ def _is_plain(X: Any, y: Any = None) -> bool:
     return bool(right and (y.dtype.kind != "f" or np.isfinite(y).all()))
 
 
-def _refuse_nonfinite(rows: Design) -> None:
+def _refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
     """Look at every number once, in threads: a sum that is finite has only finite terms."""
 
     def total(block: Block) -> Sums:
@@ -162,8 +164,9 @@ def _refuse_nonfinite(rows: Design) -> None:
     found = _first_nonfinite(rows)
     if found is not None:  # otherwise a sum of finite numbers overflowed
         row, column, value = found
+        name = column if names is None else repr(str(names[column]))
         raise InvalidData(
-            f"Input X contains {'NaN' if np.isnan(value) else 'infinity'} (first in row {row}, column {column}); every "
+            f"Input X contains {'NaN' if np.isnan(value) else 'infinity'} (first in row {row}, column {name}); every "
             "number must be finite. Drop those rows, or fill them first, for example with "
             "sklearn.impute.SimpleImputer."
         )
