@@ -13,7 +13,7 @@ from hiperplano.data.design import Array, Sums
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.hat import Hat
-from hiperplano.evidence.least_squares import Sample, identified_factor, table, with_intercept
+from hiperplano.evidence.least_squares import Sample, identified_factor, spread_of_slopes, table, with_intercept
 from hiperplano.evidence.summary import Summary, library_and_name
 from hiperplano.solvers.solution import LeastSquaresSolution
 
@@ -82,9 +82,7 @@ def _(
         here = hat.judged(solution)
         sample = Sample.of(design)
         if cov == "classical":
-            slopes = hat.factor.inverse()
-            slopes = slopes - hat.alpha * (slopes @ slopes)
-            covariance = with_intercept(slopes, hat.mean, hat.total, hat.level)
+            covariance = with_intercept(spread_of_slopes(hat.factor, hat.alpha), hat.mean, hat.total, hat.level)
             return table(model, here, sample, covariance, cov, level, scaled=True)
         df = sample.n - hat.freedom
         covariances = np.stack([_robust(design, hat, t, cov, sample.n / df) for t in range(design.n_targets)])

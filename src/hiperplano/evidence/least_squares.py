@@ -44,10 +44,7 @@ def summarise(model: Any, level: float) -> Summary:
     solution: LeastSquaresSolution = model.solution_
     factor = identified_factor(model, solution)
     alpha = float(solution.alpha[0])
-    slopes = factor.inverse()
-    if alpha:
-        slopes = slopes - alpha * (slopes @ slopes)
-    covariance = with_intercept(slopes, solution.mean, solution.total, model.fit_intercept)
+    covariance = with_intercept(spread_of_slopes(factor, alpha), solution.mean, solution.total, model.fit_intercept)
     return table(model, solution, model._sample_, covariance, "classical", level, scaled=True)
 
 
@@ -91,6 +88,15 @@ def with_intercept(slopes: Array, mean: Array, total: float, fit_intercept: bool
     shared = -slopes @ mean
     corner = 1.0 / total - float(mean @ shared)
     return np.block([[np.array([[corner]]), shared[None, :]], [shared[:, None], slopes]])
+
+
+def spread_of_slopes(factor: Factor, alpha: float) -> Array:
+    """Covariance of the slopes in units of σ²: A − alpha·A², where A = (XᵀX + alpha)⁻¹."""
+    inverse = factor.inverse()
+    if not alpha:
+        return inverse
+    half = np.sqrt(alpha) * inverse  # in this order, penalties and weights of any size give no overflow
+    return np.asarray(inverse - half @ half)
 
 
 def slopes_used(factor: Factor, alpha: float) -> float:
