@@ -126,13 +126,15 @@ def _solve(
     rank = design.n_columns - len(constant)
     factor, right, squared = factorise(design, equations, alpha, level, orthogonal)
     right = right[:, which]
-    if positive:
-        return _nonnegative(factor, right, unit, rank, constant)
+    found = None
     if not squared:
         # A penalty too small to be seen beside rounding leaves the shortest solution, its limit.
         found = directions(factor, plain.blur if not alpha else np.zeros_like(plain.blur))
-        if found.null.size:
-            return _minimum_norm(factor, found, right, unit)
+        found = found if found.null.size else None
+    if positive:
+        return _nonnegative(factor, found, right, unit)
+    if found is not None:
+        return _minimum_norm(factor, found, right, unit)
     z = factor.backward(right)
     coef = _in_units(z, factor, unit)
     if squared:
@@ -167,21 +169,32 @@ def _minimum_norm(factor: Factor, found: Directions, right: Array, unit: Array) 
     varying = factor.scale > 0
     coef = np.zeros((right.shape[1], len(varying)))
     coef[:, varying] = shortest(found.values, found.basis, found.left.T @ right[varying], 1.0 / factor.scale[varying])
-    dependent = ~varying
-    dependent[varying] = np.abs(found.null).max(axis=1) > 1e-6
-    digits = _digits(EPS * float(found.values.max(initial=1.0) / found.values.min(initial=1.0)))
+    digits = _digits(EPS * found.condition)
     method, rank = "minimum-norm solution", len(found.values)
-    return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, np.flatnonzero(dependent))
+    return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, _dependent(factor, found))
 
 
-def _nonnegative(factor: Factor, right: Array, unit: Array, rank: int, constant: Array) -> _Answer:
-    """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
+def _nonnegative(factor: Factor, found: Directions | None, right: Array, unit: Array) -> _Answer:
+    """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows.
+
+    Where columns depend on each other, the signs may still leave one answer, or many; some of them are taken.
+    """
     most = 30 * len(factor.scale)
     z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])
     slope = factor.upper.T @ (right - factor.upper @ z)  # at the optimum ≤ 0, and 0 where z > 0
     gap = _relative(np.where(z > 0, slope, np.maximum(slope, 0.0)), right)
-    digits = _digits(EPS * min(factor.condition, 1e100) ** 2)
-    return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, constant)
+    digits = _digits(EPS * (factor.condition if found is None else found.condition) ** 2)
+    rank = np.count_nonzero(factor.scale) if found is None else len(found.values)
+    method = "active set, coefficients ≥ 0"
+    return _Answer(_in_units(z, factor, unit), method, 1, digits, gap, int(rank), factor, _dependent(factor, found))
+
+
+def _dependent(factor: Factor, found: Directions | None) -> Array:
+    """Columns that do not vary, or take part in a direction that is absent."""
+    dependent = factor.scale == 0
+    if found is not None:
+        dependent[~dependent] = np.abs(found.null).max(axis=1) > 1e-6
+    return np.flatnonzero(dependent)
 
 
 def _cancellation(plain: NormalEquations, which: Array, coef: Array) -> float:
@@ -210,4 +223,6 @@ def _sentence(answer: _Answer, n_columns: int) -> str:
             f"The columns are linearly dependent (rank {answer.rank} of {n_columns}): the shortest of all best "
             "fits was taken; predictions are unique, coefficients are not"
         )
+    elif answer.rank + len(answer.dependent) > n_columns:
+        text += f" (the columns are linearly dependent, rank {answer.rank} of {n_columns}: others may fit as well)"
     return f"{text}; about {answer.digits:.0f} digits of the coefficients can be trusted."

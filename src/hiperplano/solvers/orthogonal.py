@@ -71,6 +71,11 @@ class Directions(NamedTuple):
     basis: Array
     null: Array
 
+    @property
+    def condition(self) -> float:
+        """Of the directions that are there."""
+        return float(self.values.max(initial=1.0) / self.values.min(initial=self.values.max(initial=1.0)))
+
 
 def directions(factor: Factor, blur: Array) -> Directions:
     """Which directions are there, among the columns that vary.
