@@ -24,7 +24,7 @@ def tables():
         "all digits": plain + 1e8,
         "with zeros": np.where(plain > 1, plain, 0.0),
         "float32": plain.astype(np.float32),
-        "many rows": rng.normal(size=(8_000, 1)),
+        "many rows": rng.normal(size=(17_000, 1)),
     }
 
 
