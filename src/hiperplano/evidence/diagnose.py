@@ -49,6 +49,14 @@ class Diagnosis:
         Of the columns, in the order of `vif`.
     findings : list of Finding
         Each figure with one sentence on what it means.
+
+    Examples
+    --------
+    >>> from hiperplano import LinearRegression, diagnose
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.1, 1.0, 2.1, 2.9, 9.0]
+    >>> found = diagnose(LinearRegression().fit(X, y), X, y)
+    >>> print(found.studentised.round(1), found.cooks.round(1))
+    [ 0.8 -0.  -0.5 -1.7 37.2] [0.6 0.  0.  0.4 2.2]
     """
 
     residuals: Array = field(repr=False)
