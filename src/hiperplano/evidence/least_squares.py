@@ -133,7 +133,8 @@ def fitted_exactly(solution: LeastSquaresSolution) -> Array:
     with np.errstate(over="ignore"):
         reach = np.hypot(reciprocal(solution.scale) / np.sqrt(total), solution.mean)
         terms = np.square(solution.coef * reach).sum(axis=1) + solution.tss / total + np.square(solution.intercept)
-    return np.asarray(solution.rss / total <= np.square(4 * _EPS) * (2 + len(reach)) * terms) & np.isfinite(terms)
+    exact = solution.rss / total <= np.square(4 * _EPS) * (2 + len(reach)) * terms
+    return np.asarray(exact & np.isfinite(terms))
 
 
 def table(
