@@ -38,7 +38,7 @@ ROWS = {
     "NaN and infinity that cancel": (np.where(X > 1, np.inf, np.where(X < -1, -np.inf, X)), r"infinity \(first in row"),
     "missing in pandas": (pd.DataFrame({"a": pd.array([None, *range(19)], dtype="Int64")}), r"NaN \(first in row 0"),
     "missing in polars": (pl.DataFrame({"a": [*range(19), None]}), r"NaN \(first in row 19"),
-    "missing in pyarrow": (pa.table({"a": [1.0, None] * 10}), r"NaN \(first in row 1, column 0"),
+    "missing in pyarrow": (pa.table({"a": [1.0, None] * 10}), r"NaN \(first in row 1, column 'a'"),
     "text": (TEXT, r"Column 1 holds text \('unknown' in row 4\); all columns must be numbers. Encode"),
     "text in pandas": (
         pd.DataFrame({"n": X[:, 0], "kind": ["u", "v"] * 10}),
@@ -134,10 +134,10 @@ WEIGHTS = {
     "all zero": (np.zeros(20), r"at least one non-zero number; all 20 are 0. Give a positive weight"),
     "too few": (np.ones(19), r"shape \(19,\); one weight for each of the 20 rows is needed.*Pass a vector"),
     "two columns": (np.ones((20, 2)), r"shape \(20, 2\); one weight for each of the 20 rows"),
-    "text": (["a"] * 20, r"does not hold numbers.*Pass a vector of numbers"),
-    "complex": (np.ones(20) * 1j, r"does not hold numbers"),
-    "sparse": (sparse.csr_array(np.ones((1, 20))), r"does not hold numbers"),
-    "unequal rows": ([[1.0], [1.0, 2.0]], r"does not hold numbers"),
+    "text": (["a"] * 20, r"cannot be read as numbers.*Pass the weights themselves"),
+    "complex": (np.ones(20) * 1j, r"cannot be read as numbers"),
+    "sparse": (sparse.csr_array(np.ones((1, 20))), r"cannot be read as numbers"),
+    "unequal rows": ([[1.0], [1.0, 2.0]], r"cannot be read as numbers"),
 }
 
 
@@ -184,7 +184,7 @@ PARAMETERS = [
     (Ridge(alpha=None), "alpha=None; alpha must be a finite number"),
     (Ridge(alpha=True), "alpha=True; alpha must be a finite number"),
     (Ridge(alpha=[1.0, 2.0]), "alpha holds 2 numbers for 1 targets; it must be one number, or one for each"),
-    (Ridge(alpha=[-1.0]), "alpha=-1.0; alpha must be a finite number, 0 or more"),
+    (Ridge(alpha=[-1.0]), "alpha[0]=-1.0; alpha[0] must be a finite number, 0 or more"),
     (LeastSquaresClassifier(alpha=-1), "alpha=-1; alpha must be a finite number, 0 or more"),
     (LeastSquaresClassifier(class_weight="even"), "class_weight='even'; class_weight must be None, 'balanced' or a"),
     (LeastSquaresClassifier(class_weight={0: 1, 5: 1}), "classes, [1], are not in class_weight"),
