@@ -179,6 +179,12 @@ def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
     return (["intercept"] if fit_intercept else []) + columns
 
 
+def target_names(model: Any, n_targets: int) -> list[str]:
+    """Names of the targets' columns; `target 0`, `target 1`, … if they came without."""
+    names = getattr(model, "_target_names_", None)
+    return [f"target {k}" for k in range(n_targets)] if names is None else list(names)
+
+
 def library_and_name(model: Any) -> str:
     """A model as messages call it: other libraries have models of the same names."""
     return f"{type(model).__module__.partition('.')[0]}'s {type(model).__name__}"

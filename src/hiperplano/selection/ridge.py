@@ -14,6 +14,7 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
@@ -100,6 +101,7 @@ class RidgeCV(LeastSquares):
         alphas = self._checked_alphas()
         flag(self, "fit_intercept")
         design = validate(self, X, y, sample_weight)
+        self._target_names_ = target_names(y)
         if not fits_in_memory(design):
             raise InvalidData(
                 f"RidgeCV: {design.n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
