@@ -63,14 +63,17 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
-    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
+def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: bool = True) -> None:
+    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
+
+    `warn` is False where the caller has more to say about a bad end.
+    """
     coef, intercept = solution.coef.astype(dtype, copy=False), solution.intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
     model.solution_ = solution
     model.n_iter_ = solution.n_iter
-    if not solution.converged:
+    if not solution.converged and warn:
         warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=3)
     digits = getattr(solution, "digits", np.inf)
     if digits < _FEW_DIGITS:
