@@ -18,7 +18,7 @@ _RANK = 1e-10  # singular values under this share of the largest are zero
 _TOLERANCES = (1e-10, 1e-7)  # the finest that HiGHS takes, and its own for programs where that is too fine
 _ROUNDS = 4  # to make a direction sparser
 _FLOOR = 0.01  # of the largest coefficient: what a coefficient of zero counts as there
-_SOLVED, _UNBOUNDED = 0, 3
+_SOLVED, _TROUBLE = 0, 4  # status of linprog
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,14 @@ def partition(z: Array, level: bool, maybe_separable: bool) -> Partition:
         direction = sparse_direction(z, np.empty((0, p)), level)
         if direction is not None:
             return Partition(direction, np.zeros(m, bool), np.zeros(m), np.eye(p))
-    weight, bound = positive_relation(z)
+    weight, bound, plain = positive_relation(z)
     inside, spanned, free = row_space(z[bound])
     # The program leaves a residual near its tolerance; a projection leaves one of rounding.
     weight[bound] = np.maximum(weight[bound] - inside @ (inside.T @ weight[bound]), 0.0)
-    direction = None if bound.all() else sparse_direction(z[~bound], spanned, level)
-    return Partition(np.zeros(p) if direction is None else direction, bound, weight, free)
+    if bound.all():
+        return Partition(np.zeros(p), bound, weight, free)
+    direction = sparse_direction(z[~bound], spanned, level)
+    return Partition(plain if direction is None else direction, bound, weight, free)
 
 
 def row_space(z: Array) -> tuple[Array, Array, Array]:
@@ -77,8 +79,8 @@ def row_space(z: Array) -> tuple[Array, Array, Array]:
     return left[:, :rank], right[:rank], right[rank:].T
 
 
-def positive_relation(z: Array) -> tuple[Array, Array]:
-    """The relation Σ λ·z = 0, λ ≥ 0, with the most positive weights, and which rows have them.
+def positive_relation(z: Array) -> tuple[Array, Array, Array]:
+    """The relation Σ λ·z = 0, λ ≥ 0, with the most positive weights, which rows have them, and v for the rest.
 
     max Σ min(λ, 1). By Stiemke's theorem a row has λ > 0 in some relation if and only if no v with z·v ≥ 0 for
     all rows has z·v > 0 there, so the best λ is 1 or more on all those rows and 0 on the rest.
@@ -87,8 +89,13 @@ def positive_relation(z: Array) -> tuple[Array, Array]:
     bounds = np.zeros((2 * m, 2))
     bounds[:m, 1], bounds[m:, 1] = 1.0, np.inf
     answer = _solve(np.repeat([-1.0, 0.0], m), A_eq=np.hstack([z.T, z.T]), b_eq=np.zeros(p), bounds=bounds)
+    if answer.status != _SOLVED:
+        raise NotAvailable(
+            f"separability: HiGHS could not solve a linear program of {m} rows and {p} columns ({answer.message}). "
+            "Remove columns that nearly follow from others, and look for extreme values."
+        )
     bound = answer.x[:m] > 0.5
-    return np.where(bound, answer.x[:m] + answer.x[m:], 0.0), bound
+    return np.where(bound, answer.x[:m] + answer.x[m:], 0.0), bound, -answer.eqlin.marginals
 
 
 def sparse_direction(z: Array, still: Array, level: bool, cost: Array | None = None) -> Array | None:
@@ -107,7 +114,7 @@ def sparse_direction(z: Array, still: Array, level: bool, cost: Array | None = N
         b_eq=np.zeros(1) if level else None,
         bounds=[(0.0, None)] * m + [(None, None)] * r,
     )
-    if answer.status == _UNBOUNDED:
+    if answer.status != _SOLVED:  # λ = 0 is feasible, so whatever HiGHS calls it, the program is unbounded
         return None
     upper, lower = np.split(-answer.ineqlin.marginals, 2)
     v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if level else upper - lower
@@ -132,12 +139,9 @@ def _solve(cost: Array, **program: Any) -> Any:
     for tolerance in _TOLERANCES:
         options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         answer = linprog(cost, method="highs-ds", options=options, **program)
-        if answer.status in (_SOLVED, _UNBOUNDED):
-            return answer
-    raise NotAvailable(
-        f"separability: HiGHS could not solve a linear program of {len(cost)} columns ({answer.message}). Remove "
-        "columns that nearly follow from others, and look for extreme values."
-    )
+        if answer.status != _TROUBLE:
+            break
+    return answer
 
 
 def _on_support(v: Array, still: Array, n_slopes: int) -> Array:
