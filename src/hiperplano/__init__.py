@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.selection.ridge import RidgeCV
@@ -19,14 +20,18 @@ _HOME = {
     "Diagnosis": "evidence.diagnose",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
-    "Ridge": "models.least_squares",
     "LogisticRegression": "models.logistic",
     "OddsSummary": "evidence.odds",
+    "Overlapping": "evidence.separability",
+    "QuasiSeparable": "evidence.separability",
+    "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "Separable": "evidence.separability",
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
     "load_credit_line": "datasets.credit",
+    "separability": "evidence.separability",
 }
 
 __all__ = [
@@ -35,12 +40,16 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "OddsSummary",
+    "Overlapping",
+    "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "Separable",
     "Summary",
     "diagnose",
     "inference",
     "load_credit_line",
+    "separability",
 ]
 
 

@@ -54,8 +54,8 @@ def pseudo_inverse(hessian: Array) -> Array:
     unit = hessian / np.outer(root, root)
     if np.linalg.cond(unit) > 1e14:
         raise NotAvailable(
-            "No standard errors: columns depend on each other, so single coefficients are not determined. Drop a column "
-            "of each relation, or set a finite C."
+            "No standard errors: columns depend on each other, so single coefficients are not determined. Drop a "
+            "column of each relation, or set a finite C."
         )
     return np.asarray(np.linalg.inv(unit) / np.outer(root, root))
 
@@ -149,8 +149,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]
         )
     elif solution.strength > 0:
         notes.append(
-            f"the fit is penalised (C={1.0 / (solution.strength * solution.total):g}): its coefficients are drawn towards "
-            "0, so p-values and intervals, which assume that they are right on average, do not hold and are left out; "
+            f"the fit is penalised (C={1.0 / (solution.strength * solution.total):g}): its coefficients are drawn "
+            "towards 0, so p-values and intervals, which assume that they are right on average, do not hold and are left out; "
             "standard errors tell the spread, not the bias. C=np.inf gives plain maximum likelihood."
         )
     if kind != "classical":

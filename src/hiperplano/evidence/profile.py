@@ -29,7 +29,7 @@ class _Way:
     """One coefficient moved away from its estimate, all others following."""
 
     def __init__(self, solution: FirthSolution, fixed: Array) -> None:
-        assert solution.problem is not None and solution.hessian is not None
+        assert solution.problem is not None
         self.problem, self.fixed, self.theta = solution.problem, fixed, solution.theta
         self.best = self.problem.look(self.theta).value
         self.estimate = float(fixed @ self.theta)

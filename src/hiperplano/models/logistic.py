@@ -159,7 +159,7 @@ class LogisticRegression(LogisticClassifier):
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
-                    f"LogisticRegression: firth=True with {len(classes)} classes; Firth's likelihood is implemented for 2. "
+                    f"LogisticRegression: firth=True with {len(classes)} classes; Firth's likelihood is for 2. "
                     "Set firth=False, or compare two classes at a time."
                 )
             solution: Any = fit_firth(coded, **{key: control[key] for key in ("fit_intercept", "tol", "max_iter")})
@@ -202,8 +202,8 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
         if not mass.all():
             empty = classes[int(np.flatnonzero(mass == 0)[0])]
             raise InvalidTarget(
-                f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its rows a "
-                "positive weight, or leave the class out."
+                f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its rows "
+                "a positive weight, or leave the class out."
             )
     target = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes.astype(np.float64)
     return classes, design.with_target(target[:, None], weight)
@@ -220,8 +220,8 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     more = " and others" if len(certificate.names) > 6 else ""
     kind = "separated" if isinstance(certificate, Separable) else "separated in part (quasi-completely)"
     warnings.warn(
-        f"{name}: the classes are {kind} by {columns}{more}, so the likelihood has no maximum and coefficients would grow "
-        "without end; they were stopped. Set firth=True, or a finite C.",
+        f"{name}: the classes are {kind} by {columns}{more}, so the likelihood has no maximum and coefficients would "
+        "grow without end; they were stopped. Set firth=True, or a finite C.",
         SeparationWarning,
         stacklevel=3,
     )

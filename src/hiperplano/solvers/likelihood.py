@@ -28,7 +28,9 @@ class Likelihood:
         A small ridge on all scaled coefficients, to keep a sample's solution finite.
     """
 
-    def __init__(self, design: Design, coordinates: Coordinates, n_scores: int, strength: float, extra: float = 0.0) -> None:
+    def __init__(
+        self, design: Design, coordinates: Coordinates, n_scores: int, strength: float, extra: float = 0.0
+    ) -> None:
         self.design, self.coordinates, self.n_scores = design, coordinates, n_scores
         self.total = design.total_weight
         self.loss: Logistic | Softmax = Logistic() if n_scores == 1 else Softmax()
@@ -96,7 +98,7 @@ class Likelihood:
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, of shape (scores·size, scores·size)."""
-        k, size = self.shape
+        k = self.n_scores
 
         def statistic(block: Block) -> Sums:
             rows = self.coordinates.rows(block)

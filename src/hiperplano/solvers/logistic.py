@@ -14,10 +14,10 @@ import numpy as np
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import one_blas_thread
-from hiperplano.solvers.descent import gradient_descent
 from hiperplano.solvers.coordinates import Coordinates
+from hiperplano.solvers.descent import gradient_descent
 from hiperplano.solvers.likelihood import Likelihood
-from hiperplano.solvers.metric import diagonal, inverse
+from hiperplano.solvers.metric import inverse
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.quasi_newton import Metric, State, drive, quasi_newton
 from hiperplano.solvers.solution import Solution
@@ -170,8 +170,8 @@ def _solution(problem: Likelihood, end: Minimum, method: str, tol: float) -> Log
         status = f"Converged by {method} in {state.steps} steps, {problem.passes:.3g} passes over the rows; {left}."
     elif unbounded:
         status = (
-            f"Stopped after {state.steps} steps by {method}: coefficients grow without end while {left}. The classes are "
-            "probably separated, so that no finite maximum of the likelihood exists. Set firth=True, or a finite C."
+            f"Stopped after {state.steps} steps by {method}: coefficients grow without end while {left}. The classes "
+            "are probably separated, so that no finite maximum of the likelihood exists. Set firth=True, or a finite C."
         )
     elif state.stalled:
         status = (
