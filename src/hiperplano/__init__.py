@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.odds import OddsSummary
     from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.logistic import LogisticRegression
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -30,6 +33,7 @@ _HOME = {
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
+    "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
     "separability": "evidence.separability",
 }
@@ -48,6 +52,7 @@ __all__ = [
     "Summary",
     "diagnose",
     "inference",
+    "likelihood_ratio",
     "load_credit_line",
     "separability",
 ]

@@ -14,7 +14,9 @@ from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.hat import Hat
 from hiperplano.evidence.least_squares import Sample, identified_factor, table, with_intercept
+from hiperplano.evidence.logistic_covariance import logistic_inference
 from hiperplano.evidence.summary import Summary
+from hiperplano.solvers.logistic import LogisticSolution
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
@@ -34,7 +36,8 @@ def inference(
     y : array-like of shape (n,) or (n, targets)
     cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
         "classical" assumes errors of one variance; the others hold also if it changes from row to row (White's
-        estimator and its small-sample corrections; HC3 is the safest for few rows).
+        estimator and its small-sample corrections; HC3 is the safest for few rows). Logistic models take the first
+        three.
     sample_weight : array-like of shape (n,), optional
         As given to `fit`.
     level : float, default=0.95
@@ -66,7 +69,7 @@ def inference(
 @singledispatch
 def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
     raise NotAvailable(
-        f"inference: {type(model).__name__} has no theory of standard errors. Use LinearRegression or Ridge."
+        f"inference: {type(model).__name__} has no theory of standard errors. Use a least-squares or logistic model."
     )
 
 
@@ -88,6 +91,11 @@ def _(
         df = sample.n - hat.freedom
         covariances = np.stack([_robust(design, hat, t, cov, sample.n / df) for t in range(design.n_targets)])
     return table(model, here, sample, covariances, cov, level, scaled=False)
+
+
+@_infer.register
+def _(solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
+    return logistic_inference(solution, model, X, y, cov, sample_weight, level)
 
 
 def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> Array:

@@ -38,10 +38,10 @@ def scaled_covariance(solution: LogisticSolution, hessian: Array, meat: Array | 
     diagonal = np.tile(solution.penalty_diagonal(), len(solution.coef))
     inverse = pseudo_inverse(hessian)
     if meat is not None:
-        return inverse @ (meat / solution.total**2) @ inverse
+        return np.asarray(inverse @ (meat / solution.total**2) @ inverse)
     if solution.strength == 0:
-        return inverse / solution.total
-    return inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total
+        return np.asarray(inverse / solution.total)
+    return np.asarray(inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total)
 
 
 def pseudo_inverse(hessian: Array) -> Array:
@@ -88,8 +88,7 @@ def table(
     p = 2.0 * ndtr(-np.abs(statistic))
     reach = ndtri(0.5 + level / 2) * se
     low, high = coef - reach, coef + reach
-    firth = isinstance(solution, FirthSolution)
-    if firth and kind == "classical":
+    if isinstance(solution, FirthSolution) and kind == "classical":
         ends, tests = profile(solution, level)
         low, high, p = ends[:, 0][None], ends[:, 1][None], tests[None]
     elif solution.strength > 0 or solution.unbounded:
@@ -150,8 +149,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]
     elif solution.strength > 0:
         notes.append(
             f"the fit is penalised (C={1.0 / (solution.strength * solution.total):g}): its coefficients are drawn "
-            "towards 0, so p-values and intervals, which assume that they are right on average, do not hold and are left out; "
-            "standard errors tell the spread, not the bias. C=np.inf gives plain maximum likelihood."
+            "towards 0, so p-values and intervals, which assume that they are right on average, do not hold and are "
+            "left out; standard errors tell the spread, not the bias. C=np.inf gives plain maximum likelihood."
         )
     if kind != "classical":
         notes.append(f"{kind}: standard errors hold also if the model's variance is wrong.")

@@ -33,7 +33,7 @@ class _Way:
         self.problem, self.fixed, self.theta = solution.problem, fixed, solution.theta
         self.best = self.problem.look(self.theta).value
         self.estimate = float(fixed @ self.theta)
-        self.toward = np.linalg.solve(solution.hessian * solution.total, fixed)
+        self.toward = np.linalg.solve(self.problem.look(self.theta).information, fixed)
         self.error = float(np.sqrt(fixed @ self.toward))
 
     def loss_at(self, value: float) -> float:

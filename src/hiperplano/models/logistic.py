@@ -142,6 +142,11 @@ class LogisticRegression(LogisticClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self.firth
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -159,8 +164,9 @@ class LogisticRegression(LogisticClassifier):
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
-                    f"LogisticRegression: firth=True with {len(classes)} classes; Firth's likelihood is for 2. "
-                    "Set firth=False, or compare two classes at a time."
+                    f"LogisticRegression: firth=True with {len(classes)} classes. Only binary classification is "
+                    "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
+                    "compare two classes at a time."
                 )
             solution: Any = fit_firth(coded, **{key: control[key] for key in ("fit_intercept", "tol", "max_iter")})
         else:
@@ -202,8 +208,8 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
         if not mass.all():
             empty = classes[int(np.flatnonzero(mass == 0)[0])]
             raise InvalidTarget(
-                f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its rows "
-                "a positive weight, or leave the class out."
+                f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
+                "rows a positive weight, or leave the class out."
             )
     target = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes.astype(np.float64)
     return classes, design.with_target(target[:, None], weight)

@@ -15,7 +15,7 @@ from hiperplano.solvers.likelihood import Likelihood
 from hiperplano.solvers.logistic import LogisticSolution
 
 _HALVINGS = 40
-_FLAT = 1e-13
+_FLAT = 1e-15
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,25 @@ class FirthLikelihood:
     def __init__(self, design: Design, coordinates: Coordinates) -> None:
         self.likelihood = Likelihood(design, coordinates, 1, 0.0)
         self.design, self.coordinates = design, coordinates
+        # Where columns depend on each other, only what they span has an information to speak of.
+        _, _, hessian = self.likelihood.evaluate_with_hessian(np.zeros((1, coordinates.size)))
+        values, vectors = np.linalg.eigh(hessian)
+        kept = values > 1e-12 * values[-1]
+        self.basis = np.eye(coordinates.size) if kept.all() else vectors[:, kept]
 
     def look(self, theta: Array) -> Look:
         total = self.likelihood.total
-        value, gradient, hessian = self.likelihood.evaluate_with_hessian(theta[None])
-        information = total * hessian
+        point = self.basis @ theta
+        value, gradient, hessian = self.likelihood.evaluate_with_hessian(point[None])
+        gradient = gradient @ self.basis
+        information = total * (self.basis.T @ hessian @ self.basis)
         upper, failed = lapack.dpotrf(information, lower=0, clean=1)
         if failed:
             return Look(-np.inf, -total * gradient[0], information)
         loss = self.likelihood.loss
 
         def statistic(block: Block) -> Sums:
-            rows = self.coordinates.rows(block)
+            rows = self.coordinates.rows(block) @ self.basis
             y, score = block.y[:, 0], rows @ theta
             half = lapack.dtrtrs(upper, rows.T, trans=1)[0]
             curvature = loss.curvature(y, score)
@@ -75,6 +82,7 @@ class FirthLikelihood:
     def maximise(self, theta: Array, fixed: Array | None, tol: float, max_steps: int) -> tuple[Array, Look, int, bool]:
         """Newton steps with the information; with `fixed`, only along directions that do not change fixed·θ."""
         here = self.look(theta)
+        standing = False  # whether the last step gained nothing
         for step in range(max_steps):
             direction = np.linalg.solve(here.information, here.score)
             residual = here.score
@@ -83,16 +91,18 @@ class FirthLikelihood:
                 share = float(fixed @ direction) / float(fixed @ along)
                 direction, residual = direction - share * along, residual - share * fixed
             largest = float(np.abs(residual).max()) / self.likelihood.total
-            if largest <= tol and float(np.abs(direction).max()) <= 1e-7 * max(1.0, float(np.abs(theta).max())):
+            settled = float(np.abs(direction).max()) <= 1e-9 * max(1.0, float(np.abs(theta).max()))
+            if largest <= tol and (settled or standing):
                 return theta, here, step, True
             length = min(1.0, 5.0 / max(float(np.abs(direction).max()), 1e-300))
             for _ in range(_HALVINGS):
                 there = self.look(theta + length * direction)
-                if there.value >= here.value - _FLAT * max(1.0, abs(here.value)):
+                if there.value >= here.value - 1e-13 * max(1.0, abs(here.value)):
                     break
                 length /= 2
             else:
                 return theta, here, step, largest <= tol
+            standing = there.value - here.value <= _FLAT * max(1.0, abs(here.value))
             theta, here = theta + length * direction, there
         return theta, here, max_steps, False
 
@@ -102,10 +112,11 @@ def fit_firth(design: Design, *, fit_intercept: bool, tol: float, max_iter: int)
     with one_blas_thread():
         coordinates = Coordinates.of(design, slice(None), fit_intercept)
         problem = FirthLikelihood(design, coordinates)
-        theta, end, steps, converged = problem.maximise(np.zeros(coordinates.size), None, tol, max_iter)
+        theta, end, steps, converged = problem.maximise(np.zeros(problem.basis.shape[1]), None, tol, max_iter)
         plain = problem.likelihood
-        value, _ = plain.evaluate(theta[None])
-    coef, intercept = coordinates.coefficients(theta[None])
+        point = problem.basis @ theta
+        value, _, hessian = plain.evaluate_with_hessian(point[None])
+    coef, intercept = coordinates.coefficients(point[None])
     left = float(np.abs(end.score).max()) / plain.total
     status = (
         f"Converged by Newton on Firth's likelihood in {steps} steps; the largest score entry is {left:.1e}."
@@ -129,8 +140,8 @@ def fit_firth(design: Design, *, fit_intercept: bool, tol: float, max_iter: int)
         null_deviance=2.0 * plain.total * plain.prior_loss(),
         coordinates=coordinates,
         total=plain.total,
-        hessian=end.information / plain.total,
+        hessian=hessian,
         problem=problem,
-        theta=theta,
+        theta=point,
         penalised_loglik=end.value - float(np.log(coordinates.scale).sum()),
     )

@@ -75,6 +75,11 @@ class Likelihood:
         """Targets and scores as the loss takes them."""
         return block.y[:, 0], score[:, 0] if self.n_scores == 1 else score
 
+    def balanced(self, theta: Array) -> Array:
+        """The same model with classes' unpenalised parameters adding up to zero, which no data decide."""
+        free = self._weights == 0 if self.n_scores > 1 else np.zeros(len(self._weights), dtype=bool)
+        return np.asarray(theta - np.where(free, theta.mean(axis=0), 0.0))
+
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
 

@@ -27,6 +27,7 @@ _SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arr
 _MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 _PATIENCE = 0.3  # by which each step should shrink the gradient while a better metric is to be had
 _SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
+_SETTLED, _SETTLED_SMALL = 1e-7, 1e-12  # next step of scaled parameters at which they stand still
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
 _EVIDENCE = 512  # parameters up to which the Hessian at the solution is kept for standard errors
 
@@ -102,7 +103,7 @@ def fit_likelihood(
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             before = end.state.steps
-            end = newton(problem, end.state.theta, tol, max_iter - before)
+            end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED)
             end.state.steps += before
     return _solution(problem, end, method, tol)
 
@@ -117,7 +118,7 @@ def _minimise(
     holdable = parameters <= _MOST_PARAMETERS
     small = problem.design.n_rows * float(parameters) ** 2 <= _SMALL
     if holdable and (solver == "newton" or (solver == "auto" and small)):
-        return "Newton", newton(problem, theta, tol, max_iter)
+        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if small else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
     if holdable and rows is not None:
         theta, metric = _from_sample(problem, rows)
@@ -153,14 +154,14 @@ def _from_sample(problem: Likelihood, rows: Array) -> tuple[Array, Metric]:
     sample = type(design)(design.take(rows), design.y[rows], weight)
     # The ridge keeps coefficients finite of columns that the sample hardly shows.
     part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra=1.0 / len(rows))
-    found = newton(part, problem.prior(), tol=1e-4, max_steps=20)
+    found = newton(part, problem.prior(), tol=1e-4, max_steps=20, settled=1e-2)
     problem.passes += part.passes * len(rows) / design.n_rows
     return found.state.theta, inverse(found.hessian)
 
 
 def _solution(problem: Likelihood, end: Minimum, method: str, tol: float) -> LogisticSolution:
     state = end.state
-    coef, intercept = problem.coordinates.coefficients(state.theta)
+    coef, intercept = problem.coordinates.coefficients(problem.balanced(state.theta))
     mean_loss = state.value - problem.penalty_value(state.theta)
     # Without a penalty a perfect fit, too, is one whose coefficients would grow for ever.
     unbounded = end.unbounded or (problem.penalty.strength == 0 and mean_loss < _PERFECT)
