@@ -36,12 +36,13 @@ class Coordinates:
     def of(cls, design: Design, rows: Array | slice, level: bool) -> Coordinates:
         """From some rows of a design."""
         sample = design.take(rows)
+        weight = np.ones(sample.shape[0]) if design.weight is None else design.weight[rows]
+        share = weight / weight.sum() if weight.any() else np.full(len(weight), 1.0 / len(weight))
+        mean = np.asarray(sample.T @ share, dtype=np.float64)
         if isinstance(sample, np.ndarray):
-            mean, spread = sample.mean(axis=0, dtype=np.float64), sample.std(axis=0, dtype=np.float64)
+            spread = np.sqrt(np.square(sample - mean).T @ share)
         else:
-            mean = np.asarray(sample.mean(axis=0), dtype=np.float64).ravel()
-            squares = np.asarray(sample.multiply(sample).mean(axis=0)).ravel()
-            spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
+            spread = np.sqrt(np.maximum(sample.multiply(sample).T @ share - mean**2, 0.0))
         spread = np.where(spread > 1e-12 * np.abs(mean), spread, 0.0)
         if not level:
             return cls(np.zeros_like(mean), _inverse(np.hypot(mean, spread)), level, centring=False)

@@ -82,7 +82,7 @@ class FirthLikelihood:
     def maximise(self, theta: Array, fixed: Array | None, tol: float, max_steps: int) -> tuple[Array, Look, int, bool]:
         """Newton steps with the information; with `fixed`, only along directions that do not change fixed·θ."""
         here = self.look(theta)
-        standing = False  # whether the last step gained nothing
+        standing, before = False, np.inf  # whether the last step gained nothing, and the score before it
         for step in range(max_steps):
             direction = np.linalg.solve(here.information, here.score)
             residual = here.score
@@ -92,7 +92,7 @@ class FirthLikelihood:
                 direction, residual = direction - share * along, residual - share * fixed
             largest = float(np.abs(residual).max()) / self.likelihood.total
             settled = float(np.abs(direction).max()) <= 1e-9 * max(1.0, float(np.abs(theta).max()))
-            if largest <= tol and (settled or standing):
+            if largest <= tol and (settled or (standing and largest > 0.5 * before)):
                 return theta, here, step, True
             length = min(1.0, 5.0 / max(float(np.abs(direction).max()), 1e-300))
             for _ in range(_HALVINGS):
@@ -102,6 +102,7 @@ class FirthLikelihood:
                 length /= 2
             else:
                 return theta, here, step, largest <= tol
+            before = largest
             standing = there.value - here.value <= _FLAT * max(1.0, abs(here.value))
             theta, here = theta + length * direction, there
         return theta, here, max_steps, False
