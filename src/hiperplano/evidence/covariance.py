@@ -15,7 +15,7 @@ from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.hat import Hat
 from hiperplano.evidence.least_squares import Sample, identified_factor, table, with_intercept
 from hiperplano.evidence.logistic_covariance import logistic_inference
-from hiperplano.evidence.summary import Summary
+from hiperplano.evidence.summary import Summary, library_and_name
 from hiperplano.solvers.logistic import LogisticSolution
 from hiperplano.solvers.solution import LeastSquaresSolution
 
@@ -69,7 +69,8 @@ def inference(
 @singledispatch
 def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
     raise NotAvailable(
-        f"inference: {type(model).__name__} has no theory of standard errors. Use a least-squares or logistic model."
+        f"inference: no standard errors for {library_and_name(model)}; they are known for hiperplano's "
+        "LinearRegression, Ridge, RidgeCV and LogisticRegression. Fit one of those."
     )
 
 

@@ -17,7 +17,7 @@ from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarge
 from hiperplano.evidence.logistic import summarise
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.summary import coefficient_names
-from hiperplano.models.base import LinearClassifier, publish
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.solvers.certificates import Separable
 from hiperplano.solvers.firth import fit_firth
 from hiperplano.solvers.logistic import SOLVERS, LogisticSolution, fit_likelihood
@@ -147,6 +147,7 @@ class LogisticRegression(LogisticClassifier):
         tags.classifier_tags.multi_class = not self.firth
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -220,7 +221,7 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     name = type(model).__name__
     certificate = find_separation(design, len(model.classes_), model.fit_intercept, coefficient_names(model, False))
     if certificate is None:
-        warnings.warn(f"{name}: {solution.status}", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"{name}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
         return
     columns = ", ".join(repr(column) for column in certificate.names[:6])
     more = " and others" if len(certificate.names) > 6 else ""
@@ -229,7 +230,7 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
         f"{name}: the classes are {kind} by {columns}{more}, so the likelihood has no maximum and coefficients would "
         "grow without end; they were stopped. Set firth=True, or a finite C.",
         SeparationWarning,
-        stacklevel=3,
+        stacklevel=users_level(),
     )
 
 
