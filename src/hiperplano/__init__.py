@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
+    from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ _HOME = {
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
     "LogisticRegression": "models.logistic",
+    "LogisticRegressionCV": "selection.logistic",
     "OddsSummary": "evidence.odds",
     "Overlapping": "evidence.separability",
     "QuasiSeparable": "evidence.separability",
@@ -43,6 +45,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearRegression",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "OddsSummary",
     "Overlapping",
     "QuasiSeparable",

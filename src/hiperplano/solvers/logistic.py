@@ -82,6 +82,7 @@ def fit_likelihood(
     tol: float = 1e-8,
     max_iter: int = 100,
     start: tuple[Array, Array] | None = None,
+    evidence: bool = True,
 ) -> LogisticSolution:
     """Minimise Σ w·loss/Σw + ½·strength·‖coef‖².
 
@@ -92,14 +93,16 @@ def fit_likelihood(
     tol : float
         Largest entry of the gradient, columns at unit spread, at which to stop.
     start : (coef, intercept), optional
+    evidence : bool
+        Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
     """
     with one_blas_thread():
-        rows = _sample_rows(design, n_scores)
+        rows = sample_rows(design, n_scores)
         coordinates = Coordinates.of(design, slice(None) if rows is None else rows, fit_intercept)
         problem = Likelihood(design, coordinates, n_scores, strength)
         theta = problem.prior() if start is None else coordinates.parameters(*start)
         method, end = _minimise(problem, theta, rows if start is None else None, solver, tol, max_iter)
-        wanted = end.hessian is None and n_scores * coordinates.size <= _EVIDENCE
+        wanted = evidence and end.hessian is None and n_scores * coordinates.size <= _EVIDENCE
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             before = end.state.steps
@@ -136,7 +139,7 @@ def _minimise(
         state.stalled = False
 
 
-def _sample_rows(design: Design, n_scores: int) -> Array | None:
+def sample_rows(design: Design, n_scores: int) -> Array | None:
     """Rows for a first solution, or None where that would not save a pass."""
     parameters = n_scores * (design.n_columns + 1)
     size = max(_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER * parameters, design.n_rows // 20)
@@ -147,11 +150,15 @@ def _sample_rows(design: Design, n_scores: int) -> Array | None:
     return np.sort(rng.choice(design.n_rows, size, replace=False, shuffle=False))
 
 
+def sample_of(design: Design, rows: Array) -> Design:
+    """Some rows as a design of their own."""
+    weight = None if design.weight is None else design.weight[rows]
+    return type(design)(design.take(rows), design.y[rows], weight)
+
+
 def _from_sample(problem: Likelihood, rows: Array) -> tuple[Array, Metric]:
     """The solution of a sample, and its inverse Hessian."""
-    design = problem.design
-    weight = None if design.weight is None else design.weight[rows]
-    sample = type(design)(design.take(rows), design.y[rows], weight)
+    design, sample = problem.design, sample_of(problem.design, rows)
     # The ridge keeps coefficients finite of columns that the sample hardly shows.
     part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra=1.0 / len(rows))
     found = newton(part, problem.prior(), tol=1e-4, max_steps=20, settled=1e-2)
