@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.design import Array, Block, Design, Sums
 
 _FAR = 1e3  # a mean of so many standard deviations costs digits when rows are not centred
 
@@ -43,6 +43,9 @@ class Coordinates:
             spread = np.sqrt(np.square(sample - mean).T @ share)
         else:
             spread = np.sqrt(np.maximum(sample.multiply(sample).T @ share - mean**2, 0.0))
+        unseen = spread <= 1e-12 * np.abs(mean)
+        if unseen.any() and not isinstance(rows, slice):
+            mean[unseen], spread[unseen] = _over_all_rows(design, np.flatnonzero(unseen))
         spread = np.where(spread > 1e-12 * np.abs(mean), spread, 0.0)
         if not level:
             return cls(np.zeros_like(mean), _inverse(np.hypot(mean, spread)), level, centring=False)
@@ -94,6 +97,20 @@ class Coordinates:
         inner = sums.T if self.centring else sums.T - np.outer(totals, self.shift)
         inner = inner * self.scale
         return np.column_stack([totals, inner]) if self.level else inner
+
+
+def _over_all_rows(design: Design, columns: Array) -> tuple[Array, Array]:
+    """Mean and spread of columns that a sample shows constant."""
+    weight = np.ones(design.n_rows) if design.weight is None else design.weight
+    first = np.ravel(design.block(slice(0, 1)).dense())[columns].astype(np.float64)
+
+    def statistic(block: Block) -> Sums:
+        apart = block.dense()[:, columns] - first
+        return weight[block.rows] @ apart, weight[block.rows] @ np.square(apart)
+
+    sums, squares = design.fold(statistic)
+    total = float(weight.sum())
+    return first + sums / total, np.sqrt(np.maximum(squares / total - (sums / total) ** 2, 0.0))
 
 
 def _inverse(spread: Array) -> Array:
