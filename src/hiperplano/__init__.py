@@ -9,8 +9,13 @@ if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.odds import OddsSummary
+    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.logistic import LogisticRegression
+    from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -19,24 +24,40 @@ _HOME = {
     "Diagnosis": "evidence.diagnose",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
+    "LogisticRegression": "models.logistic",
+    "LogisticRegressionCV": "selection.logistic",
+    "OddsSummary": "evidence.odds",
+    "Overlapping": "evidence.separability",
+    "QuasiSeparable": "evidence.separability",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "Separable": "evidence.separability",
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
+    "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
+    "separability": "evidence.separability",
 }
 
 __all__ = [
     "Diagnosis",
     "LeastSquaresClassifier",
     "LinearRegression",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "OddsSummary",
+    "Overlapping",
+    "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "Separable",
     "Summary",
     "diagnose",
     "inference",
+    "likelihood_ratio",
     "load_credit_line",
+    "separability",
 ]
 
 

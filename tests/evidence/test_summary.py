@@ -176,7 +176,7 @@ def test_no_standard_errors_where_there_are_none():
     with pytest.raises(NotAvailable, match=r"'x0', 'x2', 'x3' follow from other columns.*rank 3 of 4.*Drop a column"):
         LinearRegression().fit(dependent, y).summary()
     constant = np.column_stack([X, np.ones(len(X))])
-    with pytest.raises(NotAvailable, match="column 'x3' does not vary.*Drop the column"):
+    with pytest.raises(NotAvailable, match=r"column 'x3' does not vary.*Drop the column"):
         LinearRegression().fit(constant, y).summary()
     with pytest.raises(NotAvailable, match="4 rows leave 0 degrees of freedom"):
         LinearRegression().fit(X[:4], y[:4]).summary()

@@ -21,7 +21,9 @@ from hiperplano.evidence.least_squares import (
     refuse_undetermined,
     table,
 )
+from hiperplano.evidence.logistic_covariance import logistic_inference
 from hiperplano.evidence.summary import Summary, library_and_name
+from hiperplano.solvers.logistic import LogisticSolution
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
@@ -41,7 +43,8 @@ def inference(
     y : array-like of shape (n,) or (n, targets)
     cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
         "classical" assumes errors of one variance; the others hold also if it changes from row to row (White's
-        estimator and its small-sample corrections; HC3 is the safest for few rows).
+        estimator and its small-sample corrections; HC3 is the safest for few rows). Logistic models take the first
+        three.
     sample_weight : array-like of shape (n,), optional
         As given to `fit`.
     level : float, default=0.95
@@ -74,7 +77,7 @@ def inference(
 def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
     raise NotAvailable(
         f"inference: no standard errors for {library_and_name(model)}; they are known for hiperplano's "
-        "LinearRegression, Ridge and RidgeCV. Fit one of those."
+        "LinearRegression, Ridge, RidgeCV and LogisticRegression. Fit one of those."
     )
 
 
@@ -111,6 +114,11 @@ def _refuse_leverage_of_one(design: Design, hat: Hat, kind: str) -> None:
             f"its target, and {kind} divides by one minus the leverage. Take cov='HC1', or leave out the row and the "
             "column that only it determines."
         )
+
+
+@_infer.register
+def _(solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
+    return logistic_inference(solution, model, X, y, cov, sample_weight, level)
 
 
 def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> tuple[Array, Array]:
