@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.logistic_covariance import likelihood_ratio
     from hiperplano.evidence.odds import OddsSummary
-    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
+    from hiperplano.evidence.separability import separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.solvers.certificates import Overlapping, QuasiSeparable, Separable
 
 __version__ = "0.1.0"
 
@@ -27,11 +28,11 @@ _HOME = {
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
     "OddsSummary": "evidence.odds",
-    "Overlapping": "evidence.separability",
-    "QuasiSeparable": "evidence.separability",
+    "Overlapping": "solvers.certificates",
+    "QuasiSeparable": "solvers.certificates",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
-    "Separable": "evidence.separability",
+    "Separable": "solvers.certificates",
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
