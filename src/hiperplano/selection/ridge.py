@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -117,6 +118,7 @@ class RidgeCV(LeastSquares):
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
         self._fit_design(design, chosen)
+        self.solution_ = replace(self.solution_, status=self.solution_.status + _at_the_border(alphas, chosen))
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
         self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
@@ -188,10 +190,17 @@ class RidgeCV(LeastSquares):
         return [scorer(_Given(), shaped[..., a], y) for a in range(predictions.shape[2])]
 
     def _folds(self, design: Design, alphas: Array) -> Array:
-        splits: list[Split] = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
-        ]
+        try:
+            splits: list[Split] = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
+            ]
+        except (ValueError, TypeError) as problem:
+            raise InvalidParameter(
+                f"RidgeCV: cv={self.cv!r} gives no folds of {design.n_rows} rows ({problem}); cv must be None, a "
+                "number of folds from 2 to that of the rows, a splitter, or pairs of train and test rows. Set one of "
+                "them."
+            ) from problem
         paths = fold_paths(design, splits, self.fit_intercept)
         coefs = [path.coefficients(alphas) for path in paths]
         intercepts = [path.intercepts(coef) for path, coef in zip(paths, coefs, strict=True)]
@@ -206,6 +215,18 @@ class RidgeCV(LeastSquares):
                 model = _Given(coefs[number][position], intercepts[number][position], design.one_target)
                 scores[number, position] = scorer(model, rows, y[:, 0] if design.one_target else y)
         return np.asarray(scores.mean(axis=0))
+
+
+def _at_the_border(alphas: Array, chosen: Array) -> str:
+    """A sentence for the status, if a penalty outside those tried may be better still."""
+    if len(np.unique(alphas)) == 1:
+        return ""
+    ends = {"smallest": alphas.min(), "largest": alphas.max()}
+    reached = {word: end for word, end in ends.items() if end in chosen and end > 0}  # below 0 there is none
+    if not reached:
+        return ""
+    values = " and ".join(f"{end:g}" for end in reached.values())
+    return f" The best penalty, {values}, is the {' and '.join(reached)} of those tried: try others beyond it."
 
 
 def _r2(model: Array, constant: Array) -> Array:

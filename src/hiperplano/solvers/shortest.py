@@ -7,13 +7,16 @@ from scipy.linalg import qr, solve_triangular
 
 from hiperplano.data.design import Array
 
+_EPS = float(np.finfo(float).eps)
+
 
 def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: Array | None = None) -> Array:
     """Minimise ‖values·(basisᵀ·(length·coef)) − turned‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
 
-    Columns differ in length by any factor, and so do rows of length·basis. A QR factorisation with columns
-    pivoted and rows sorted by size keeps the relative accuracy of each row (Cox and Higham 1998), so that no
-    column is lost beside a longer one.
+    Columns differ in length by any factor. Two things keep a short one from drowning in the rounding of longer
+    ones: the space of the rows is written in echelon form, where columns that have nothing to do with each other
+    show exact zeros, and its QR factorisation has columns pivoted and rows sorted by size, which keeps the
+    relative accuracy of each row (Cox and Higham 1998).
 
     Parameters
     ----------
@@ -30,15 +33,29 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     ndarray of shape (targets, d)
     """
     unit = float(length.max(initial=0.0)) or 1.0
-    turn, upper, pivots = graded_qr(basis * (length / unit)[:, None])
+    rows, change = _echelon(values, basis)
+    turn, upper, pivots = graded_qr(rows * (length / unit)[:, None])
     coef = np.empty((turned.shape[1], len(length)))
     for target, right in enumerate(turned.T):
         if alpha is None or alpha[target] == 0:
-            inner = solve_triangular(upper, (right / values)[pivots], trans="T", check_finite=False)
+            inner = np.linalg.solve(change.T, right / values)[pivots]
+            inner = solve_triangular(upper, inner, trans="T", check_finite=False)
         else:
-            inner = _ridge((values[pivots] * upper).T, right[pivots], np.sqrt(alpha[target]) / unit)
+            # basisᵀ·(length·coef) = changeᵀ·upperᵀ·inner, in the order of the pivots.
+            inner = _ridge((values * change).T[:, pivots] @ upper.T, right, np.sqrt(alpha[target]) / unit)
         coef[target] = turn @ inner / unit
     return coef
+
+
+def _echelon(values: Array, basis: Array) -> tuple[Array, Array]:
+    """basis = rows·change, with an identity in some r of the rows, and zeros for what is only rounding elsewhere."""
+    if not len(values):
+        return basis, np.eye(0)
+    _, _, order = qr(basis.T, mode="economic", pivoting=True, check_finite=False)
+    change = basis[order[: len(values)]]
+    rows = np.linalg.solve(change.T, basis.T).T
+    noise = 4 * max(basis.shape) * _EPS * float(values.max() / values.min())
+    return np.where(np.abs(rows) > noise, rows, 0.0), change
 
 
 def graded_qr(rows: Array) -> tuple[Array, Array, Array]:

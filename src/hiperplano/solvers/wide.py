@@ -47,6 +47,7 @@ def wide_least_squares(
             coef = _nonnegative(rows, alpha)
         else:
             coef = shortest(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
+            coef = _polished(coef, rows, alpha)
         intercept = rows.target_mean - coef @ rows.mean
         best = None if fit_intercept else np.zeros(design.n_targets)
         rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, best)
@@ -106,6 +107,14 @@ def _centred_rows(design: Design, level: bool) -> _Rows:
     x *= short
     length = np.where(largest > 0, safe / np.where(short > 0, short, 1.0), 0.0)
     return _Rows(x, length, y * root, mean, target_mean, total)
+
+
+def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
+    """alpha·coef = xᵀ·r, solved for columns shorter than the penalty: their coefficients are small beside others'."""
+    r = rows.right - rows.x @ (rows.length * coef).T
+    penalty = alpha[:, None]
+    small = rows.length < np.sqrt(penalty)
+    return np.where(small, rows.length * (r.T @ rows.x) / np.where(small, penalty, 1.0), coef)
 
 
 def _nonnegative(rows: _Rows, alpha: Array) -> Array:
