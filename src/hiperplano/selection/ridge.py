@@ -21,6 +21,7 @@ from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.least_squares import fits_in_memory
 from hiperplano.solvers.ridge_folds import Split, fold_paths, squared_errors
 from hiperplano.solvers.ridge_path import RidgePath, ridge_path
+from hiperplano.solvers.units import with_safe_weights
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
@@ -109,11 +110,19 @@ class RidgeCV(LeastSquares):
             )
         if design.n_rows < 2:
             raise InvalidData("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
-        with one_blas_thread():
+        # The unit of the weights matters to no score. Squares of targets beyond 1e±150 may leave none: see below.
+        rows, penalties = with_safe_weights(design, alphas)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if self.cv is None:
-                scores, results = self._leave_one_out(design, alphas)
+                scores, results = self._leave_one_out(rows, penalties)
             else:
-                scores, results = self._folds(design, alphas), None
+                scores, results = self._folds(rows, penalties), None
+        scores = np.where(np.isnan(scores), -np.inf, scores)
+        if not np.isfinite(scores.max(axis=0)).all():
+            raise InvalidData(
+                "RidgeCV: no penalty has a score: squared errors lie beyond the range of float64, or single rows "
+                "determine coefficients that are not penalised. Use units nearer to 1, or penalties above 0."
+            )
         best = np.argmax(scores, axis=0)
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])

@@ -33,29 +33,24 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     ndarray of shape (targets, d)
     """
     unit = float(length.max(initial=0.0)) or 1.0
-    rows, change = _echelon(values, basis)
-    turn, upper, pivots = graded_qr(rows * (length / unit)[:, None])
-    coef = np.empty((turned.shape[1], len(length)))
-    for target, right in enumerate(turned.T):
-        if alpha is None or alpha[target] == 0:
-            inner = np.linalg.solve(change.T, right / values)[pivots]
-            inner = solve_triangular(upper, inner, trans="T", check_finite=False)
-        else:
-            # basisᵀ·(length·coef) = changeᵀ·upperᵀ·inner, in the order of the pivots.
-            inner = _ridge((values * change).T[:, pivots] @ upper.T, right, np.sqrt(alpha[target]) / unit)
-        coef[target] = turn @ inner / unit
-    return coef
+    size = (length / unit)[:, None]
+    turn = graded_qr(_echelon(values, basis) * size)[0]
+    fit = (values * basis).T @ (size * turn)
+    roots = np.zeros(turned.shape[1]) if alpha is None else np.sqrt(alpha) / unit
+    inner = np.empty_like(turned)
+    for root in np.unique(roots):
+        inner[:, roots == root] = _ridge(fit, turned[:, roots == root], root)
+    return np.asarray(inner.T @ turn.T / unit)
 
 
-def _echelon(values: Array, basis: Array) -> tuple[Array, Array]:
-    """basis = rows·change, with an identity in some r of the rows, and zeros for what is only rounding elsewhere."""
+def _echelon(values: Array, basis: Array) -> Array:
+    """The same space, with an identity in some r of the rows, and zeros for what is only rounding elsewhere."""
     if not len(values):
-        return basis, np.eye(0)
-    _, _, order = qr(basis.T, mode="economic", pivoting=True, check_finite=False)
-    change = basis[order[: len(values)]]
-    rows = np.linalg.solve(change.T, basis.T).T
+        return basis
+    order = qr(basis.T, mode="r", pivoting=True, check_finite=False)[1][: len(values)]
+    rows = np.linalg.solve(basis[order].T, basis.T).T
     noise = 4 * max(basis.shape) * _EPS * float(values.max() / values.min())
-    return np.where(np.abs(rows) > noise, rows, 0.0), change
+    return np.where(np.abs(rows) > noise, rows, 0.0)
 
 
 def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
@@ -69,8 +64,9 @@ def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
 
 def _ridge(rows: Array, right: Array, root: float) -> Array:
     """min ‖rows·w − right‖² + root²·‖w‖², where columns, and both parts, may differ in size by any factor."""
-    size = np.hypot(np.linalg.norm(rows, axis=0), root)
-    turn, upper, pivots = graded_qr(np.vstack([rows, root * np.eye(rows.shape[1])]) / size)
-    answer = np.empty(len(size))
+    size = np.hypot(np.abs(rows).max(axis=0, initial=0.0), root)
+    stacked = np.vstack([rows, root * np.eye(rows.shape[1])]) if root else rows
+    turn, upper, pivots = graded_qr(stacked / size)
+    answer = np.empty_like(right)
     answer[pivots] = solve_triangular(upper, turn[: len(rows)].T @ right, check_finite=False)
-    return np.asarray(answer / size)
+    return np.asarray(answer / size[:, None])

@@ -64,6 +64,14 @@ def _weight_unit(size: float) -> float:
     return math.ldexp(1.0, beyond // 2 * 2)
 
 
+def with_safe_weights(design: Design, alphas: Array) -> tuple[Design, Array]:
+    """The same problem with weights, and penalties, divided by a power of two where weights are extreme."""
+    unit = 1.0 if design.weight is None else _weight_unit(float(design.weight.max()))
+    if design.weight is None or unit == 1.0:
+        return design, alphas
+    return design.with_target(design.y, design.weight / unit), alphas / unit
+
+
 def without_ignored_targets(design: Design) -> Design:
     """Zeros for the targets of rows without weight, so that no number there can matter."""
     if design.weight is None or design.weight.all():

@@ -118,13 +118,15 @@ def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
 
 
 def _nonnegative(rows: _Rows, alpha: Array) -> Array:
-    """In coordinates of unit-length columns, where signs are the same."""
-    scale = reciprocal(rows.length)
+    """In coordinates where columns with their penalty have unit length, and signs are the same."""
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
-        x, target = rows.x, right
+        root = np.sqrt(strength)
+        size = np.where(rows.length > 0, np.hypot(rows.length, root), np.inf)
+        scale = 1.0 / size
+        x, target = rows.x * (rows.length * scale), right
         if strength > 0:
-            x = np.vstack([x, np.diag(np.sqrt(strength) * scale)])
+            x = np.vstack([x, np.diag(root * scale)])
             target = np.concatenate([target, np.zeros(x.shape[1])])
         answers.append(scale * nnls(x, target, maxiter=30 * x.shape[1])[0])
     return np.stack(answers)
