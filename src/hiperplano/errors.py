@@ -16,6 +16,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
+    "SingularWarning",
 ]
 
 
@@ -41,3 +42,7 @@ class NotAvailable(HiperplanoError, AttributeError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class SingularWarning(UserWarning):
+    """The data leave a choice open that decides what the model says; the message tells how it was made."""

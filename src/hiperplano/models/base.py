@@ -63,7 +63,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
+def publish(
+    model: Any, solution: Solution, dtype: Any, one_target: bool, remedy: str = "add a penalty (Ridge)"
+) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
     coef, intercept = solution.coef.astype(dtype, copy=False), solution.intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
@@ -77,7 +79,7 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> Non
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
-            "follow from others, or add a penalty (Ridge).",
+            f"follow from others, or {remedy}.",
             AccuracyWarning,
             stacklevel=3,
         )

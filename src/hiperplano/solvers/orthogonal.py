@@ -34,22 +34,24 @@ def triangle(design: Design, equations: NormalEquations, alpha: float, fit_inter
         rows[:, first + d :] = right[block.rows]
         if block.weight is not None:
             rows *= np.sqrt(block.weight)[:, None]
-        return (_triangle_of(rows),)
+        return (triangle_of(rows),)
 
-    (upper,) = design.fold(statistic, _merge)
+    (upper,) = design.fold(statistic, merge_triangles)
     if alpha:
         below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * equations.scale), np.zeros((d, k))])
-        (upper,) = _merge((upper,), (below,))
+        (upper,) = merge_triangles((upper,), (below,))
     full = np.zeros((first + d + k, first + d + k))
     full[: len(upper)] = upper
     return full[first:, first:]
 
 
-def _merge(left: Sums, right: Sums) -> Sums:
-    return (_triangle_of(np.vstack([left[0], right[0]])),)
+def merge_triangles(left: Sums, right: Sums) -> Sums:
+    """The triangle of two sets of rows from those of each."""
+    return (triangle_of(np.vstack([left[0], right[0]])),)
 
 
-def _triangle_of(rows: Array) -> Array:
+def triangle_of(rows: Array) -> Array:
+    """R of rows = Q·R."""
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
@@ -60,9 +62,13 @@ def numerical_rank(upper: Array, resolution: float) -> tuple[int, Array, Array, 
     the data were written down.
     """
     left, values, right = np.linalg.svd(upper)
-    tolerance = max(16 * len(upper) * float(np.finfo(float).eps), 4 * resolution)
-    rank = int(np.sum(values > tolerance * max(values.max(initial=0.0), 0.0)))
-    return rank, left, values, right
+    return rank_of(values, len(upper), resolution), left, values, right
+
+
+def rank_of(values: Array, size: int, resolution: float) -> int:
+    """How many singular values of columns of unit length are more than rounding."""
+    tolerance = max(16 * size * float(np.finfo(float).eps), 4 * resolution)
+    return int(np.sum(values > tolerance * values.max(initial=0.0)))
 
 
 def minimum_norm(upper: Array, right: Array, scale: Array, resolution: float) -> tuple[Array, Array, int]:

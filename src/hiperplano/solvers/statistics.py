@@ -40,7 +40,7 @@ class Reference:
         mean = (values * (1.0 / len(values))).sum(axis=0)  # in this order sums of huge numbers do not overflow
         closest = np.abs(values - mean).argmin(axis=0)
         shift = values[closest, np.arange(len(mean))]
-        return cls(shift, _power_of_two(np.abs(values - shift).max(axis=0)))
+        return cls(shift, power_of_two(np.abs(values - shift).max(axis=0)))
 
     @property
     def plain(self) -> bool:
@@ -48,7 +48,7 @@ class Reference:
         return not self.shift.any() and bool((self.unit == 1.0).all())
 
 
-def _power_of_two(size: Array) -> Array:
+def power_of_two(size: Array) -> Array:
     """One where squares are safe, otherwise the power of two next to `size`."""
     if size.max(initial=0.0) < _SAFE and size.min(initial=_SAFE, where=size > 0) > 1.0 / _SAFE:
         return np.ones_like(size)
@@ -160,7 +160,7 @@ def _sampled_reference(design: Design, centred: bool) -> Reference:
     values = np.concatenate([sample, design.y[rows]], axis=1, dtype=np.float64)
     if centred:
         return Reference.near(values)
-    return Reference(np.zeros(values.shape[1]), _power_of_two(np.abs(values).max(axis=0)))
+    return Reference(np.zeros(values.shape[1]), power_of_two(np.abs(values).max(axis=0)))
 
 
 def _gather(design: Design, reference: Reference, groups: Array | None, n_groups: int) -> Array:
@@ -193,7 +193,7 @@ def _better_reference(design: Design, used: Reference, raw: Array, centred: bool
         low, high = _extremes(design)
         if not np.isfinite(raw).all() or (np.maximum(-low, high)[lost] > 0).any():
             shift = low / 2 + high / 2 if centred else np.zeros_like(low)
-            return Reference(shift, _power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))
+            return Reference(shift, power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))
         return None
     if not centred or raw[0, 0] <= 0:
         return None
