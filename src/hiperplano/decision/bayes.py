@@ -84,11 +84,12 @@ def bayes_error(
     centres, spreads, shares = _checked_mixture(means, covariances, priors)
     member = _membership(labels, len(shares))
     check_number("bayes_error", "n_draws", n_draws, 2, np.inf)
-    risk = check_costs(costs, member.shape[0]) @ member  # cost of each decision where each component is the source
-    if risk.ndim != 2:
+    matrix = check_costs(costs, member.shape[0])
+    if matrix.ndim != 2:
         raise InvalidParameter(
             "bayes_error: costs holds a matrix for each row; there are no rows here. Pass one matrix."
         )
+    risk = matrix @ member  # cost of each decision where each component is the source
     centres, spreads = _projected(centres, spreads)
     if centres.shape[1] == 0:  # all components are the same
         return BayesError(float((risk @ shares).min()), 0.0, "components are equal")
@@ -130,11 +131,8 @@ def _checked_mixture(means: Any, covariances: Any, priors: Any) -> tuple[Array, 
 def _membership(labels: Any, components: int) -> Array:
     """Of shape (classes, components): 1 where a component belongs to a class."""
     codes = np.arange(components) if labels is None else np.asarray(labels)
-    if (
-        codes.shape != (components,)
-        or codes.dtype.kind not in "iu"
-        or (np.unique(codes) != np.arange(codes.max() + 1)).any()
-    ):
+    numbered = codes.shape == (components,) and codes.dtype.kind in "iu"
+    if not numbered or set(codes.tolist()) != set(range(codes.max() + 1)):
         raise InvalidParameter(
             f"bayes_error: labels={labels!r}; labels must give each of the {components} components the number of its "
             "class, 0, 1, … without gaps. Renumber the classes."

@@ -109,7 +109,7 @@ def ambiguous(model: Any, X: Any) -> Array:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = OneVsRestClassifier(LeastSquaresClassifier()).fit(X, y)
     >>> int(ambiguous(model, X).sum()), int(ambiguous(LinearDiscriminantAnalysis().fit(X, y), X).sum())
-    (47, 0)
+    (29, 0)
     """
     check_is_fitted(model)
     if isinstance(model, OneVsRestClassifier):

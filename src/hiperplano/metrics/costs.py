@@ -206,8 +206,8 @@ def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Ar
     if unknown.any():
         if other is None:
             raise InvalidTarget(
-                f"{labels[unknown][0]!r} is none of the classes {classes.tolist()[:10]}; every label must be one. "
-                "Pass all classes in labels, in the order of costs, or give costs a row for not deciding."
+                f"{labels[unknown].tolist()[0]!r} is none of the classes {classes.tolist()[:10]}; every label must be "
+                "one. Pass all classes in labels, in the order of costs, or give costs a row for not deciding."
             )
         found = np.where(unknown, other, found)
     return found

@@ -119,7 +119,7 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
     >>> y = [0] * 60 + [1] * 40
     >>> x = ["owner"] * 45 + ["tenant"] * 15 + ["owner"] * 15 + ["tenant"] * 25
     >>> round(information_value(y, x), 4)
-    0.6034
+    0.6035
     """
     labels, values = _sample(y, "y"), _sample(x, "x")
     if labels.shape != values.shape:

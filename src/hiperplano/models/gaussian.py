@@ -31,9 +31,10 @@ def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Gaussian
     classes, codes = encode_labels(design)
     weight = class_weights(codes, design.weight, len(classes))
     if not weight.all():
+        empty = classes.tolist()[int(weight.argmin())]
         raise InvalidTarget(
-            f"{type(model).__name__}: all rows of class {classes[weight.argmin()]!r} have weight 0; a class needs rows "
-            "that count to have a mean. Leave its rows out, or give them weight."
+            f"{type(model).__name__}: all rows of class {empty!r} have weight 0; a class needs rows that count "
+            "to have a mean. Leave its rows out, or give them weight."
         )
     counting = design.n_rows if design.weight is None else int(np.count_nonzero(design.weight))
     if counting <= len(classes):
