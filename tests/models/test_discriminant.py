@@ -358,8 +358,8 @@ def test_strings_for_classes():
     [
         ({"shrinkage": "some"}, "shrinkage='some'"),
         ({"shrinkage": 1.5}, "at most 1"),
-        ({"priors": [0.5, 0.5]}, "must be 3 numbers"),
-        ({"priors": [0.5, 0.6, -0.1]}, "0 or more"),
+        ({"priors": [0.5, 0.5]}, "must be 3 positive numbers"),
+        ({"priors": [0.5, 0.6, -0.1]}, "positive numbers"),
         ({"priors": [1, 1, 1]}, "sum to 1"),
         ({"priors": "many"}, "priors='many'"),
         ({"n_components": 3}, "cannot be larger than"),

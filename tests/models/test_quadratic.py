@@ -128,7 +128,7 @@ def test_almost_no_digits_are_admitted():
         ({"shrinkage": "some"}, "shrinkage='some'"),
         ({"shrinkage": 0.1, "reg_param": 0.1}, "only one can be set"),
         ({"reg_param": 2.0}, "at most 1"),
-        ({"priors": [0.5, 0.5]}, "must be 3 numbers"),
+        ({"priors": [0.5, 0.5]}, "must be 3 positive numbers"),
         ({"unbiased": 1}, "True or False"),
     ],
 )

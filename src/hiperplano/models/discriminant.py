@@ -17,7 +17,7 @@ from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
 from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
-from hiperplano.models.base import LinearClassifier, publish
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares import fits_in_memory
@@ -129,6 +129,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_components = n_components
         self.unbiased = unbiased
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores and the axes.
 
@@ -161,7 +162,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         publish(self, solution, design.x.dtype, one_target=False, remedy="set shrinkage='auto'")
         self._describe(solution, components, design.x.dtype)
         if solution.ignored:
-            warnings.warn(f"LinearDiscriminantAnalysis: {solution.status} {_REMEDY}", SingularWarning, stacklevel=2)
+            warnings.warn(
+                f"LinearDiscriminantAnalysis: {solution.status} {_REMEDY}", SingularWarning, stacklevel=users_level()
+            )
         return self
 
     def _components(self, n_classes: int, n_columns: int) -> int:

@@ -52,10 +52,11 @@ def _checked_priors(model: Any, classes: Array) -> Array | None:
         priors = np.array(model.priors, dtype=np.float64)
     except (TypeError, ValueError):
         priors = np.array([np.nan])
-    if priors.shape != (len(classes),) or not (priors >= 0).all() or not np.isclose(priors.sum(), 1.0, atol=1e-5):
+    if priors.shape != (len(classes),) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0, atol=1e-5):
         raise InvalidParameter(
-            f"{type(model).__name__}: priors={model.priors!r}; priors must be {len(classes)} numbers of 0 or more, in "
-            f"the order of the classes {classes.tolist()[:10]}, that sum to 1. Divide them by their sum."
+            f"{type(model).__name__}: priors={model.priors!r}; priors must be {len(classes)} positive numbers, in the "
+            f"order of the classes {classes.tolist()[:10]}, that sum to 1. Divide them by their sum, and leave out the "
+            "rows of classes that cannot occur."
         )
     return np.asarray(priors / priors.sum())
 

@@ -14,6 +14,7 @@ from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import design as rows_of
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
+from hiperplano.models.base import all_or_nothing, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.quadratic import QuadraticSolution, quadratic_discriminant
 
@@ -88,6 +89,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit means and covariances of the classes.
 
@@ -128,7 +130,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 f"QuadraticDiscriminantAnalysis: {solution.status} They are {names}. Set shrinkage='auto', or drop "
                 "columns that are constant or dependent in a class.",
                 SingularWarning,
-                stacklevel=3,
+                stacklevel=users_level(),
             )
         if solution.digits < _FEW_DIGITS:
             warnings.warn(
@@ -136,7 +138,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 f"nearly dependent in a class (condition {solution.condition:.1e}). Leave out columns that follow from "
                 "others, or set shrinkage='auto'.",
                 AccuracyWarning,
-                stacklevel=3,
+                stacklevel=users_level(),
             )
 
     @property

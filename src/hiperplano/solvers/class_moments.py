@@ -13,7 +13,7 @@ from hiperplano.solvers.statistics import power_of_two
 EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
 _SAMPLE_ROWS_OF_A_CLASS = 16
-_CANCELLED = 1e-4  # a centred sum of squares under this share of the raw one has lost digits
+_CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def class_weights(codes: Array, weight: Array | None, n_classes: int) -> Array:
 def deviations(block: Block, codes: Array, points: Array) -> Array:
     """x − points[class of x], as a fresh array."""
     out = points[codes]
-    np.subtract(block.dense(), out, out=out)
+    np.subtract(block.counted().dense(), out, out=out)
     return out
 
 
@@ -157,9 +157,12 @@ def _sampled_points(design: Design, codes: Array, n_classes: int) -> tuple[Array
     """
     wanted = max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes)
     rows = np.arange(0, design.n_rows, max(1, design.n_rows // wanted))
+    counting = np.ones(1, dtype=bool) if design.weight is None else design.weight > 0
+    rows = rows[np.broadcast_to(counting, design.n_rows)[rows]]
     absent = np.setdiff1d(np.arange(n_classes), codes[rows])
     if len(absent):
-        rows = np.concatenate([rows, *(np.flatnonzero(codes == k)[:_SAMPLE_ROWS_OF_A_CLASS] for k in absent)])
+        some = (np.flatnonzero((codes == k) & counting)[:_SAMPLE_ROWS_OF_A_CLASS] for k in absent)
+        rows = np.concatenate([rows, *some])
     sample = design.take(rows)
     values = np.asarray(sample if isinstance(sample, np.ndarray) else sample.toarray(), dtype=np.float64)
     shift = np.empty((n_classes, design.n_columns))

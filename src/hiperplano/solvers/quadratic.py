@@ -11,9 +11,9 @@ from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant import Shrinkage
-from hiperplano.solvers.orthogonal import rank_of, triangle_of
+from hiperplano.solvers.orthogonal import is_present, triangle_of
 from hiperplano.solvers.shrinkage import class_covariances, ledoit_wolf, towards_sphere
-from hiperplano.solvers.whitening import Whitening, whiten_covariance, whiten_rows
+from hiperplano.solvers.whitening import Whitening, blur_of, whiten_covariance, whiten_rows
 
 _THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
 
@@ -131,7 +131,8 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
     for k, one in enumerate(whitenings):
         values, turn = np.linalg.svd(one.root / spread @ basis.T)[1:]
         values = np.pad(values, (0, len(basis) - len(values)))
-        if rank_of(values, len(spread), one.error) < len(basis):
+        blur = np.abs(basis @ blur_of(sums.means, 1.0 / spread))
+        if not is_present(values, turn, np.maximum(blur, one.error)).all():
             singular.append(k)
             values = np.maximum(values, _THICKNESS)
         matrices.append((basis.T @ turn.T) / spread[:, None] / values)
@@ -148,8 +149,7 @@ def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tupl
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = np.inf
     unit = np.where(np.isinf(spread), 1.0, spread)
     values, basis = np.linalg.svd(triangle_of(rows / spread), full_matrices=False)[1:]
-    offset = float((np.abs(means).max(axis=0) / unit).max(initial=1.0))
-    return basis[: rank_of(values, len(spread), EPS * offset)], unit
+    return basis[is_present(values, basis, blur_of(means, 1.0 / spread))], unit
 
 
 def _verdict(

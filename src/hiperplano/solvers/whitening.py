@@ -12,7 +12,7 @@ from hiperplano.solvers.class_moments import EPS, ClassMoments, class_weights, d
 from hiperplano.solvers.direct import SQUARED
 from hiperplano.solvers.factor import Factor, cholesky, from_triangle
 from hiperplano.solvers.normal import inverse_root
-from hiperplano.solvers.orthogonal import merge_triangles, rank_of, triangle_of
+from hiperplano.solvers.orthogonal import is_present, merge_triangles, triangle_of
 
 
 @dataclass(frozen=True)
@@ -98,18 +98,18 @@ def whiten_rows(design: Design, codes: Array, sums: ClassMoments, *, only: int |
     means = sums.means
     upper = _triangle(design, codes, means, scale / np.sqrt(total), only)
     values, basis = svd(upper, full_matrices=False, check_finite=False)[1:]
-    rank = rank_of(values, len(scale), _resolution(means if only is None else means[[only]], scale))
+    present = is_present(values, basis, blur_of(means if only is None else means[[only]], scale))
     method = "orthogonal factorisation of the rows"
-    if rank == len(scale):
+    if present.all():
         factor = from_triangle(upper, scale)
         return _from_factor(factor, scale, method, EPS * factor.condition)
-    return _from_directions(values[:rank], basis[:rank], scale, method, squared=False)
+    return _from_directions(values[present], basis[present], scale, method, squared=False)
 
 
 def whiten_few_rows(design: Design, codes: Array, n_classes: int) -> tuple[Whitening, Array, Array]:
     """The same for fewer rows than columns, without a matrix of columns by columns; with means and weights."""
     weight = class_weights(codes, design.weight, n_classes)
-    block = design.block(slice(0, design.n_rows))
+    block = design.block(slice(0, design.n_rows)).counted()
     share = (np.ones(design.n_rows) if design.weight is None else design.weight) / weight[codes]
     member = np.zeros((n_classes, design.n_rows))
     member[codes, np.arange(design.n_rows)] = share
@@ -123,9 +123,9 @@ def whiten_few_rows(design: Design, codes: Array, n_classes: int) -> tuple[White
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     rows *= scale / np.sqrt(weight.sum())
     values, basis = svd(rows, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
-    rank = rank_of(values, max(rows.shape), _resolution(means, scale))
+    present = is_present(values, basis, blur_of(means, scale))
     method = "singular value decomposition of the rows"
-    return _from_directions(values[:rank], basis[:rank], scale, method, squared=False), means, weight
+    return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
 
 
 def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
@@ -134,10 +134,10 @@ def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
     return cholesky(gram[np.ix_(vary, vary)], scale[vary]) if vary.any() else None
 
 
-def _resolution(means: Array, scale: Array) -> float:
-    """Rounding of the data themselves, relative to the spread of their columns: the worst of all columns."""
+def blur_of(means: Array, scale: Array) -> Array:
+    """Rounding of each column as it was written down, relative to its spread."""
     with np.errstate(over="ignore"):
-        return float(EPS * (np.abs(means).max(axis=0) * scale).max(initial=1.0))
+        return np.asarray(EPS * np.maximum(np.abs(means).max(axis=0) * scale, scale > 0))
 
 
 def _triangle(design: Design, codes: Array, means: Array, scale: Array, only: int | None) -> Array:
