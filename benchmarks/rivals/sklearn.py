@@ -27,3 +27,17 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
 
     model = RidgeCV(alphas=alphas, cv=cv).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
+
+
+def linear_discriminant(X: Array, y: Array, judged: Array, solver: str, shrinkage: str | None = None) -> Answer:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis(solver=solver, shrinkage=shrinkage).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"scores": model.decision_function(judged)})
+
+
+def quadratic_discriminant(X: Array, y: Array, judged: Array, solver: str) -> Answer:
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+    model = QuadraticDiscriminantAnalysis(solver=solver).fit(X, y)
+    return Answer(figures={"scores": model.decision_function(judged)})
