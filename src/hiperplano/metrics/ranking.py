@@ -21,6 +21,10 @@ _LARGE = 2**17  # scores beyond which a second thread pays
 _EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
 
 
+Distributions = tuple[Array, Array, Array]
+"""Distinct scores in rising order, and how much of the negative and of the positive class lies up to each."""
+
+
 class RankingScores(NamedTuple):
     """KS, Gini, the area under the ROC curve, and the score at which KS is reached."""
 
@@ -80,16 +84,41 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
     positive, values, weight = _checked(y, score, sample_weight)
     if positive.all() or not positive.any():
         return _undefined()
-    steps, negative, own = _distributions(positive, values, weight)
-    if not (negative[-1] > 0 and own[-1] > 0):
+    if weight is None:
+        low, high = _sorted_classes(positive, values)
+        order = _merging_order(low, high)
+        up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
+        if not (low[up_to - 1] == high)[up_to > 0].any():
+            return _without_ties(low, high, up_to)
+        return _from_distributions(*_counted(low, high, order))
+    return _from_distributions(*_weighed(positive, values, weight))
+
+
+def _without_ties(low: Array, high: Array, up_to: Array) -> RankingScores:
+    """Where no score occurs in both classes, from the negatives `up_to` each positive score alone.
+
+    Between two positive scores only negatives are counted, so the distance between the distributions is largest just
+    before a positive score, or at it.
+    """
+    share, own = up_to / len(low), np.arange(len(high) + 1) / len(high)
+    ahead, behind = share - own[:-1], own[1:] - share
+    before, at = int(ahead.argmax()), int(behind.argmax())
+    auc = float(up_to.sum()) / len(low) / len(high)
+    if ahead[before] >= behind[at]:
+        return RankingScores(float(ahead[before]), 2 * auc - 1, auc, float(low[up_to[before] - 1]))
+    return RankingScores(float(behind[at]), 2 * auc - 1, auc, float(high[at]))
+
+
+def _from_distributions(steps: Array, negative: Array, positive: Array) -> RankingScores:
+    """From how much of each class lies up to each of the distinct scores."""
+    if not (negative[-1] > 0 and positive[-1] > 0):
         return _undefined()
-    low, high = negative / negative[-1], own / own[-1]
+    low, high = negative / negative[-1], positive / positive[-1]
     gap = np.abs(low - high)
     at = int(gap.argmax())
     # Trapezoids under the curve (1 − low, 1 − high), which a tied score cuts straight.
     before = np.concatenate([[0.0], high[:-1]])
-    inside = np.diff(low, prepend=0.0)
-    auc = 1.0 - float(inside @ (before + high)) / 2
+    auc = 1.0 - float(np.diff(low, prepend=0.0) @ (before + high)) / 2
     return RankingScores(float(gap[at]), 2 * auc - 1, auc, float(steps[at]))
 
 
@@ -227,9 +256,11 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
     where = np.atleast_1d(np.asarray(cutoffs, dtype=np.float64))
     if where.ndim != 1 or np.isnan(where).any():
         raise InvalidParameter(f"confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.")
-    steps, negative, own = _distributions(positive, values, weight)
     if weight is None:
-        negative, own = negative.astype(np.int64), own.astype(np.int64)
+        low, high = _sorted_classes(positive, values)
+        steps, negative, own = _counted(low, high, _merging_order(low, high))
+    else:
+        steps, negative, own = _weighed(positive, values, weight)
     below = np.searchsorted(steps, where, side="right")
     tn, fn = (np.concatenate([[total.dtype.type(0)], total])[below] for total in (negative, own))
     return ConfusionCurve(where, tn, negative[-1] - tn, fn, own[-1] - fn)
@@ -243,44 +274,47 @@ def _undefined() -> RankingScores:
     warnings.warn(
         "y holds one class (among the rows that count): KS, Gini and AUC compare two, and are NaN.",
         UndefinedMetricWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return RankingScores(np.nan, np.nan, np.nan, np.nan)
 
 
-def _distributions(positive: Array, values: Array, weight: Array | None) -> tuple[Array, Array, Array]:
-    """Distinct scores in rising order, and the weight of each class up to and with each of them."""
-    if weight is None:
-        values, is_positive = _sorted_with_class(positive, values)
-        counted = np.cumsum(is_positive, dtype=np.float64)
-        everything = np.arange(1.0, len(values) + 1.0)
-    else:
-        order = np.argsort(values)
-        values, mine = values[order], weight[order]
-        counted = np.cumsum(np.where(positive[order], mine, 0.0))
-        everything = counted + np.cumsum(np.where(positive[order], 0.0, mine))
-    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
-    if len(last) < len(values):
-        values, counted, everything = values[last], counted[last], everything[last]
-    return values, everything - counted, counted
+def _counted(low: Array, high: Array, order: Array) -> Distributions:
+    """Rows of each class up to and with each distinct score, from the classes' own sorted scores."""
+    values = np.concatenate([low, high])[order]
+    last = _last_of_equals(values)
+    negative = np.cumsum(order < len(low))[last]
+    return values[last], negative, last + 1 - negative
 
 
-def _sorted_with_class(positive: Array, values: Array) -> tuple[Array, Array]:
-    """Sorted scores, and whether each is of the positive class.
+def _weighed(positive: Array, values: Array, weight: Array) -> Distributions:
+    """The weight of each class up to and with each distinct score."""
+    order = np.argsort(values)
+    values, mine, share = values[order], positive[order], weight[order]
+    last = _last_of_equals(values)
+    return values[last], np.cumsum(np.where(mine, 0.0, share))[last], np.cumsum(np.where(mine, share, 0.0))[last]
 
-    Sorting each class by itself is several times faster than an order of all rows, and leaves two runs that a stable
-    sort merges in one walk.
-    """
-    parts = [values[~positive], values[positive]]
+
+def _last_of_equals(values: Array) -> Array:
+    return np.flatnonzero(np.append(values[1:] != values[:-1], True))
+
+
+def _sorted_classes(positive: Array, values: Array) -> list[Array]:
+    """The scores of each class in rising order: several times faster than an order of all rows."""
+
+    def sort(chosen: Array) -> Array:
+        return np.sort(values[chosen])
+
+    chosen = (~positive, positive)
     if len(values) > _LARGE and worker_count() > 1:
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(np.ndarray.sort, parts))
-    else:
-        for part in parts:
-            part.sort()
-    runs = np.concatenate(parts)
-    order = np.argsort(runs, kind="stable")
-    return runs[order], order >= len(parts[0])
+            return list(pool.map(sort, chosen))
+    return [sort(which) for which in chosen]
+
+
+def _merging_order(low: Array, high: Array) -> Array:
+    """The order of both, one after the other and each sorted, together: a stable sort merges two runs in one walk."""
+    return np.argsort(np.concatenate([low, high]), kind="stable")
 
 
 def _checked(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
