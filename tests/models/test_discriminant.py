@@ -253,6 +253,15 @@ def test_columns_of_any_unit():
     np.testing.assert_allclose(scaled.predict_proba(X * units), plain.predict_proba(X), rtol=1e-9, atol=1e-15)
 
 
+@pytest.mark.parametrize("size", [1e-170, 1e170])
+def test_classes_apart_by_numbers_whose_squares_overflow(size):
+    X, y = classes()
+    far = X + np.array([0.0, 1e3, -1e3])[y][:, None]
+    plain, scaled = LinearDiscriminantAnalysis().fit(far, y), LinearDiscriminantAnalysis().fit(size * far, y)
+    np.testing.assert_allclose(scaled.coef_ * size, plain.coef_, rtol=1e-7)
+    np.testing.assert_array_equal(scaled.predict(size * far), y)
+
+
 def test_nearly_dependent_columns_are_factored_from_the_rows():
     X, y = classes(400, 4)
     rng = np.random.default_rng(1)

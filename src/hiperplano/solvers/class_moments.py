@@ -13,15 +13,16 @@ from hiperplano.solvers.statistics import power_of_two
 EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
 _SAMPLE_ROWS_OF_A_CLASS = 16
+_CLOSE = 1 / 4  # share of the sample's scatter that must be inside classes for them to share a point
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
 
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Weighted moments of every class about a point of its own near its mean.
+    """Weighted moments of every class about a point near its mean.
 
-    Measured from one common point, the scatter inside classes that lie far apart would be a small difference
-    of large numbers.
+    Classes that lie close together may share the point. For those far apart each has its own: measured from a common
+    one, the scatter inside them would be a small difference of large numbers.
 
     Attributes
     ----------
@@ -109,9 +110,12 @@ def class_weights(codes: Array, weight: Array | None, n_classes: int) -> Array:
 
 
 def deviations(block: Block, codes: Array, points: Array) -> Array:
-    """x − points[class of x], as a fresh array."""
+    """x − points[class of x], as a fresh array; a single point serves all classes."""
+    rows = block.counted().dense()
+    if len(points) == 1:
+        return np.asarray(np.subtract(rows, points[0], dtype=np.float64))
     out = points[codes]
-    np.subtract(block.counted().dense(), out, out=out)
+    np.subtract(rows, out, out=out)
     return out
 
 
@@ -123,11 +127,12 @@ def by_class(codes: Array, n_classes: int) -> tuple[Array, Array]:
 
 def _gather(design: Design, codes: Array, shift: Array, unit: Array, separate: bool) -> ClassMoments:
     n_classes, d = shift.shape
+    points = shift[:1] if (shift == shift[0]).all() else shift
     scaled = bool((unit != 1.0).any())
 
     def statistic(block: Block) -> Sums:
         here = codes[block.rows]
-        rows = deviations(block, here, shift)
+        rows = deviations(block, here, points)
         if scaled:
             rows /= unit
         share = np.ones(len(here)) if block.weight is None else block.weight
@@ -151,9 +156,11 @@ def _gather(design: Design, codes: Array, shift: Array, unit: Array, separate: b
 
 
 def _sampled_points(design: Design, codes: Array, n_classes: int) -> tuple[Array, Array]:
-    """For each class, in each column, the value closest to the mean of some rows; and units for the columns.
+    """Where rows of each class are measured from, and units for the columns.
 
-    Values that occur, not means: so differences are exact for columns that hardly vary, and zero for constant ones.
+    The value closest to the mean of some rows, in each column: values that occur, so that differences are exact for
+    columns that hardly vary, and zero for constant ones. One point for all classes where they lie close together, since
+    it costs less to subtract.
     """
     wanted = max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes)
     rows = np.arange(0, design.n_rows, max(1, design.n_rows // wanted))
@@ -165,14 +172,22 @@ def _sampled_points(design: Design, codes: Array, n_classes: int) -> tuple[Array
         rows = np.concatenate([rows, *some])
     sample = design.take(rows)
     values = np.asarray(sample if isinstance(sample, np.ndarray) else sample.toarray(), dtype=np.float64)
-    shift = np.empty((n_classes, design.n_columns))
-    spread = np.zeros(design.n_columns)
-    for k in range(n_classes):
-        some = values[codes[rows] == k]
-        mean = (some * (1.0 / len(some))).sum(axis=0)  # in this order sums of huge numbers do not overflow
-        shift[k] = some[np.abs(some - mean).argmin(axis=0), np.arange(design.n_columns)]
-        np.maximum(spread, np.abs(some - shift[k]).max(axis=0), out=spread)
+    own = [values[codes[rows] == k] for k in range(n_classes)]
+    shift = np.stack([_closest_to_mean(some) for some in own])
+    inside = np.concatenate([some - point for some, point in zip(own, shift, strict=True)])
+    common = _closest_to_mean(values)
+    spread = np.abs(inside).max(axis=0)
+    with np.errstate(over="ignore"):  # squares that overflow are not close
+        apart, within = (np.square(part).sum(axis=0) for part in (values - common, inside))
+    if (within >= _CLOSE * apart).all() and np.isfinite(apart).all():
+        shift = np.broadcast_to(common, shift.shape)
     return shift, power_of_two(spread)
+
+
+def _closest_to_mean(values: Array) -> Array:
+    """In each column; a value, not the mean itself."""
+    mean = (values * (1.0 / len(values))).sum(axis=0)  # in this order sums of huge numbers do not overflow
+    return np.asarray(values[np.abs(values - mean).argmin(axis=0), np.arange(values.shape[1])])
 
 
 def _largest_deviation(design: Design, codes: Array, shift: Array) -> Array:
