@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from hiperplano.evidence.canonical import CanonicalAxes
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.odds import OddsSummary
+    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -24,8 +27,10 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ks_test, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+    from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -37,9 +42,15 @@ _HOME = {
     "LeastSquaresClassifier": "models.least_squares",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
+    "LogisticRegression": "models.logistic",
+    "LogisticRegressionCV": "selection.logistic",
+    "OddsSummary": "evidence.odds",
+    "Overlapping": "evidence.separability",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
+    "QuasiSeparable": "evidence.separability",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "Separable": "evidence.separability",
     "Summary": "evidence.summary",
     "ambiguous": "decision.votes",
     "bayes_decision": "decision.costs",
@@ -54,12 +65,14 @@ _HOME = {
     "kl_divergence": "metrics.divergence",
     "ks_score": "metrics.ranking",
     "ks_test": "metrics.ranking",
+    "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "ranking_scores": "metrics.ranking",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
+    "separability": "evidence.separability",
     "votes": "decision.votes",
 }
 
@@ -70,9 +83,15 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "OddsSummary",
+    "Overlapping",
     "QuadraticDiscriminantAnalysis",
+    "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "Separable",
     "Summary",
     "ambiguous",
     "bayes_decision",
@@ -87,12 +106,14 @@ __all__ = [
     "kl_divergence",
     "ks_score",
     "ks_test",
+    "likelihood_ratio",
     "load_credit_line",
     "population_stability_index",
     "prior_decision",
     "ranking_scores",
     "savings_interval",
     "savings_score",
+    "separability",
     "votes",
 ]
 

@@ -16,6 +16,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
+    "SeparationWarning",
     "SingularWarning",
 ]
 
@@ -46,3 +47,7 @@ class AccuracyWarning(UserWarning):
 
 class SingularWarning(UserWarning):
     """The data leave a choice open that decides what the model says; the message tells how it was made."""
+
+
+class SeparationWarning(UserWarning):
+    """A plane separates the classes, so the likelihood has no finite maximum."""

@@ -3,13 +3,10 @@
 import warnings
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hiperplano import (
-    CostSensitiveClassifier,
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
     bayes_decision,
@@ -20,22 +17,6 @@ from hiperplano import (
 from hiperplano.data.validate import design
 from hiperplano.errors import SingularWarning
 from hiperplano.solvers.class_moments import class_moments
-
-ESTIMATORS = [
-    LinearDiscriminantAnalysis(),
-    LinearDiscriminantAnalysis(shrinkage="auto"),
-    LinearDiscriminantAnalysis(unbiased=True),
-    QuadraticDiscriminantAnalysis(),
-    QuadraticDiscriminantAnalysis(shrinkage="auto"),
-    CostSensitiveClassifier(LinearDiscriminantAnalysis()),
-]
-
-
-# One of the checks has a column that tells the class: the model says that it leaves it out.
-@pytest.mark.filterwarnings("ignore::hiperplano.errors.SingularWarning")
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 def sample(seed, n=120, d=3, k=3):

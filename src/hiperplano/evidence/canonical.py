@@ -47,6 +47,14 @@ class CanonicalAxes:
         The scatter matrices T = F + W.
     notes : tuple of str
         What a reader must know before trusting the numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hiperplano import LinearDiscriminantAnalysis
+    >>> axes = LinearDiscriminantAnalysis().fit(*load_iris(return_X_y=True)).axes()
+    >>> axes.structure.round(2).tolist()
+    [[0.22, 0.31], [-0.12, 0.86], [0.71, 0.17], [0.63, 0.74]]
     """
 
     names: list[str]

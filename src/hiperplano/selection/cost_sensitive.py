@@ -20,11 +20,12 @@ from hiperplano.decision.costs import bayes_decision, best_cutoff
 from hiperplano.decision.votes import binary_scores
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.metrics.costs import check_costs, class_numbers, constant_costs, realised_costs
+from hiperplano.models.discriminant import LinearDiscriminantAnalysis
 
 
 def _estimator_has(method: str) -> Any:
     def check(self: Any) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), method)  # its own AttributeError says what is missing
+        getattr(getattr(self, "estimator_", self._inner()), method)  # its own AttributeError says what is missing
         return True
 
     return check
@@ -35,8 +36,9 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     Parameters
     ----------
-    estimator : classifier
-        With `predict_proba` for `threshold="bayes"`; "tuned" is content with `decision_function`.
+    estimator : classifier, optional
+        `LinearDiscriminantAnalysis` by default. With `predict_proba` for `threshold="bayes"`; "tuned" is content with
+        `decision_function`.
     costs : array-like of shape (decisions, classes), optional
         costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order; one more row stands
         for not deciding. By default every mistake costs one.
@@ -93,7 +95,13 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     costs_: Array
 
     def __init__(
-        self, estimator: Any, *, costs: Any = None, threshold: str = "bayes", cv: Any = None, reject_label: Any = -1
+        self,
+        estimator: Any = None,
+        *,
+        costs: Any = None,
+        threshold: str = "bayes",
+        cv: Any = None,
+        reject_label: Any = -1,
     ) -> None:
         self.estimator = estimator
         self.costs = costs
@@ -101,19 +109,27 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self.cv = cv
         self.reject_label = reject_label
 
+    def _inner(self) -> Any:
+        return LinearDiscriminantAnalysis() if self.estimator is None else self.estimator
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = get_tags(self._inner())
         tags.input_tags = inner.input_tags
         tags.classifier_tags.multi_class = inner.classifier_tags.multi_class and self.threshold != "tuned"
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Weights and costs for this object, weights and all else for the estimator."""
+        """Weights and costs for this object, weights and all else for the estimator.
+
+        Returns
+        -------
+        MetadataRouter
+        """
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+            .add(estimator=self._inner(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None, **params: Any) -> Self:
@@ -127,12 +143,12 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             For the estimator and for the costs of a tuned cut-off.
         costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
             Instead of the parameter `costs`.
-        **params
-            For the estimator's `fit`, by metadata routing.
+        params : dict
+            Further arguments by name, for the estimator's `fit` by metadata routing.
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
-        fitted = clone(self.estimator).fit(X, y, **inner)
+        fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)
         codes = class_numbers(np.asarray(y).ravel(), classes)
         matrix = check_costs(self.costs if costs is None else costs, len(classes), len(codes))
@@ -164,9 +180,9 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             )
         if sample_weight is None:
             return {}
-        if not has_fit_parameter(self.estimator, "sample_weight"):
+        if not has_fit_parameter(self._inner(), "sample_weight"):
             raise InvalidParameter(
-                f"CostSensitiveClassifier: {type(self.estimator).__name__} takes no sample_weight, so weights would "
+                f"CostSensitiveClassifier: {type(self._inner()).__name__} takes no sample_weight, so weights would "
                 "count for the costs only. Leave them out, or choose another estimator."
             )
         return {"sample_weight": sample_weight}
@@ -198,9 +214,10 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self, X: Any, y: Any, codes: Array, costs: Array, weight: Array | None, inner: dict[str, Any]
     ) -> tuple[float, float]:
         """The cut-off that costs least on scores of rows that their model has not seen; with the mean cost."""
-        scored = hasattr(self.estimator, "decision_function")
+        estimator = self._inner()
+        scored = hasattr(estimator, "decision_function")
         method = "decision_function" if scored else "predict_proba"
-        scores = cross_val_predict(self.estimator, X, y, cv=self.cv, method=method, params=inner or None)
+        scores = cross_val_predict(estimator, X, y, cv=self.cv, method=method, params=inner or None)
         scores = scores if scored else scores[:, 1] - 0.5
         by_decision = constant_costs(codes, costs)
         if weight is not None:
