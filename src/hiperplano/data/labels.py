@@ -30,7 +30,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise InvalidTarget(
-            f"y holds one class ({classes[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or more. "
+            f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or more. "
             "Check the target column."
         )
     return classes, codes

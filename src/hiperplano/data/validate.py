@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.explain import explained
 from hiperplano.data.sparse import SparseDesign
-from hiperplano.errors import InvalidData, InvalidTarget
+from hiperplano.errors import InvalidData
 
 _FLOATS = [np.float64, np.float32]
 
@@ -44,18 +46,18 @@ def validate(
         multi_output=numeric_target,
         y_numeric=numeric_target,
     )
-    y = np.asarray(y, dtype=np.float64) if numeric_target else y
-    return design(X, y, check_weight(sample_weight, len(y)))
+    y = _numbers(y) if numeric_target else y
+    return design(X, y, check_weight(sample_weight, len(y)), getattr(estimator, "feature_names_in_", None))
 
 
 def validate_rows(estimator: Any, X: Any) -> Any:
     """Check rows for a prediction against the columns seen in `fit`."""
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-    return design(X, np.empty((X.shape[0], 0)), None).x
+    return design(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None)).x
 
 
-def design(X: Any, y: Array, weight: Array | None) -> Design:
-    """Wrap checked arrays, after a look at every number for NaN and infinity."""
+def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:
+    """Wrap checked arrays, after a look at every number for NaN and infinity; `names` of columns serve messages."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
     if issparse(X):
         X = csr_array(X)
@@ -63,7 +65,7 @@ def design(X: Any, y: Array, weight: Array | None) -> Design:
         rows: Design = SparseDesign(X, y, weight, one_target)
     else:
         rows = DenseDesign(X, y, weight, one_target)
-    _refuse_nonfinite(rows)
+    _refuse_nonfinite(rows, names)
     return rows
 
 
@@ -71,7 +73,13 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """None for equal weights of one, otherwise a checked float64 vector."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InvalidData(
+            f"sample_weight cannot be read as numbers ({problem}); one number for each of the {n_rows} rows is needed. "
+            "Pass the weights themselves, not the name of their column."
+        ) from problem
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -102,14 +110,12 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
     if _is_plain(*args):  # nothing to convert: only the columns are compared with those seen before
         rules = {"skip_check_array": True, "reset": rules.get("reset", True)}
-        return validate_data(estimator, *args, **rules)
+    else:
+        rules["ensure_all_finite"] = False  # looked at below, in threads
     try:
-        return validate_data(estimator, *args, ensure_all_finite=False, **rules)
-    except ValueError as problem:
-        text = str(problem)
-        if "Input y" in text:
-            raise InvalidTarget(f"{text} A target must be finite. Drop those rows.") from problem
-        raise InvalidData(text + _evidence(text, args[0])) from problem
+        return validate_data(estimator, *args, **rules)
+    except (ValueError, np.exceptions.DTypePromotionError) as problem:
+        raise explained(problem, *args) from problem
 
 
 def _is_plain(X: Any, y: Any = None) -> bool:
@@ -122,31 +128,15 @@ def _is_plain(X: Any, y: Any = None) -> bool:
     return bool(right and (y.dtype.kind != "f" or np.isfinite(y).all()))
 
 
-def _evidence(text: str, X: Any) -> str:
-    """What scikit-learn's message leaves out: where the text is that should be numbers."""
-    if "could not convert" not in text:
-        return ""
-    columns = X.columns if hasattr(X, "columns") else range(np.asarray(X, dtype=object).shape[1])
-    table = np.asarray(X, dtype=object)
-    for position, name in enumerate(columns):
-        for row, value in enumerate(table[:, position]):
-            if isinstance(value, str) and not _is_number(value):
-                return (
-                    f". Column {name!r} holds text ({value!r} in row {row}); all columns must be numbers. "
-                    "Encode it first, for example with sklearn.preprocessing.OneHotEncoder."
-                )
-    return ""
-
-
-def _is_number(text: str) -> bool:
+def _numbers(y: Any) -> Array:
+    """A regression's target as float64."""
     try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        return np.asarray(y, dtype=np.float64)
+    except ValueError as problem:
+        raise explained(problem, None, y) from problem
 
 
-def _refuse_nonfinite(rows: Design) -> None:
+def _refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
     """Look at every number once, in threads: a sum that is finite has only finite terms."""
 
     def total(block: Block) -> Sums:
@@ -164,8 +154,8 @@ def _refuse_nonfinite(rows: Design) -> None:
         if len(bad):
             row, column = bad[0]
             value = "NaN" if np.isnan(dense[row, column]) else "infinity"
+            name = column if names is None else repr(str(names[column]))
             raise InvalidData(
-                f"Input X contains {value} (first in row {rows_of_block.start + row}, column {column}); every "
-                "number must be finite. Drop those rows, or fill them first, for example with "
-                "sklearn.impute.SimpleImputer."
+                f"Input X contains {value} (first in row {rows_of_block.start + row}, column {name}); every number "
+                "must be finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer."
             )

@@ -55,7 +55,18 @@ def identified_factor(model: Any, solution: LeastSquaresSolution) -> Factor:
     """The factor of the columns, or an error that says why coefficients have no standard errors."""
     if solution.dependent and not solution.alpha.any():
         names = coefficient_names(model, False)
+        rows = model._sample_.n
+        if rows <= len(names):
+            raise NotAvailable(
+                f"No standard errors: {rows} rows do not determine {len(names)} coefficients and their spread. Add "
+                "rows, or leave out columns."
+            )
         culprits = ", ".join(repr(names[j]) for j in solution.dependent[:6])
+        if len(solution.dependent) == 1:
+            raise NotAvailable(
+                f"No standard errors: column {culprits} does not vary, so its coefficient is not determined. Drop the "
+                "column and fit again."
+            )
         raise NotAvailable(
             f"No standard errors: {culprits}{' …' if len(solution.dependent) > 6 else ''} follow from other columns or "
             f"do not vary (rank {solution.rank} of {len(names)}), so single coefficients are not determined. Drop a "

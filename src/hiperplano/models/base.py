@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -70,14 +71,22 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> Non
     model.intercept_ = intercept[0] if one_target else intercept
     model.solution_ = solution
     model.n_iter_ = solution.n_iter
-    if not solution.converged:
-        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=3)
     digits = getattr(solution, "digits", np.inf)
-    if digits < _FEW_DIGITS:
+    if not solution.converged:
+        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=_users_level())
+    elif digits < _FEW_DIGITS:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
             "follow from others, or add a penalty (Ridge).",
             AccuracyWarning,
-            stacklevel=3,
+            stacklevel=_users_level(),
         )
+
+
+def _users_level() -> int:
+    """The `stacklevel` of the first caller outside the library: a warning should show the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):
+        level, frame = level + 1, frame.f_back
+    return level

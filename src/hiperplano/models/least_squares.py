@@ -212,7 +212,8 @@ class Ridge(LeastSquares):
     def _alphas(self, n_targets: int) -> Array:
         if np.ndim(self.alpha) == 0:
             return np.full(n_targets, number(self, "alpha", low=0.0))
-        values = [check_number("Ridge", "alpha", value, 0.0, np.inf) for value in np.asarray(self.alpha).tolist()]
+        given = np.asarray(self.alpha).tolist()
+        values = [check_number("Ridge", f"alpha[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if len(values) != n_targets:
             raise InvalidParameter(
                 f"Ridge: alpha holds {len(values)} numbers for {n_targets} targets; it must be one number, or one "

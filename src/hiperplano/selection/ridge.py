@@ -122,7 +122,8 @@ class RidgeCV(LeastSquares):
         return self
 
     def _checked_alphas(self) -> Array:
-        values = [check_number("RidgeCV", "alphas", value, 0.0, np.inf) for value in np.ravel(self.alphas).tolist()]
+        given = np.ravel(self.alphas).tolist()
+        values = [check_number("RidgeCV", f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if not values:
             raise InvalidParameter(
                 "RidgeCV: alphas is empty; at least one penalty is needed. Pass one or more numbers."
