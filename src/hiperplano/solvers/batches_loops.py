@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.online_loops import SMALLEST_SCALE, learning_rate, loss_slope, loss_value, settle_scale
+from hiperplano.solvers.online_loops import SMALLEST_SCALE, loss_slope, loss_value, rate_of_step, settle_scale
 from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_square
 
 _AHEAD = 10
@@ -28,7 +28,7 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
     mass, square = state[at.MASS], state[at.SQUARE]
     while start < stop:
         end = min(start + int(rule[at.BATCH]), stop)
-        rate = learning_rate(rule, t)
+        rate = rate_of_step(rule, t)
         for k in range(start, end):
             if k + _AHEAD < stop:
                 fetch_row(x, indices, indptr, order[k + _AHEAD])
@@ -41,7 +41,9 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
             step = -rate * loss_slope(loss, target, score, epsilon) / (end - start)
             if by_class:
                 step *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
-                state[at.MISTAKES] += target * score <= 0.0
+                mistake = target * score <= 0.0
+                state[at.MISTAKES] += mistake
+                state[at.RUN] = 0.0 if mistake else state[at.RUN] + 1.0
             if rule[at.WATCH] == 1.0:
                 value = loss_value(loss, target, score, epsilon)
                 state[at.LOSS_SUM] += value * share[k] if weighted else value

@@ -6,10 +6,13 @@ import math
 
 from hiperplano.solvers import online_rules as at
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
+from hiperplano.solvers.schedules import learning_rate
 
 _AHEAD = 10  # rows between asking for one and using it
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
 SMALLEST_SCALE = 1e-9  # below it the scale is multiplied into the weights, to keep their digits
+
+rate_of_step = part(learning_rate)
 
 
 @part
@@ -49,16 +52,6 @@ def loss_slope(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
         if loss != at.SQUARED and abs(slope) > epsilon:
             return math.copysign(1.0 if loss == at.EPSILON_INSENSITIVE else epsilon, slope)
     return slope if abs(slope) <= _STEEPEST else math.copysign(_STEEPEST, slope)
-
-
-@part
-def learning_rate(rule, t):  # type: ignore[no-untyped-def]
-    """η of step t; passive-aggressive steps need none."""
-    if rule[at.RATE] == at.POWER:
-        return rule[at.ETA] / (t if rule[at.EXPONENT] == 1.0 else t ** rule[at.EXPONENT])
-    if rule[at.RATE] == at.HYPERBOLA:
-        return 1.0 / (rule[at.ALPHA] * (rule[at.OFFSET] + t))
-    return rule[at.ETA]
 
 
 @part
@@ -132,7 +125,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
                 if (target if by_class else target - score) < 0.0:
                     step = -step
         else:
-            rate = learning_rate(rule, t)
+            rate = rate_of_step(rule, t)
             step = -rate * loss_slope(loss, target, score, epsilon)
             if alpha > 0.0:
                 factor = 1.0 - rate * alpha
