@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.data.validate import validate_rows
-from hiperplano.errors import AccuracyWarning, ConvergenceWarning
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
 
 _FEW_DIGITS = 3
+
+Model = TypeVar("Model")
+Rest = ParamSpec("Rest")
 
 
 class LinearModel(BaseEstimator):
@@ -35,6 +40,22 @@ class LinearModel(BaseEstimator):
         check_is_fitted(self)
         X = validate_rows(self, X)
         return np.asarray(X @ self.coef_.T + self.intercept_)
+
+
+def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
+    """Make a `fit` that fails leave the model as it was: what an earlier fit learned stays usable."""
+
+    @wraps(fit)
+    def guarded(self: Model, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Model:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
 
 
 class LinearClassifier(ClassifierMixin, LinearModel):
@@ -66,7 +87,14 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
 def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
-    coef, intercept = solution.coef.astype(dtype, copy=False), solution.intercept.astype(dtype, copy=False)
+    coef, intercept = solution.coef, solution.intercept
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise InvalidData(
+            f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
+            "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
+        )
+    if _representable(coef, dtype) and _representable(intercept, dtype):
+        coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
     model.solution_ = solution
@@ -90,3 +118,9 @@ def _users_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def _representable(values: Array, dtype: Any) -> bool:
+    """Whether no number overflows or vanishes in a shorter type."""
+    limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
+    return bool(sizes.max(initial=0.0) <= limits.max and sizes.min(initial=np.inf) >= limits.tiny)
