@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+    from hiperplano.models.pegasos import Pegasos
+    from hiperplano.models.perceptron import Perceptron
+    from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -19,8 +23,14 @@ _HOME = {
     "Diagnosis": "evidence.diagnose",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
+    "PassiveAggressiveClassifier": "models.passive_aggressive",
+    "PassiveAggressiveRegressor": "models.passive_aggressive",
+    "Pegasos": "models.pegasos",
+    "Perceptron": "models.perceptron",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "SGDClassifier": "models.stochastic",
+    "SGDRegressor": "models.stochastic",
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
@@ -31,8 +41,14 @@ __all__ = [
     "Diagnosis",
     "LeastSquaresClassifier",
     "LinearRegression",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+    "Pegasos",
+    "Perceptron",
     "Ridge",
     "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
     "Summary",
     "diagnose",
     "inference",

@@ -51,17 +51,18 @@ def label_weight(design: Design, class_weight: Any) -> Array | None:
     if class_weight is None:
         return design.weight
     classes, codes = np.unique(design.y[:, 0], return_inverse=True)
-    by_class = _class_weights(class_weight, classes, codes, design)
+    by_class = class_weights(class_weight, classes, codes, design)
     return check_weight(by_class[codes] if design.weight is None else design.weight * by_class[codes], len(codes))
 
 
-def _class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
+def class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
+    """One weight for each class."""
     rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
     if isinstance(class_weight, str) and class_weight == "balanced":
         mass = np.bincount(codes, weights=design.weight)
         return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
     try:
-        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=design.y[:, 0]), dtype=np.float64)
+        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InvalidParameter(f"class_weight={class_weight!r}; {rule} ({problem}). Set one of them.") from problem
     if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
@@ -69,3 +70,31 @@ def _class_weights(class_weight: Any, classes: Array, codes: Array, design: Desi
             f"class_weight gives {dict(zip(classes.tolist(), by_class.tolist(), strict=True))}; {rule}. Correct it."
         )
     return by_class
+
+
+def codes_of(labels: Array, classes: Array) -> Array:
+    """The number of its class for every label of a chunk; all classes are known beforehand."""
+    places = np.searchsorted(classes, labels) if classes.dtype.kind == labels.dtype.kind else np.zeros(0, dtype=np.intp)
+    if len(places) != len(labels):  # kinds differ, as 1 and 1.0 or text and objects do: compare one by one
+        place_of = {label: place for place, label in enumerate(classes.tolist())}
+        places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
+    unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
+    if len(unknown):
+        raise InvalidTarget(
+            f"y holds {labels.tolist()[unknown[0]]!r} (row {unknown[0]}), which is none of the classes "
+            f"{classes.tolist()}. Name all classes that can come in `classes` at the first call of partial_fit."
+        )
+    return places
+
+
+def first_classes(classes: Any) -> Array:
+    """The sorted classes named at the first call of `partial_fit`."""
+    if classes is None:
+        raise InvalidTarget(
+            "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. Pass "
+            "classes=numpy.unique(y) of all rows to come."
+        )
+    known = np.unique(np.asarray(classes))
+    if len(known) < 2:
+        raise InvalidTarget(f"classes={known.tolist()}; a classifier needs 2 classes or more. Name all that can come.")
+    return known

@@ -15,7 +15,7 @@ class Huber(NamedTuple):
 
     def value(self, y: Array, score: Array) -> Array:
         miss = np.abs(y - score)
-        return np.where(miss <= self.epsilon, 0.5 * miss**2, self.epsilon * (miss - 0.5 * self.epsilon))
+        return np.asarray(np.where(miss <= self.epsilon, 0.5 * miss**2, self.epsilon * (miss - 0.5 * self.epsilon)))
 
     def slope(self, y: Array, score: Array) -> Array:
         return np.asarray(np.clip(score - y, -self.epsilon, self.epsilon))

@@ -93,7 +93,7 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> Non
             f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
             "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
         )
-    if _representable(coef, dtype) and _representable(intercept, dtype):
+    if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
@@ -101,18 +101,18 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> Non
     model.n_iter_ = solution.n_iter
     digits = getattr(solution, "digits", np.inf)
     if not solution.converged:
-        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=_users_level())
+        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
     elif digits < _FEW_DIGITS:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
             "follow from others, or add a penalty (Ridge).",
             AccuracyWarning,
-            stacklevel=_users_level(),
+            stacklevel=users_level(),
         )
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The `stacklevel` of the first caller outside the library: a warning should show the user's line."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):
@@ -120,7 +120,7 @@ def _users_level() -> int:
     return level
 
 
-def _representable(values: Array, dtype: Any) -> bool:
+def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type."""
     limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
     return bool(sizes.max(initial=0.0) <= limits.max and sizes.min(initial=np.inf) >= limits.tiny)

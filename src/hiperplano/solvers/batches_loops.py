@@ -17,10 +17,10 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
     """Learn from the examples order[start:stop], BATCH at a time; return where the walk stopped.
 
     For each batch: w ← (1 − ηα)·w − η·mean(slope·x) with all slopes at the weights before the step; if PROJECT,
-    weights longer than 1/√α are then brought back to that length. `steps` is room for BATCH numbers.
+    weights longer than √(PROJECT/α) are then brought back to that length. `steps` is room for BATCH numbers.
     """
     loss, epsilon, alpha = int(rule[at.LOSS]), rule[at.EPSILON], rule[at.ALPHA]
-    by_class, projected = loss < at.SQUARED, rule[at.PROJECT] == 1.0
+    by_class, projected = loss < at.SQUARED, rule[at.PROJECT] > 0.0
     bias_shrinks = rule[at.BIAS_SHRINKS] == 1.0
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
     weighted = len(share) > 0
@@ -75,8 +75,8 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
                 for j in range(len(weights)):
                     square += weights[j] * weights[j]
             length = square * scale * scale + (bias * bias if bias_shrinks else 0.0)
-            if length * alpha > 1.0:
-                factor = 1.0 / math.sqrt(length * alpha)
+            if length * alpha > rule[at.PROJECT]:
+                factor = math.sqrt(rule[at.PROJECT] / (length * alpha))
                 scale *= factor
                 bias *= factor if bias_shrinks else 1.0
         if scale < SMALLEST_SCALE:

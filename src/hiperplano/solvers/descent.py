@@ -75,7 +75,7 @@ class WholeBatch:
             state[at.INTERCEPT] -= share * slope
         if rule[at.PROJECT]:
             square = weights @ weights + (state[at.INTERCEPT] ** 2 if rule[at.BIAS_SHRINKS] else 0.0)
-            self._shrink(min(1.0, 1.0 / np.sqrt(max(square * rule[at.ALPHA], 1.0))), rule)
+            self._shrink(np.sqrt(rule[at.PROJECT] / max(square * rule[at.ALPHA], rule[at.PROJECT])), rule)
         if 0.0 < rule[at.AVERAGE_FROM] <= state[at.STEP]:
             sums -= weights  # MASS stays 0: all of the sum is here
             state[at.INTERCEPT_SUM] += state[at.INTERCEPT]

@@ -20,31 +20,31 @@ class Rows(NamedTuple):
     indptr: Array
 
 
-def _frozen(array: Array) -> Array:
+def frozen(array: Array) -> Array:
     """A view that cannot be written to: loops are compiled for such arrays only, so that memory maps fit too."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
-NO_INDEX = _frozen(np.empty(0, dtype=np.int32))
+NO_INDEX = frozen(np.empty(0, dtype=np.int32))
 NO_SHARE = np.empty(0)
 
 
 def rows_of(x: Any) -> Rows:
     """The rows of a checked array or CSR matrix."""
     if not issparse(x):
-        return Rows(_frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
+        return Rows(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
     # 64-bit indices are rare, and would have every loop compiled once more.
     small = x.nnz < 2**31 and x.shape[1] < 2**31
     kind = np.int32 if small else np.int64
     index, pointer = x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)
-    return Rows(_frozen(np.ascontiguousarray(x.data)), _frozen(index), _frozen(pointer))
+    return Rows(frozen(np.ascontiguousarray(x.data)), frozen(index), frozen(pointer))
 
 
 @dataclass
 class Pocket:
-    """The best weights seen: their planes, and how many answers they had right."""
+    """The best weights seen: their planes, and the share of answers they had right."""
 
     coef: Array
     intercept: Array

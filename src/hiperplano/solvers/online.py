@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers import online_rules as at
 from hiperplano.solvers.courses import Course
 
-Judge = Callable[[Array, Array], Array]
+Judge = Callable[[Array, Array], float]
 """(coefficients, intercepts) → how good they are, more is better."""
 
 _SLOWER = 5.0  # an adaptive rate is divided by this,
@@ -87,7 +87,7 @@ def train(
             break
         if control.tol is None:
             continue
-        now = _objective(course, rule) if held_out is None else -float(held_out(*_present(course)))
+        now = _objective(course, rule) if held_out is None else -held_out(*_present(course))
         waited = waited + 1 if now > best - control.tol else 0
         best = min(best, now)
         if waited >= control.patience:
@@ -121,9 +121,9 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
     if pocket is None or counts[at.RUN] <= counts[at.BEST_RUN]:
         return
     coef, intercept = _present(course)
-    judged = pocket.right[planes] if right is None else right(coef, intercept)
-    if right is None or np.all(judged > pocket.right[planes]):
-        pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, judged
+    share = 0.0 if right is None else right(coef, intercept)
+    if right is None or share > np.max(pocket.right[planes]):
+        pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, share
         counts[at.BEST_RUN] = counts[at.RUN]
 
 

@@ -67,7 +67,8 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
     For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
-    step = −η·slope(loss) for a gradient, or the passive-aggressive step. It stops early where a score is not
+    step = −η·slope(loss) for a gradient, or the passive-aggressive step. The weight of an example multiplies its
+    gradient step, but the cap of its passive-aggressive step, which is long enough as it is. It stops early where a score is not
     finite, and for the pocket where weights with a long run of right answers are about to change.
 
     Parameters
@@ -109,24 +110,27 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
             run = 0.0
         else:
             run += 1.0
+        weight = share[k] if weighted else 1.0
         if watch:
-            value = loss_value(loss, target, score, epsilon)
-            loss_sum += value * share[k] if weighted else value
+            loss_sum += weight * loss_value(loss, target, score, epsilon)
+        if by_class:
+            weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
         if aggressive:
             step = loss_value(loss, target, score, epsilon)
             if step > 0.0:
                 square = row_square(x, indices, indptr, i)
+                cap = rule[at.CAP] * weight
                 if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
-                    step /= square + 0.5 / rule[at.CAP]
+                    step /= square + 0.5 / cap
                 elif square > 0.0:
-                    step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
+                    step = step / square if step < cap * square else cap
                 else:
                     step = 0.0
                 if (target if by_class else target - score) < 0.0:
                     step = -step
         else:
             rate = rate_of_step(rule, t)
-            step = -rate * loss_slope(loss, target, score, epsilon)
+            step = -rate * loss_slope(loss, target, score, epsilon) * weight
             if alpha > 0.0:
                 factor = 1.0 - rate * alpha
                 factor = factor if factor > 0.0 else 0.0
@@ -137,10 +141,6 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
                     settle_scale(weights, sums, scale, mass)
                     scale, mass = 1.0, 0.0
         if step != 0.0:
-            if by_class:
-                step *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
-            if weighted:
-                step *= share[k]
             change = step / scale
             row_add(x, indices, indptr, i, change, weights)
             if mass != 0.0:

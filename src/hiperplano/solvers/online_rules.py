@@ -40,7 +40,7 @@ NEGATIVE_WEIGHT: Final = 11
 AVERAGE_FROM: Final = 12  # the step from which weights are averaged; 0: never
 WATCH: Final = 13  # 1: sum the losses up
 POCKET: Final = 14  # 1: stop where weights that answered well are about to change
-PROJECT: Final = 15  # 1: keep ‖weights‖ ≤ 1/√ALPHA
+PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: do not
 BATCH: Final = 16  # examples in a step
 RULE_SIZE: Final = 17
 
