@@ -67,9 +67,9 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
     For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
-    step = −η·slope(loss) for a gradient, or the passive-aggressive step. The weight of an example multiplies its
-    gradient step, but the cap of its passive-aggressive step, which is long enough as it is. It stops early where a score is not
-    finite, and for the pocket where weights with a long run of right answers are about to change.
+    step = −η·slope(loss) for a gradient, or the passive-aggressive step, times the weight of the example. It stops
+    early where a score is not finite, and for the pocket where weights with a long run of right answers are about
+    to change.
 
     Parameters
     ----------
@@ -119,18 +119,17 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
             step = loss_value(loss, target, score, epsilon)
             if step > 0.0:
                 square = row_square(x, indices, indptr, i)
-                cap = rule[at.CAP] * weight
                 if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
-                    step /= square + 0.5 / cap
+                    step /= square + 0.5 / rule[at.CAP]
                 elif square > 0.0:
-                    step = step / square if step < cap * square else cap
+                    step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
                 else:
                     step = 0.0
                 if (target if by_class else target - score) < 0.0:
                     step = -step
         else:
             rate = rate_of_step(rule, t)
-            step = -rate * loss_slope(loss, target, score, epsilon) * weight
+            step = -rate * loss_slope(loss, target, score, epsilon)
             if alpha > 0.0:
                 factor = 1.0 - rate * alpha
                 factor = factor if factor > 0.0 else 0.0
@@ -140,6 +139,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
                 if scale < SMALLEST_SCALE:
                     settle_scale(weights, sums, scale, mass)
                     scale, mass = 1.0, 0.0
+        step *= weight
         if step != 0.0:
             change = step / scale
             row_add(x, indices, indptr, i, change, weights)
