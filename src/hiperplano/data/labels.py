@@ -12,6 +12,8 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidParameter, InvalidTarget
 
+_NARROW = 2**16
+
 
 def encode_labels(design: Design) -> tuple[Array, Array]:
     """The sorted classes of a design's target, and the number of its class for every row.
@@ -20,7 +22,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     check that themselves.
     """
     labels = design.y[:, 0]
-    kind = type_of_target(labels, input_name="y")
+    kind = "multiclass" if labels.dtype.kind in "iub" else type_of_target(labels, input_name="y")
     if kind == "unknown":
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise InvalidTarget(
@@ -34,13 +36,25 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
             f"Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a classifier needs "
             "classes. Use a regressor, or cut the numbers into classes first."
         )
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = _sorted_classes(labels)
     if len(classes) < 2:
         raise InvalidTarget(
             f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or "
             "more. Check the target column."
         )
     return classes, codes
+
+
+def _sorted_classes(labels: Array) -> tuple[Array, Array]:
+    """Classes and codes; whole numbers that lie close together are counted instead of sorted."""
+    if labels.dtype.kind not in "iu":
+        return np.unique(labels, return_inverse=True)
+    low, high = int(labels.min()), int(labels.max())
+    if high - low >= _NARROW or high > np.iinfo(np.int64).max:
+        return np.unique(labels, return_inverse=True)
+    places = np.subtract(labels, low, dtype=np.intp, casting="unsafe")
+    there = np.bincount(places, minlength=high - low + 1) > 0
+    return (np.flatnonzero(there) + low).astype(labels.dtype), (np.cumsum(there) - 1)[places]
 
 
 def label_weight(design: Design, class_weight: Any) -> Array | None:
@@ -57,6 +71,8 @@ def label_weight(design: Design, class_weight: Any) -> Array | None:
 
 def class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
     """One weight for each class."""
+    if class_weight is None:
+        return np.ones(len(classes))
     rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
     if isinstance(class_weight, str) and class_weight == "balanced":
         mass = np.bincount(codes, weights=design.weight)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -89,8 +88,14 @@ class OnlineModel(LinearModel):
         except KeyError:
             raise AttributeError(f"{type(self).__name__} has not learnt anything yet; call fit first") from None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__.pop("_door_", None)  # single rows are let in by what the parameters were
+        super().__setattr__(name, value)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_door_": None}  # it holds no knowledge, only ways to it
+        state = dict(super().__getstate__())
+        state.pop("_door_", None)  # it holds no knowledge, only a way to it
+        return state
 
     # What parameters say
 
@@ -216,7 +221,6 @@ class OnlineModel(LinearModel):
         self._learner_, self._rule_, self._records_, self._control_ = course.learner, rule, records, control
         self._length_ = course.length if course.row(0) is not None else design.n_rows
         self._dtype_ = vars(self).get("_dtype_", design.x.dtype) if course.learner.chunks > 1 else design.x.dtype
-        self._door_ = None
 
     def _refuse_overflow(self, design: Design, pass_number: int) -> None:
         refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
@@ -235,8 +239,3 @@ class OnlineModel(LinearModel):
                 f"{type(self).__name__}: sample_weight asks for {visits:.3g} visits in a pass (a row of weight w is "
                 f"visited w times); at most {MOST_VISITS:g} are made. Divide the weights by their mean."
             )
-
-
-def parameter_reader(model: Any) -> attrgetter[Any]:
-    """Reads all parameters of a model at once, to see whether they are what they were."""
-    return attrgetter(*sorted(model.get_params(deep=False)))

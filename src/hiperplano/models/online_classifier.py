@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.labels import class_weights, codes_of, encode_labels, first_classes
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
-from hiperplano.models.online import OnlineModel, parameter_reader
+from hiperplano.models.online import OnlineModel
 from hiperplano.solvers import online_rules as at
 from hiperplano.solvers.courses import AllPlanes, Course, OnePlane
 from hiperplano.solvers.descent import WholeBatch
@@ -80,10 +79,10 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
 
     def _learnt_at_once(self, X: Any, y: Any) -> bool:
         """Whether a single plain row has been learnt from; all else takes the way through the gate."""
-        door = vars(self).get("_door_")
+        door = self.__dict__.get("_door_")
         if door is None or type(X) is not np.ndarray or X.shape != door.quick.shape or X.dtype != door.quick.dtype:
             return False
-        if type(y) is not np.ndarray or y.shape != (1,) or door.read(self) != door.parameters:
+        if type(y) is not np.ndarray or y.shape != (1,):
             return False
         label = y[0]
         if label == door.positive:
@@ -95,8 +94,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         rule, learner = self._rule_, self._learner_
         simple = len(learner.weights) == 1 and learner.pocket is None and not hasattr(self, "feature_names_in_")
         if simple and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]:
-            quick, read = Quick(learner, rule, self._dtype_), parameter_reader(self)
-            self._door_ = _Door(quick, read, read(self), self.classes_[1], self.classes_[0])
+            self.__dict__["_door_"] = _Door(Quick(learner, rule, self._dtype_), self.classes_[1], self.classes_[0])
 
     # All rows
 
@@ -214,8 +212,6 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
 
 class _Door(NamedTuple):
     quick: Quick
-    read: Callable[[Any], Any]
-    parameters: Any
     positive: Any
     negative: Any
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -13,7 +12,7 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import all_or_nothing
-from hiperplano.models.online import OnlineModel, parameter_reader
+from hiperplano.models.online import OnlineModel
 from hiperplano.solvers import online_rules as at
 from hiperplano.solvers.courses import Course, OnePlane
 from hiperplano.solvers.descent import WholeBatch
@@ -72,12 +71,12 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
     def _learnt_at_once(self, X: Any, y: Any) -> bool:
         """Whether a single plain row has been learnt from; all else takes the way through the gate."""
-        door = vars(self).get("_door_")
-        if door is None or type(X) is not np.ndarray or X.shape != door.quick.shape or X.dtype != door.quick.dtype:
+        door = self.__dict__.get("_door_")
+        if door is None or type(X) is not np.ndarray or X.shape != door.shape or X.dtype != door.dtype:
             return False
         if type(y) is not np.ndarray or y.shape != (1,) or y.dtype.kind != "f" or not math.isfinite(y[0]):
             return False
-        return bool(door.read(self) == door.parameters and door.quick.learn(X, y[0]))
+        return bool(door.learn(X, y[0]))
 
     @all_or_nothing
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Self:
@@ -100,8 +99,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         learner = self._start((1, design.n_columns)) if first else self._learner_.copy()
         self._one_chunk(design, [self._course(design, rule, learner, self._seed(), None)])
         if rule[at.BATCH] == 1.0 and not rule[at.PROJECT] and not hasattr(self, "feature_names_in_"):
-            read = parameter_reader(self)
-            self._door_ = _Door(Quick(learner, rule, self._dtype_), read, read(self))
+            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_)
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, finite: bool) -> Design:
@@ -133,12 +131,6 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
             type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows]) for rows in parts
         )
         return kept, held
-
-
-class _Door(NamedTuple):
-    quick: Quick
-    read: Callable[[Any], Any]
-    parameters: Any
 
 
 def _judge(design: Design) -> Judge:
