@@ -9,11 +9,13 @@ if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.mistakes import MistakeBound, mistake_bound
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.pegasos import Pegasos
     from hiperplano.models.perceptron import Perceptron
+    from hiperplano.models.replay import Step, replay
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.selection.ridge import RidgeCV
 
@@ -23,6 +25,7 @@ _HOME = {
     "Diagnosis": "evidence.diagnose",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
+    "MistakeBound": "evidence.mistakes",
     "PassiveAggressiveClassifier": "models.passive_aggressive",
     "PassiveAggressiveRegressor": "models.passive_aggressive",
     "Pegasos": "models.pegasos",
@@ -31,16 +34,20 @@ _HOME = {
     "RidgeCV": "selection.ridge",
     "SGDClassifier": "models.stochastic",
     "SGDRegressor": "models.stochastic",
+    "Step": "models.replay",
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
     "load_credit_line": "datasets.credit",
+    "mistake_bound": "evidence.mistakes",
+    "replay": "models.replay",
 }
 
 __all__ = [
     "Diagnosis",
     "LeastSquaresClassifier",
     "LinearRegression",
+    "MistakeBound",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Pegasos",
@@ -49,10 +56,13 @@ __all__ = [
     "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Step",
     "Summary",
     "diagnose",
     "inference",
     "load_credit_line",
+    "mistake_bound",
+    "replay",
 ]
 
 

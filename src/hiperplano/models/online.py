@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,8 @@ from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from hiperplano.models.base import LinearModel, representable, users_level
 from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.courses import Course
 from hiperplano.solvers.learner import Learner
-from hiperplano.solvers.online import Control, Judge, Record, one_pass, train
+from hiperplano.solvers.online import Control, Lesson, Record, keep_if_better, one_pass, train
 from hiperplano.solvers.online_solution import OnlineSolution, verdict
 from hiperplano.solvers.visits import MOST_VISITS
 
@@ -180,44 +178,41 @@ class OnlineModel(LinearModel):
             )
         return found.reshape(shape)
 
-    def _train(
-        self,
-        design: Design,
-        courses: Sequence[tuple[Course, Array, Judge | None, Judge | None]],
-        control: Control,
-        names: Sequence[str],
-    ) -> None:
-        """Run the courses, in threads, and publish what they learnt."""
-        verbose = bool(self.verbose)
+    def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
+        """Rows, lessons and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
+        raise NotImplementedError
 
-        def run(place: int) -> Record:
-            course, rule, right, held_out = courses[place]
+    def _train(self, design: Design, lessons: list[Lesson], control: Control) -> None:
+        """Take the lessons, in threads, and publish what was learnt."""
 
+        def take(lesson: Lesson) -> Record:
             def report(pass_number: int, loss: float) -> None:
-                print(f"{type(self).__name__}{names[place]}: pass {pass_number}, mean loss {loss:.6g}")
+                which = "" if lesson.label is None else f" for {lesson.label!r}"
+                print(f"{type(self).__name__}{which}: pass {pass_number}, mean loss {loss:.6g}")
 
-            return train(course, rule, control, right=right, held_out=held_out, report=report if verbose else None)
+            return train(lesson, control, report if self.verbose else None)
 
-        records = list(ordered_map(run, range(len(courses)), min(self._workers(), len(courses))))
+        records = list(ordered_map(take, lessons, min(self._workers(), len(lessons))))
         if any(record.ended == "overflow" for record in records):
             self._refuse_overflow(design, max(len(record.mistakes) for record in records))
-        self._store(courses, records, control, design)
+        self._store(design, lessons, records, control)
         solution = self.solution_
         if not solution.converged:
             warnings.warn(f"{type(self).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
 
-    def _one_chunk(self, design: Design, courses: Sequence[tuple[Course, Array, Any, Any]]) -> None:
-        """One pass of the courses over a chunk."""
-        learner = courses[0][0].learner
-        for course, rule, _, _ in courses:
-            course.begin(learner.chunks + 1)
-            if not one_pass(course, rule):
+    def _take_chunk(self, design: Design, lessons: list[Lesson]) -> None:
+        """One pass of the lessons over a chunk."""
+        learner = lessons[0].course.learner
+        for lesson in lessons:
+            lesson.course.begin(learner.chunks + 1)
+            if not one_pass(lesson.course, lesson.rule):
                 self._refuse_overflow(design, learner.chunks + 1)
+            keep_if_better(lesson.course, None)
         learner.chunks += 1
-        self._store(courses, vars(self).get("_records_", []), self._control(), design)
+        self._store(design, lessons, vars(self).get("_records_", []), self._control())
 
-    def _store(self, courses: Sequence[Any], records: list[Record], control: Control, design: Design) -> None:
-        course, rule = courses[0][:2]
+    def _store(self, design: Design, lessons: list[Lesson], records: list[Record], control: Control) -> None:
+        course, rule = lessons[0].course, lessons[0].rule
         self._learner_, self._rule_, self._records_, self._control_ = course.learner, rule, records, control
         self._length_ = course.length if course.row(0) is not None else design.n_rows
         self._dtype_ = vars(self).get("_dtype_", design.x.dtype) if course.learner.chunks > 1 else design.x.dtype

@@ -13,10 +13,10 @@ from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online import OnlineModel
 from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.courses import AllPlanes, Course, OnePlane
+from hiperplano.solvers.courses import AllPlanes, OnePlane
 from hiperplano.solvers.descent import WholeBatch
 from hiperplano.solvers.learner import Learner, rows_of
-from hiperplano.solvers.online import Judge
+from hiperplano.solvers.online import Control, Judge, Lesson
 from hiperplano.solvers.quick import Quick
 from hiperplano.solvers.visits import Visits
 
@@ -99,7 +99,12 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     # All rows
 
     @all_or_nothing
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Self:
+    def _fit(self, *data: Any) -> Self:
+        self._train(*self._plan(*data))
+        return self
+
+    def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
+        X, y, coef_init, intercept_init, sample_weight = data
         rule, control, held_share = self._rule(), self._control(), self._held_fraction()
         # Every row is visited in the first pass, and the loop looks at what it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0 and not self._looks_at_rows()
@@ -114,10 +119,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             examples, held = self._hold_out(examples, held_share)
         learner = self._begin(examples, len(classes), coef_init, intercept_init)
         self.classes_ = classes
-        courses = self._courses(examples, rule, learner, seed, held)
-        names = [""] if len(courses) == 1 else [f" for {label!r}" for label in classes.tolist()]
-        self._train(design, courses, control, names)
-        return self
+        return design, self._lessons(examples, rule, learner, seed, held), control
 
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
@@ -142,7 +144,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         examples = Examples(design, codes, weights)
         learner = self._begin(examples, len(known)) if first else self._learner_.copy()
         self.classes_ = known
-        self._one_chunk(design, self._courses(examples, rule, learner, self._seed(), None))
+        self._take_chunk(design, self._lessons(examples, rule, learner, self._seed()))
         self._open_door()
         return self
 
@@ -156,10 +158,10 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     def _check_classes(self, classes: Array) -> None:
         """Refuse classes that the parameters do not allow."""
 
-    def _courses(
-        self, examples: Examples, rule: Array, learner: Learner, seed: int | None, held: Examples | None
-    ) -> list[tuple[Course, Array, Judge | None, Judge | None]]:
-        """For each plane learnt by itself: course, rule, judge for the pocket, judge on held-out rows."""
+    def _lessons(
+        self, examples: Examples, rule: Array, learner: Learner, seed: int | None, held: Examples | None = None
+    ) -> list[Lesson]:
+        """One lesson for each plane that is learnt by itself."""
         design, codes, class_weight = examples
         whole = not rule[at.BATCH]
         n_classes = len(class_weight)
@@ -169,8 +171,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         if n_classes > 2 and self.multi_class == "multinomial":
             together = AllPlanes(rows, codes.astype(np.float64), visits, learner, class_weight)
             right = _judge_all(examples, class_weight) if self._pocketed() else None
-            return [(together, rule, right, None if held is None else _judge_all(held, np.ones(n_classes)))]
-        found: list[tuple[Course, Array, Judge | None, Judge | None]] = []
+            return [Lesson(together, rule, right, None if held is None else _judge_all(held, np.ones(n_classes)))]
+        found = []
         for plane in range(len(learner.weights)):
             positive = 1 if n_classes == 2 else plane
             own = rule.copy()
@@ -189,7 +191,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             far = None
             if held is not None:
                 far = _judge_one(held.design.with_target(_signs(held, positive)[:, None], held.design.weight))
-            found.append((course, own, right, far))
+            label = None if n_classes == 2 else self.classes_.tolist()[plane]
+            found.append(Lesson(course, own, right, far, label))
         return found
 
     def _sums(self) -> bool:

@@ -14,10 +14,10 @@ from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.online import OnlineModel
 from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.courses import Course, OnePlane
+from hiperplano.solvers.courses import OnePlane
 from hiperplano.solvers.descent import WholeBatch
 from hiperplano.solvers.learner import Learner, rows_of
-from hiperplano.solvers.online import Judge
+from hiperplano.solvers.online import Control, Judge, Lesson
 from hiperplano.solvers.quick import Quick
 from hiperplano.solvers.visits import Visits
 
@@ -79,17 +79,22 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         return bool(door.learn(X, y[0]))
 
     @all_or_nothing
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Self:
+    def _fit(self, *data: Any) -> Self:
+        self._train(*self._plan(*data))
+        return self
+
+    def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
+        X, y, coef_init, intercept_init, sample_weight = data
         rule, control, held_share = self._rule(), self._control(), self._held_fraction()
+        # Every row is visited in the first pass, and the loop looks at what it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0
         design = self._checked(X, y, sample_weight, reset=True, finite=not visited)
-        kept, held, seed = design, None, self._seed()
+        kept, judge, seed = design, None, self._seed()
         if held_share is not None:
             kept, held = self._hold_out(design, held_share)
-        self._learner_ = self._start((1, design.n_columns), coef_init, intercept_init)
-        judge = None if held is None else _judge(held)
-        self._train(design, [self._course(kept, rule, self._learner_, seed, judge)], control, [""])
-        return self
+            judge = _judge(held)
+        learner = self._start((1, design.n_columns), coef_init, intercept_init)
+        return design, [self._lesson(kept, rule, learner, seed, judge)], control
 
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -97,7 +102,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         first = "_learner_" not in vars(self)
         design = self._checked(X, y, sample_weight, reset=first, finite=True)
         learner = self._start((1, design.n_columns)) if first else self._learner_.copy()
-        self._one_chunk(design, [self._course(design, rule, learner, self._seed(), None)])
+        self._take_chunk(design, [self._lesson(design, rule, learner, self._seed())])
         if rule[at.BATCH] == 1.0 and not rule[at.PROJECT] and not hasattr(self, "feature_names_in_"):
             self.__dict__["_door_"] = Quick(learner, rule, self._dtype_)
         return self
@@ -107,13 +112,14 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         self._check_visits(design.weight)
         return design
 
-    def _course(
-        self, design: Design, rule: Array, learner: Learner, seed: int | None, held_out: Judge | None
-    ) -> tuple[Course, Array, Judge | None, Judge | None]:
+    def _lesson(
+        self, design: Design, rule: Array, learner: Learner, seed: int | None, held_out: Judge | None = None
+    ) -> Lesson:
         if not rule[at.BATCH]:
-            return WholeBatch(design, learner, 0, summed=False), rule, None, held_out
+            return Lesson(WholeBatch(design, learner, 0, summed=False), rule, held_out=held_out)
         rows, target = rows_of(design.x), np.ascontiguousarray(design.y[:, 0])
-        return OnePlane(rows, target, Visits(rows, design.weight, target, seed), learner), rule, None, held_out
+        course = OnePlane(rows, target, Visits(rows, design.weight, target, seed), learner)
+        return Lesson(course, rule, held_out=held_out)
 
     def _hold_out(self, design: Design, share: float) -> tuple[Design, Design]:
         from sklearn.model_selection import ShuffleSplit

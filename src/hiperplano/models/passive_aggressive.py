@@ -47,7 +47,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     >>> from hiperplano import PassiveAggressiveClassifier
     >>> model = PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False, shuffle=False)
     >>> model.fit([[2.0, 0.0], [0.0, -1.0]], ["good", "bad"]).coef_
-    array([[-0.5,  1. ]])
+    array([[0.5, 1. ]])
     """
 
     _METHOD = "passive-aggressive"

@@ -38,6 +38,7 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
             if not math.isfinite(score):
                 state[at.NOT_FINITE] = 1.0
                 return k
+            state[at.SCORE] = score
             step = -rate * loss_slope(loss, target, score, epsilon) / (end - start)
             if by_class:
                 step *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]

@@ -40,6 +40,7 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
         total = 0.0
         for c in range(n_classes):
             scores[c] = row_dot(x, indices, indptr, i, weights[c]) + states[c, at.INTERCEPT]
+            states[c, at.SCORE] = scores[c]
             total += scores[c]
             if c != own and (rival < 0 or scores[c] > scores[rival]):
                 rival = c

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,25 +49,40 @@ class Record:
     ended: str = "passes"
 
 
-def train(
-    course: Course,
-    rule: Array,
-    control: Control,
-    *,
-    right: Judge | None = None,
-    held_out: Judge | None = None,
-    report: Callable[[int, float], None] | None = None,
-) -> Record:
-    """Pass over the rows until a pass changes nothing, improves nothing, or max_iter is reached.
+class Lesson(NamedTuple):
+    """A course with all that its passes need.
 
-    Parameters
+    Attributes
     ----------
+    course : Course
+    rule : ndarray
     right : callable, optional
         Judges weights for the pocket on all rows.
     held_out : callable, optional
         Judges weights on rows kept apart, in place of the loss.
-    report : callable, (pass, mean loss) -> None, optional
+    label : object
+        The class that the plane tells from the rest; None if there is one course only.
     """
+
+    course: Course
+    rule: Array
+    right: Judge | None = None
+    held_out: Judge | None = None
+    label: Any = None
+
+
+def train(lesson: Lesson, control: Control, report: Callable[[int, float], None] | None = None) -> Record:
+    """Make all passes of a lesson."""
+    *_, record = passes(lesson, control, report)
+    return record
+
+
+def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None] | None = None) -> Iterator[Record]:
+    """Pass over the rows until a pass changes nothing, improves nothing, or max_iter is reached; yield after each.
+
+    `report` is told the number and the mean loss of each pass.
+    """
+    course, rule, right, held_out, _ = lesson
     rule, record, counts = rule.copy(), Record(), course.counts
     rule[at.WATCH] = float(report is not None or (control.tol is not None and held_out is None))
     best, waited = np.inf, 0
@@ -77,27 +93,28 @@ def train(
         course.begin(number)
         good = one_pass(course, rule, right)
         record.mistakes.append(int(counts[at.MISTAKES] - before[at.MISTAKES]))
-        if not good:
-            record.ended = "overflow"
-            break
         if report is not None:
             report(number, float(counts[at.LOSS_SUM] / course.total))
-        if counts[at.UPDATES] == before[at.UPDATES] and not _shrinks(rule):
+        if not good:
+            record.ended = "overflow"
+        elif counts[at.UPDATES] == before[at.UPDATES] and not _shrinks(rule):
             record.ended = "clean"
-            break
-        if control.tol is None:
-            continue
-        now = _objective(course, rule) if held_out is None else -held_out(*_present(course))
-        waited = waited + 1 if now > best - control.tol else 0
-        best = min(best, now)
-        if waited >= control.patience:
-            if not control.adaptive or rule[at.ETA] <= _SLOWEST:
-                record.ended = "still"
-                break
-            rule[at.ETA] /= _SLOWER
-            waited = 0
-    keep_if_better(course, right)
-    return record
+        elif control.tol is not None:
+            now = _objective(course, rule) if held_out is None else -held_out(*present(course))
+            waited = waited + 1 if now > best - control.tol else 0
+            best = min(best, now)
+            if waited >= control.patience:
+                if control.adaptive and rule[at.ETA] > _SLOWEST:
+                    rule[at.ETA] /= _SLOWER
+                    waited = 0
+                else:
+                    record.ended = "still"
+        last = record.ended != "passes" or number == control.max_iter
+        if last:
+            keep_if_better(course, right)
+        yield record
+        if last:
+            return
 
 
 def one_pass(course: Course, rule: Array, right: Judge | None = None) -> bool:
@@ -120,7 +137,7 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
     pocket, counts, planes = course.learner.pocket, course.counts, course.planes
     if pocket is None or counts[at.RUN] <= counts[at.BEST_RUN]:
         return
-    coef, intercept = _present(course)
+    coef, intercept = present(course)
     share = 0.0 if right is None else right(coef, intercept)
     if right is None or share > np.max(pocket.right[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, share
@@ -130,10 +147,10 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
 def _start_pocket(course: Course, right: Judge) -> None:
     pocket = course.learner.pocket
     if pocket is not None:
-        pocket.right[course.planes] = right(*_present(course))
+        pocket.right[course.planes] = right(*present(course))
 
 
-def _present(course: Course) -> tuple[Array, Array]:
+def present(course: Course) -> tuple[Array, Array]:
     """Weights and intercepts at this moment."""
     learner, planes = course.learner, course.planes
     return course.counts[at.SCALE] * learner.weights[planes], learner.states[planes, at.INTERCEPT]
@@ -146,7 +163,7 @@ def _shrinks(rule: Array) -> bool:
 
 def _objective(course: Course, rule: Array) -> float:
     """Mean loss of the pass, as it went, with the penalty at its end."""
-    coef, intercept = _present(course)
+    coef, intercept = present(course)
     mean = float(course.counts[at.LOSS_SUM] / course.total)
     if not _shrinks(rule):
         return mean

@@ -91,7 +91,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
     mass, bias_sum = state[at.MASS], state[at.INTERCEPT_SUM]
     run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]
-    mistakes, updates = 0, 0
+    mistakes, updates, score = 0, 0, 0.0
     first = t
     k = start
     while k < stop:
@@ -155,7 +155,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
         k += 1
     state[at.SCALE], state[at.INTERCEPT], state[at.STEP] = scale, bias, t
     state[at.MASS], state[at.INTERCEPT_SUM] = mass, bias_sum
-    state[at.RUN], state[at.LOSS_SUM] = run, loss_sum
+    state[at.RUN], state[at.LOSS_SUM], state[at.SCORE] = run, loss_sum, score
     state[at.MISTAKES] += mistakes
     state[at.UPDATES] += updates
     state[at.SEEN] += t - first

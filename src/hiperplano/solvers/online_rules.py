@@ -60,4 +60,5 @@ RUN: Final = 10  # right answers since the last change
 BEST_RUN: Final = 11
 SQUARE: Final = 12  # ‖weights‖², kept if PROJECT
 NOT_FINITE: Final = 13  # 1: a score was NaN or infinite; nothing was learnt from that example
-STATE_SIZE: Final = 14
+SCORE: Final = 14  # of the last example
+STATE_SIZE: Final = 15
