@@ -40,7 +40,8 @@ class Pegasos(OnlineClassifier):
     shuffle : bool, default=True
     random_state : int, RandomState or None, default=None
     average : bool or int, default=False
-        Predict with the mean of the weights over all steps, or from that step on.
+        Predict with the mean of the weights over all steps, or from that step on. Step t weighs t in it, so that the
+        first steps, which are long, are soon forgotten: the distance to the minimum falls as 1/t.
     class_weight : dict, "balanced" or None, default=None
         Weights of the loss by class.
     warm_start, n_jobs, verbose
@@ -103,7 +104,7 @@ class Pegasos(OnlineClassifier):
         rule[at.LOSS] = at.HINGE
         rule[at.ALPHA] = number(self, "alpha", low=0.0, open_low=True)
         rule[at.BATCH] = whole(self, "batch_size", low=1, optional=True) or 0
-        rule[at.BIAS_SHRINKS] = 1.0
+        rule[at.BIAS_SHRINKS] = rule[at.LATE] = 1.0
         rule[at.PROJECT] = flag(self, "project")
         set_schedule(rule, one_of(self, "schedule", ("pegasos", "inverse")), alpha=float(rule[at.ALPHA]))
         return rule

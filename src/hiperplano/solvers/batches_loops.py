@@ -84,9 +84,10 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
             settle_scale(weights, sums, scale, mass)
             square, scale, mass = square * scale * scale, 1.0, 0.0
         if t >= average_from:
-            mass += scale
-            state[at.INTERCEPT_SUM] += bias
-            state[at.AVERAGED] += 1.0
+            part_of_mean = t if rule[at.LATE] == 1.0 else 1.0
+            mass += part_of_mean * scale
+            state[at.INTERCEPT_SUM] += part_of_mean * bias
+            state[at.AVERAGED] += part_of_mean
         t += 1.0
         state[at.SEEN] += end - start
         start = end

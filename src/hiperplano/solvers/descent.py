@@ -77,9 +77,10 @@ class WholeBatch:
             square = weights @ weights + (state[at.INTERCEPT] ** 2 if rule[at.BIAS_SHRINKS] else 0.0)
             self._shrink(np.sqrt(rule[at.PROJECT] / max(square * rule[at.ALPHA], rule[at.PROJECT])), rule)
         if 0.0 < rule[at.AVERAGE_FROM] <= state[at.STEP]:
-            sums -= weights  # MASS stays 0: all of the sum is here
-            state[at.INTERCEPT_SUM] += state[at.INTERCEPT]
-            state[at.AVERAGED] += 1.0
+            part = state[at.STEP] if rule[at.LATE] else 1.0
+            sums -= part * weights  # MASS stays 0: all of the sum is here
+            state[at.INTERCEPT_SUM] += part * state[at.INTERCEPT]
+            state[at.AVERAGED] += part
         state[at.LOSS_SUM] += value / mass
         state[at.MISTAKES] += missed
         state[at.UPDATES] += updates

@@ -10,7 +10,7 @@ from hiperplano.solvers.schedules import learning_rate
 
 _AHEAD = 10  # rows between asking for one and using it
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
-SMALLEST_SCALE = 1e-9  # below it the scale is multiplied into the weights, to keep their digits
+SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: differences of large sums cost digits
 
 rate_of_step = part(learning_rate)
 
@@ -86,10 +86,10 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     alpha = 0.0 if aggressive else rule[at.ALPHA]
     with_bias, bias_shrinks = rule[at.BIAS] == 1.0, rule[at.BIAS_SHRINKS] == 1.0
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
-    watch, pocket = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0
+    watch, pocket, late = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0, rule[at.LATE] == 1.0
     weighted = len(share) > 0
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
-    mass, bias_sum = state[at.MASS], state[at.INTERCEPT_SUM]
+    mass, bias_sum, averaged = state[at.MASS], state[at.INTERCEPT_SUM], state[at.AVERAGED]
     run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]
     mistakes, updates, score = 0, 0, 0.0
     first = t
@@ -149,8 +149,10 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
                 bias += step
             updates += 1
         if t >= average_from:
-            mass += scale
-            bias_sum += bias
+            part_of_mean = t if late else 1.0
+            mass += part_of_mean * scale
+            bias_sum += part_of_mean * bias
+            averaged += part_of_mean
         t += 1.0
         k += 1
     state[at.SCALE], state[at.INTERCEPT], state[at.STEP] = scale, bias, t
@@ -159,5 +161,5 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     state[at.MISTAKES] += mistakes
     state[at.UPDATES] += updates
     state[at.SEEN] += t - first
-    state[at.AVERAGED] += max(0.0, t - max(first, average_from))
+    state[at.AVERAGED] = averaged
     return k

@@ -42,7 +42,8 @@ WATCH: Final = 13  # 1: sum the losses up
 POCKET: Final = 14  # 1: stop where weights that answered well are about to change
 PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: do not
 BATCH: Final = 16  # examples in a step
-RULE_SIZE: Final = 17
+LATE: Final = 17  # 1: in the average step t weighs t
+RULE_SIZE: Final = 18
 
 # Places in a state. The true weights are SCALE·weights, and their sum over the steps is MASS·weights − sums, so
 # that neither the shrinkage by a penalty nor the average touches more than the columns of an example.
@@ -51,7 +52,7 @@ INTERCEPT: Final = 1
 STEP: Final = 2  # number of the next step, from 1
 MASS: Final = 3
 INTERCEPT_SUM: Final = 4
-AVERAGED: Final = 5  # steps in the sums
+AVERAGED: Final = 5  # steps in the sums, by weight
 MISTAKES: Final = 6
 UPDATES: Final = 7
 LOSS_SUM: Final = 8
