@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge, RidgeCV
+from hiperplano import (
+    LeastSquaresClassifier,
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeCV,
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,9 @@ REGRESSORS = [
 CLASSIFIERS = [
     Entry(LeastSquaresClassifier(), equivariant=True),
     Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
+    Entry(LogisticRegression(), rtol=1e-9),
+    Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
+    Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
 ]
 
 ESTIMATORS = REGRESSORS + CLASSIFIERS

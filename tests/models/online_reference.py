@@ -75,7 +75,7 @@ def passive_aggressive_regression(X, y, C, epsilon, second=False):
 
 
 def pegasos(X, y, strength, passes=1, batch=1, inverse=False, project=False, average=False):
-    """F, algorithm 5, with η = 1/(λt), or 1/t if `inverse`; the last column of X may be a constant. In the mean step t weighs t."""
+    """F, algorithm 5, with η = 1/(λt), or 1/t if `inverse`; in the mean, step t weighs t."""
     w, t, trail = np.zeros(X.shape[1]), 0, []
     for _ in range(passes):
         for start in range(0, len(X), batch):

@@ -14,11 +14,11 @@ from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online import OnlineModel
 from hiperplano.solvers import online_rules as at
 from hiperplano.solvers.courses import AllPlanes, OnePlane
-from hiperplano.solvers.descent import WholeBatch
 from hiperplano.solvers.learner import Learner, rows_of
 from hiperplano.solvers.online import Control, Judge, Lesson
 from hiperplano.solvers.quick import Quick
 from hiperplano.solvers.visits import Visits
+from hiperplano.solvers.whole_batch import WholeBatch
 
 
 class Examples(NamedTuple):
