@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.mistakes import MistakeBound, mistake_bound
     from hiperplano.evidence.odds import OddsSummary
     from hiperplano.evidence.separability import separability
     from hiperplano.evidence.summary import Summary
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+    from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+    from hiperplano.models.pegasos import Pegasos
+    from hiperplano.models.perceptron import Perceptron
+    from hiperplano.models.replay import Step, replay
+    from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
     from hiperplano.solvers.certificates import Overlapping, QuasiSeparable, Separable
@@ -45,15 +51,23 @@ _HOME = {
     "LinearRegression": "models.least_squares",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
+    "MistakeBound": "evidence.mistakes",
     "OddsSummary": "evidence.odds",
     "Overlapping": "solvers.certificates",
+    "PassiveAggressiveClassifier": "models.passive_aggressive",
+    "PassiveAggressiveRegressor": "models.passive_aggressive",
+    "Pegasos": "models.pegasos",
+    "Perceptron": "models.perceptron",
     "QuasiSeparable": "solvers.certificates",
     "Overlapping": "evidence.separability",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
     "QuasiSeparable": "evidence.separability",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "SGDClassifier": "models.stochastic",
+    "SGDRegressor": "models.stochastic",
     "Separable": "solvers.certificates",
+    "Step": "models.replay",
     "Summary": "evidence.summary",
     "ambiguous": "decision.votes",
     "bayes_decision": "decision.costs",
@@ -75,6 +89,8 @@ _HOME = {
     "ranking_scores": "metrics.ranking",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
+    "mistake_bound": "evidence.mistakes",
+    "replay": "models.replay",
     "separability": "evidence.separability",
     "votes": "decision.votes",
 }
@@ -88,13 +104,21 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MistakeBound",
     "OddsSummary",
     "Overlapping",
     "QuadraticDiscriminantAnalysis",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+    "Pegasos",
+    "Perceptron",
     "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
     "Separable",
+    "Step",
     "Summary",
     "ambiguous",
     "bayes_decision",
@@ -116,6 +140,8 @@ __all__ = [
     "ranking_scores",
     "savings_interval",
     "savings_score",
+    "mistake_bound",
+    "replay",
     "separability",
     "votes",
 ]
