@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
-    from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
-    from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.pegasos import Pegasos
     from hiperplano.models.perceptron import Perceptron
+    from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
     from hiperplano.models.replay import Step, replay
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
+    from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
     from hiperplano.solvers.certificates import Overlapping, QuasiSeparable, Separable
@@ -58,10 +58,8 @@ _HOME = {
     "PassiveAggressiveRegressor": "models.passive_aggressive",
     "Pegasos": "models.pegasos",
     "Perceptron": "models.perceptron",
-    "QuasiSeparable": "solvers.certificates",
-    "Overlapping": "evidence.separability",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
-    "QuasiSeparable": "evidence.separability",
+    "QuasiSeparable": "solvers.certificates",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
     "SGDClassifier": "models.stochastic",
@@ -84,13 +82,13 @@ _HOME = {
     "ks_test": "metrics.ranking",
     "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
+    "mistake_bound": "evidence.mistakes",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "ranking_scores": "metrics.ranking",
+    "replay": "models.replay",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
-    "mistake_bound": "evidence.mistakes",
-    "replay": "models.replay",
     "separability": "evidence.separability",
     "votes": "decision.votes",
 }
@@ -107,11 +105,11 @@ __all__ = [
     "MistakeBound",
     "OddsSummary",
     "Overlapping",
-    "QuadraticDiscriminantAnalysis",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Pegasos",
     "Perceptron",
+    "QuadraticDiscriminantAnalysis",
     "QuasiSeparable",
     "Ridge",
     "RidgeCV",
@@ -135,13 +133,13 @@ __all__ = [
     "ks_test",
     "likelihood_ratio",
     "load_credit_line",
+    "mistake_bound",
     "population_stability_index",
     "prior_decision",
     "ranking_scores",
+    "replay",
     "savings_interval",
     "savings_score",
-    "mistake_bound",
-    "replay",
     "separability",
     "votes",
 ]
