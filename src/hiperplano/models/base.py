@@ -85,7 +85,14 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: bool = True) -> None:
+def publish(
+    model: Any,
+    solution: Solution,
+    dtype: Any,
+    one_target: bool,
+    warn: bool = True,
+    remedy: str = "add a penalty (Ridge)",
+) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
 
     `warn` is False where the caller has more to say about a bad end.
@@ -111,7 +118,7 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: 
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
-            "follow from others, or add a penalty (Ridge).",
+            f"follow from others, or {remedy}.",
             AccuracyWarning,
             stacklevel=users_level(),
         )
