@@ -10,9 +10,15 @@ from hiperplano import (
     LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Pegasos,
+    Perceptron,
     QuadraticDiscriminantAnalysis,
     Ridge,
     RidgeCV,
+    SGDClassifier,
+    SGDRegressor,
 )
 
 
@@ -71,6 +77,23 @@ CLASSIFIERS = [
 
 ESTIMATORS = REGRESSORS + CLASSIFIERS
 
+ONLINE = [
+    Entry(Perceptron(random_state=0), rtol=1e-9),
+    Entry(Perceptron(average=True, random_state=0), rtol=1e-9),
+    Entry(Perceptron(pocket=True, random_state=0), rtol=1e-9),
+    Entry(Perceptron(multi_class="multinomial", random_state=0), rtol=1e-9),
+    Entry(Perceptron(update="batch"), rtol=1e-9),
+    Entry(PassiveAggressiveClassifier(random_state=0), rtol=1e-7),
+    Entry(PassiveAggressiveClassifier(loss="squared_hinge", average=True, random_state=0), rtol=1e-7),
+    Entry(PassiveAggressiveRegressor(random_state=0), rtol=1e-7),
+    Entry(Pegasos(alpha=0.1, random_state=0), rtol=1e-7),
+    Entry(Pegasos(alpha=0.1, average=True, project=True, batch_size=4, random_state=0), rtol=1e-7),
+    Entry(SGDClassifier(alpha=1.0, random_state=0), rtol=1e-7),
+    Entry(SGDClassifier("log_loss", learning_rate="constant", eta0=1e-3, random_state=0), rtol=1e-7),
+    Entry(SGDRegressor(eta0=1e-5, tol=0.1, random_state=0), rtol=1e-7),
+    Entry(SGDRegressor("huber", eta0=1e-3, average=True, random_state=0), rtol=1e-7),
+]
+"""Those that learn one example at a time: where they end depends on the way, so units of columns matter to them."""
 WITHOUT_COEFFICIENTS = [
     Entry(QuadraticDiscriminantAnalysis(), flag="unbiased"),
     Entry(QuadraticDiscriminantAnalysis(shrinkage="auto"), flag="unbiased"),

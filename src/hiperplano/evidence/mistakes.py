@@ -38,6 +38,13 @@ class MistakeBound:
     coef : ndarray of shape (d,)
         Of the plane, of length 1 together with the intercept.
     intercept : float
+
+    Examples
+    --------
+    >>> from hiperplano import mistake_bound
+    >>> found = mistake_bound([[3.0, 4.0], [-3.0, 4.0]], ["yes", "no"], fit_intercept=False)
+    >>> print(str(found).split(":")[0])
+    A perceptron makes at most 2 mistakes on these rows, whatever their order
     """
 
     radius: float
