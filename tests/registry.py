@@ -8,6 +8,8 @@ from hiperplano import (
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
     QuadraticDiscriminantAnalysis,
     Ridge,
     RidgeCV,
@@ -59,6 +61,9 @@ REGRESSORS = [
 CLASSIFIERS = [
     Entry(LeastSquaresClassifier(), equivariant=True),
     Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
+    Entry(LogisticRegression(), rtol=1e-9),
+    Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
+    Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
     Entry(LinearDiscriminantAnalysis(), equivariant=True, flag="unbiased"),
     Entry(LinearDiscriminantAnalysis(shrinkage="auto"), equivariant=True, flag="unbiased"),
     Entry(LinearDiscriminantAnalysis(shrinkage=0.1, unbiased=True), flag="unbiased"),

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.mistakes import MistakeBound, mistake_bound
     from hiperplano.evidence.odds import OddsSummary
-    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
+    from hiperplano.evidence.separability import separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -28,10 +29,16 @@ if TYPE_CHECKING:
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
+    from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+    from hiperplano.models.pegasos import Pegasos
+    from hiperplano.models.perceptron import Perceptron
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
+    from hiperplano.models.replay import Step, replay
+    from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.solvers.certificates import Overlapping, QuasiSeparable, Separable
 
 __version__ = "0.1.0"
 
@@ -44,13 +51,21 @@ _HOME = {
     "LinearRegression": "models.least_squares",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
+    "MistakeBound": "evidence.mistakes",
     "OddsSummary": "evidence.odds",
-    "Overlapping": "evidence.separability",
+    "Overlapping": "solvers.certificates",
+    "PassiveAggressiveClassifier": "models.passive_aggressive",
+    "PassiveAggressiveRegressor": "models.passive_aggressive",
+    "Pegasos": "models.pegasos",
+    "Perceptron": "models.perceptron",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
-    "QuasiSeparable": "evidence.separability",
+    "QuasiSeparable": "solvers.certificates",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
-    "Separable": "evidence.separability",
+    "SGDClassifier": "models.stochastic",
+    "SGDRegressor": "models.stochastic",
+    "Separable": "solvers.certificates",
+    "Step": "models.replay",
     "Summary": "evidence.summary",
     "ambiguous": "decision.votes",
     "bayes_decision": "decision.costs",
@@ -67,9 +82,11 @@ _HOME = {
     "ks_test": "metrics.ranking",
     "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
+    "mistake_bound": "evidence.mistakes",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "ranking_scores": "metrics.ranking",
+    "replay": "models.replay",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
     "separability": "evidence.separability",
@@ -85,13 +102,21 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MistakeBound",
     "OddsSummary",
     "Overlapping",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+    "Pegasos",
+    "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
     "Separable",
+    "Step",
     "Summary",
     "ambiguous",
     "bayes_decision",
@@ -108,9 +133,11 @@ __all__ = [
     "ks_test",
     "likelihood_ratio",
     "load_credit_line",
+    "mistake_bound",
     "population_stability_index",
     "prior_decision",
     "ranking_scores",
+    "replay",
     "savings_interval",
     "savings_score",
     "separability",

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
+from hiperplano.solvers.solution import LeastSquaresSolution
 from tests.registry import CLASSIFIERS, ESTIMATORS, REGRESSORS, WITHOUT_COEFFICIENTS
 
 NOT_OURS = {"check_array_api_input"}  # skips itself unless SciPy's experimental array API is switched on
@@ -299,7 +300,8 @@ def test_models_survive_pickling_and_cloning(entry):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.solution_.status == model.solution_.status
-    if hasattr(model, "summary") and model.solution_.factor is not None:
+    kept = getattr(model.solution_, "factor", None) is not None or getattr(model.solution_, "hessian", None) is not None
+    if hasattr(model, "summary") and kept:
         assert str(again.summary()) == str(model.summary())
     copy = clone(model)
     assert not hasattr(copy, "coef_")
@@ -315,8 +317,9 @@ def test_the_solution_tells_how_the_fit_ended(entry):
     assert solution.converged
     assert str(solution) == solution.status
     assert solution.status.endswith(".")
-    assert 3 <= solution.digits <= 15
-    assert solution.condition >= 1
+    if isinstance(solution, LeastSquaresSolution):
+        assert 3 <= solution.digits <= 15
+        assert solution.condition >= 1
     assert model.n_iter_ == solution.n_iter
     assert np.isfinite(solution.objective)
     np.testing.assert_array_equal(np.atleast_2d(model.coef_), solution.coef)

@@ -103,7 +103,7 @@ def publish(
             f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
             "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
         )
-    if _representable(coef, dtype) and _representable(intercept, dtype):
+    if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
@@ -132,7 +132,7 @@ def users_level() -> int:
     return level
 
 
-def _representable(values: Array, dtype: Any) -> bool:
+def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type."""
     limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
     return bool(sizes.max(initial=0.0) <= limits.max and sizes.min(initial=np.inf) >= limits.tiny)
