@@ -16,6 +16,8 @@ __all__ = [
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
+    "SeparationWarning",
+    "SingularWarning",
 ]
 
 
@@ -41,3 +43,11 @@ class NotAvailable(HiperplanoError, AttributeError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class SingularWarning(UserWarning):
+    """The data leave a choice open that decides what the model says; the message tells how it was made."""
+
+
+class SeparationWarning(UserWarning):
+    """A plane separates the classes, so the likelihood has no finite maximum."""

@@ -13,7 +13,10 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.registry import CLASSIFIERS, ESTIMATORS, REGRESSORS
+from hiperplano.solvers.solution import LeastSquaresSolution
+from tests.registry import CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, WITHOUT_COEFFICIENTS
+
+EVERY = ESTIMATORS + ONLINE
 
 NOT_OURS = {"check_array_api_input"}  # skips itself unless SciPy's experimental array API is switched on
 
@@ -43,7 +46,9 @@ def fitted(entry, X, y, weight=None):
     return clone(entry.estimator).fit(X, y, sample_weight=weight)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+# One of the checks has a column that tells the class: discriminants say what they make of it.
+@pytest.mark.filterwarnings("ignore::hiperplano.errors.SingularWarning")
+@pytest.mark.parametrize("entry", ESTIMATORS + WITHOUT_COEFFICIENTS, ids=str)
 def test_scikit_learn_accepts_it(entry):
     results = check_estimator(entry.estimator, on_skip=None, on_fail="raise")
     assert {result["check_name"] for result in results if result["status"] != "passed"} <= NOT_OURS
@@ -67,7 +72,7 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_format_of_rows_changes_nothing(entry, format):
     X, y = table(entry)
@@ -77,7 +82,7 @@ def test_the_format_of_rows_changes_nothing(entry, format):
     np.testing.assert_allclose(other.predict(FORMATS[format](X)), plain.predict(X), rtol=1e-7)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("density", [0.01, 0.05, 0.09, 0.2, 0.6, 1.0])
 def test_dense_equals_sparse_at_all_densities(entry, density):
     X, y = table(entry, n=400, d=12, density=density)
@@ -87,7 +92,7 @@ def test_dense_equals_sparse_at_all_densities(entry, density):
     assert_same(entry, fitted(entry, rows, y, weight), fitted(entry, X, y, weight), X, rtol=10 * entry.rtol)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_float32_rows_give_the_answer_of_the_same_numbers(entry):
     X, y = table(entry)
     short = X.astype(np.float32)
@@ -100,7 +105,7 @@ def test_float32_rows_give_the_answer_of_the_same_numbers(entry):
         np.testing.assert_allclose(model.solution_.coef, plain.solution_.coef, rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ESTIMATORS if entry.weights_repeat], ids=str)
+@pytest.mark.parametrize("entry", [entry for entry in EVERY if entry.weights_repeat], ids=str)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), dense=st.booleans())
 def test_weights_equal_repetition(entry, seed, dense):
@@ -114,14 +119,14 @@ def test_weights_equal_repetition(entry, seed, dense):
     assert_same(entry, fitted(entry, rows, y, weight), fitted(entry, X[repeated], y[repeated]), X)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_equal_weights_of_one_are_no_weights(entry):
     X, y = table(entry)
     assert_same(entry, fitted(entry, X, y, np.ones(len(y))), fitted(entry, X, y), X)
     assert_same(entry, fitted(entry, X, y, 1), fitted(entry, X, y), X)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ESTIMATORS if entry.weights_repeat], ids=str)
+@pytest.mark.parametrize("entry", [entry for entry in EVERY if entry.weights_repeat], ids=str)
 @pytest.mark.parametrize("value", [1e6, 1e30, -1e200, 1e308])
 def test_nothing_in_rows_without_weight_matters(entry, value):
     X, y = table(entry)
@@ -148,7 +153,9 @@ def test_scaling_a_column_scales_its_coefficient(entry, powers, seed):
     assert_same(entry, scaled, plain, X)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ESTIMATORS if entry.estimator.fit_intercept], ids=str)
+@pytest.mark.parametrize(
+    "entry", [entry for entry in ESTIMATORS if getattr(entry.estimator, "fit_intercept", True)], ids=str
+)
 @settings(max_examples=15)
 @given(shifts=st.lists(st.sampled_from([0.0, -3.0, 1e3, -1e6, 2.0**20]), min_size=4, max_size=4))
 def test_shifting_a_column_changes_only_the_intercept(entry, shifts):
@@ -225,7 +232,7 @@ def snapshot(value):
     return value.to_numpy().tobytes() if hasattr(value, "to_numpy") else value.tobytes()
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("format", ["array", "fortran", "csr", "untidy csr", "pandas"])
 def test_a_fit_does_not_change_its_inputs(entry, format):
     X, y = table(entry)
@@ -251,7 +258,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("reason", REFUSED)
 def test_a_refused_fit_leaves_an_earlier_one_as_it_was(entry, reason):
     X, y = table(entry)
@@ -259,10 +266,10 @@ def test_a_refused_fit_leaves_an_earlier_one_as_it_was(entry, reason):
     before, said = dict(vars(model)), model.predict(X)
     rows, target, weight, parameter = REFUSED[reason](X, y)
     if parameter is not None:
-        model.fit_intercept = parameter
+        setattr(model, entry.flag, parameter)
     with pytest.raises(ValueError, match=r".+"):
         model.fit(rows, target, sample_weight=weight)
-    model.fit_intercept = before["fit_intercept"]
+    setattr(model, entry.flag, before[entry.flag])
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is value for name, value in before.items())
     np.testing.assert_array_equal(model.predict(X), said)
@@ -279,7 +286,7 @@ def test_a_refused_target_leaves_the_classes_as_they_were(entry):
     model.predict(X)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_a_second_fit_forgets_the_first(entry):
     X, y = table(entry)
     model = fitted(entry, pd.DataFrame(X).rename(columns=str), y).fit(X[:40, :2], y[:40])
@@ -288,14 +295,15 @@ def test_a_second_fit_forgets_the_first(entry):
     np.testing.assert_array_equal(model.coef_, fresh.coef_)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_models_survive_pickling_and_cloning(entry):
     X, y = table(entry)
     model = fitted(entry, X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.solution_.status == model.solution_.status
-    if hasattr(model, "summary") and model.solution_.factor is not None:
+    kept = getattr(model.solution_, "factor", None) is not None or getattr(model.solution_, "hessian", None) is not None
+    if hasattr(model, "summary") and kept:
         assert str(again.summary()) == str(model.summary())
     copy = clone(model)
     assert not hasattr(copy, "coef_")
@@ -303,7 +311,7 @@ def test_models_survive_pickling_and_cloning(entry):
     np.testing.assert_array_equal(copy.fit(X, y).coef_, model.coef_)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_the_solution_tells_how_the_fit_ended(entry):
     X, y = table(entry)
     model = fitted(entry, X, y)
@@ -311,8 +319,9 @@ def test_the_solution_tells_how_the_fit_ended(entry):
     assert solution.converged
     assert str(solution) == solution.status
     assert solution.status.endswith(".")
-    assert 3 <= solution.digits <= 15
-    assert solution.condition >= 1
+    if isinstance(solution, LeastSquaresSolution):
+        assert 3 <= solution.digits <= 15
+        assert solution.condition >= 1
     assert model.n_iter_ == solution.n_iter
     assert np.isfinite(solution.objective)
     np.testing.assert_array_equal(np.atleast_2d(model.coef_), solution.coef)

@@ -190,7 +190,7 @@ class TestFewRows:
             expected = nnls(X - X.mean(axis=0), y - y.mean())[1]
             assert np.linalg.norm(y - model.predict(X)) == pytest.approx(expected, rel=1e-9)
             assert model.rank_ == 5
-            assert "rank 5 of 6: others may fit as well" in model.solution_.status
+            assert "(rank 5 of 6): others may fit as well" in model.solution_.status
         else:
             np.testing.assert_allclose(model.predict(X), y, atol=1e-11)
 

@@ -86,34 +86,46 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
-    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
+def publish(
+    model: Any,
+    solution: Solution,
+    dtype: Any,
+    one_target: bool,
+    warn: bool = True,
+    remedy: str = "add a penalty (Ridge)",
+) -> None:
+    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
+
+    `warn` is False where the caller has more to say about a bad end.
+    """
     coef, intercept = solution.coef, solution.intercept
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise InvalidData(
             f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
             "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
         )
-    if _representable(coef, dtype) and _representable(intercept, dtype):
+    if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
     model.solution_ = solution
     model.n_iter_ = solution.n_iter
     digits = getattr(solution, "digits", np.inf)
+    if not warn:
+        return
     if not solution.converged:
-        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=_users_level())
+        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
     elif digits < _FEW_DIGITS and getattr(solution, "condition", np.inf) > _NEARLY_DEPENDENT:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
-            "follow from others, or add a penalty (Ridge).",
+            f"follow from others, or {remedy}.",
             AccuracyWarning,
-            stacklevel=_users_level(),
+            stacklevel=users_level(),
         )
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The `stacklevel` of the first caller outside the library: a warning should show the user's line."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):
@@ -121,7 +133,7 @@ def _users_level() -> int:
     return level
 
 
-def _representable(values: Array, dtype: Any) -> bool:
+def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type."""
     limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
     return bool(sizes.max(initial=0.0) <= limits.max and sizes.min(initial=np.inf) >= limits.tiny)

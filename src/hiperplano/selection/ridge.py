@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
+from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.least_squares import fits_in_memory
 from hiperplano.solvers.ridge_folds import Split, fold_paths, squared_errors
 from hiperplano.solvers.ridge_path import RidgePath, ridge_path
@@ -101,6 +102,7 @@ class RidgeCV(LeastSquares):
         alphas = self._checked_alphas()
         flag(self, "fit_intercept")
         design = validate(self, X, y, sample_weight)
+        self._target_names_ = target_names(y)
         if not fits_in_memory(design):
             raise InvalidData(
                 f"RidgeCV: {design.n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
@@ -125,6 +127,7 @@ class RidgeCV(LeastSquares):
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
         self._fit_design(design, chosen)
+        self.solution_ = replace(self.solution_, status=self.solution_.status + _at_the_border(alphas, chosen))
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
         self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
@@ -184,7 +187,7 @@ class RidgeCV(LeastSquares):
 
     def _score_predictions(self, design: Design, predictions: Array) -> list[Any]:
         """What the scorer says of leave-one-out predictions, for each penalty."""
-        scorer = _Scorer(self.scoring, design.weight)
+        scorer = Scorer(self.scoring, design.weight)
         if self.alpha_per_target:
             targets = range(design.n_targets)
             return [
@@ -196,10 +199,17 @@ class RidgeCV(LeastSquares):
         return [scorer(_Given(), shaped[..., a], y) for a in range(predictions.shape[2])]
 
     def _folds(self, design: Design, alphas: Array) -> Array:
-        splits: list[Split] = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
-        ]
+        try:
+            splits: list[Split] = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
+            ]
+        except (ValueError, TypeError) as problem:
+            raise InvalidParameter(
+                f"RidgeCV: cv={self.cv!r} gives no folds of {design.n_rows} rows ({problem}); cv must be None, a "
+                "number of folds from 2 to that of the rows, a splitter, or pairs of train and test rows. Set one of "
+                "them."
+            ) from problem
         paths = fold_paths(design, splits, self.fit_intercept)
         coefs = [path.coefficients(alphas) for path in paths]
         intercepts = [path.intercepts(coef) for path, coef in zip(paths, coefs, strict=True)]
@@ -209,11 +219,23 @@ class RidgeCV(LeastSquares):
         scores = np.empty((len(splits), len(alphas)))
         for number, (_, test) in enumerate(splits):
             rows, y = design.take(test), design.y[test]
-            scorer = _Scorer(self.scoring, None if design.weight is None else design.weight[test])
+            scorer = Scorer(self.scoring, None if design.weight is None else design.weight[test])
             for position in range(len(alphas)):
                 model = _Given(coefs[number][position], intercepts[number][position], design.one_target)
                 scores[number, position] = scorer(model, rows, y[:, 0] if design.one_target else y)
         return np.asarray(scores.mean(axis=0))
+
+
+def _at_the_border(alphas: Array, chosen: Array) -> str:
+    """A sentence for the status, if a penalty outside those tried may be better still."""
+    if len(np.unique(alphas)) == 1:
+        return ""
+    ends = {"smallest": alphas.min(), "largest": alphas.max()}
+    reached = {word: end for word, end in ends.items() if end in chosen and end > 0}  # below 0 there is none
+    if not reached:
+        return ""
+    values = " and ".join(f"{end:g}" for end in reached.values())
+    return f" The best penalty, {values}, is the {' and '.join(reached)} of those tried: try others beyond it."
 
 
 def _r2(model: Array, constant: Array) -> Array:
@@ -240,15 +262,3 @@ class _Given(RegressorMixin, BaseEstimator):
             return X
         scores = X @ self.coef.T + self.intercept
         return scores[:, 0] if self.one_target else scores
-
-
-class _Scorer:
-    """A scorer that gives weights to those that take them."""
-
-    def __init__(self, scoring: Any, weight: Array | None) -> None:
-        self._score = get_scorer(scoring)
-        named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
-        self._extra = {"sample_weight": weight} if weight is not None and named else {}
-
-    def __call__(self, model: Any, X: Any, y: Array) -> float:
-        return float(self._score(model, X, y, **self._extra))

@@ -34,7 +34,7 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     """
     unit = float(length.max(initial=0.0)) or 1.0
     size = (length / unit)[:, None]
-    turn = _graded_qr(_echelon(values, basis) * size)[0]
+    turn = graded_qr(_echelon(values, basis) * size)[0]
     fit = (values * basis).T @ (size * turn)
     roots = np.zeros(turned.shape[1]) if alpha is None else np.sqrt(alpha) / unit
     inner = np.empty_like(turned)
@@ -53,7 +53,7 @@ def _echelon(values: Array, basis: Array) -> Array:
     return np.where(np.abs(rows) > noise, rows, 0.0)
 
 
-def _graded_qr(rows: Array) -> tuple[Array, Array, Array]:
+def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
     """Q, R and pivots of a matrix whose rows differ in size by any factor."""
     order = np.argsort(-np.abs(rows).max(axis=1, initial=0.0), kind="stable")
     turn, upper, pivots = qr(rows[order], mode="economic", pivoting=True, check_finite=False)
@@ -66,7 +66,7 @@ def _ridge(rows: Array, right: Array, root: float) -> Array:
     """min ‖rows·w − right‖² + root²·‖w‖², where columns, and both parts, may differ in size by any factor."""
     size = np.hypot(np.abs(rows).max(axis=0, initial=0.0), root)
     stacked = np.vstack([rows, root * np.eye(rows.shape[1])]) if root else rows
-    turn, upper, pivots = _graded_qr(stacked / size)
+    turn, upper, pivots = graded_qr(stacked / size)
     answer = np.empty_like(right)
     answer[pivots] = solve_triangular(upper, turn[: len(rows)].T @ right, check_finite=False)
     return np.asarray(answer / size[:, None])

@@ -41,7 +41,7 @@ class Units:
         with np.errstate(over="ignore", under="ignore"):
             rss, tss = (sums * self.target * self.target * self.weight for sums in (solution.rss, solution.tss))
             coef, alpha = solution.coef * self.target[:, None], solution.alpha * self.weight
-            factor = solution.factor
+            factor, columns, root = solution.factor, solution.columns, np.sqrt(self.weight)
             return replace(
                 solution,
                 coef=coef,
@@ -49,9 +49,11 @@ class Units:
                 objective=penalised_sum(rss, alpha, coef),
                 rss=rss,
                 tss=tss,
+                scale=solution.scale / root,
                 total=solution.total * self.weight,
                 alpha=alpha,
-                factor=None if factor is None else replace(factor, scale=factor.scale / np.sqrt(self.weight)),
+                factor=None if factor is None else replace(factor, scale=factor.scale / root),
+                columns=None if columns is None else replace(columns, scale=columns.scale / root),
             )
 
 
