@@ -32,7 +32,9 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     -------
     ndarray of shape (targets, d)
     """
-    unit = float(length.max(initial=0.0)) or 1.0
+    sizes = length[length > 0]
+    # Halfway between the longest and the shortest: the most room at both ends of float64.
+    unit = float(np.sqrt(sizes.max()) * np.sqrt(sizes.min())) if len(sizes) else 1.0
     size = (length / unit)[:, None]
     turn = graded_qr(_echelon(values, basis) * size)[0]
     fit = (values * basis).T @ (size * turn)
