@@ -81,6 +81,14 @@ class Problem:
                 found.append(float(slope / (length * size)) if length * size else 0.0)
             return np.array(found)
 
+    def blur(self):
+        """How much of a column's spread the rounding of its own numbers is, at most."""
+        with mp.workdps(DIGITS):
+            root = mp.sqrt(mp.fsum(self.weight))
+            lengths = [self.length(column) for column in self.columns]
+            ratios = [abs(m) * root / length for m, length in zip(self.mean, lengths, strict=True) if length]
+            return float(max(ratios, default=mp.mpf(0))) * 2.3e-16
+
     def intercept_error(self, coef, intercept):
         """|intercept − (mean y − Σ coef·mean x)|, in units of the largest of these terms."""
         with mp.workdps(DIGITS):

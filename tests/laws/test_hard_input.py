@@ -54,6 +54,12 @@ def hard_tables(draw, least_rows=1):
     return X, y, weight
 
 
+def assert_minimal(problem, model, coef):
+    """The gradient is 0; where columns count as dependent, up to the rounding with which they were written down."""
+    rounding = 4 * problem.blur() if model.solution_.rank < len(coef) else 0.0
+    assert np.abs(problem.slack(coef)).max() < 1e-11 + rounding
+
+
 def fit_quietly(model, X, y, weight):
     """Fit with every warning an error but the two that are part of the answer.
 
@@ -67,7 +73,8 @@ def fit_quietly(model, X, y, weight):
             return model.fit(X, y, sample_weight=weight)
         except InvalidData as problem:
             sizes = np.abs(X.data if sparse.issparse(X) else X)
-            if "beyond the range of float64" in str(problem) and np.abs(y).max() > 1e300 * sizes[sizes > 0].min():
+            too_large = np.abs(y).max() / 1e300 > sizes.min(initial=np.inf, where=sizes > 0)
+            if "a coefficient lies beyond the range of float64" in str(problem) and too_large:
                 return None
             raise
 
@@ -94,7 +101,7 @@ def test_regressions_are_right_or_refused(data, alpha, solver, fit_intercept, sp
     assert np.isfinite(model.intercept_)
     assert np.isfinite(model.predict(rows)).all()
     problem = Problem(X, y, weight, alpha, fit_intercept)
-    assert np.abs(problem.slack(model.coef_)).max() < 1e-11
+    assert_minimal(problem, model, model.coef_)
     if fit_intercept:
         assert problem.intercept_error(model.coef_, model.intercept_) < 1e-13
 
@@ -142,7 +149,7 @@ def test_classifiers_are_finite_or_refuse(data, classes, alpha):
     assert np.isin(model.predict(X), labels).all()
     for k, coef in enumerate(model.coef_):
         code = np.where(labels == 1, 1.0, -1.0) if classes == 2 else (labels == k).astype(float)
-        assert np.abs(Problem(X, code, weight, alpha).slack(coef)).max() < 1e-11
+        assert_minimal(Problem(X, code, weight, alpha), model, coef)
 
 
 @settings(max_examples=40)
@@ -162,10 +169,12 @@ def test_chosen_penalties_are_fitted_right(data, alpha):
         assert extreme
         assert "no penalty has a score" in problem
         return
+    if model is None:
+        return
     assert model.alpha_ in alpha
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.best_score_)
-    assert np.abs(Problem(X, y, weight, model.alpha_).slack(model.coef_)).max() < 1e-11
+    assert_minimal(Problem(X, y, weight, model.alpha_), model, model.coef_)
 
 
 @settings(max_examples=100)
