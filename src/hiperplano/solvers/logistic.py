@@ -132,9 +132,11 @@ def _minimise(
         state = drive(quasi_newton(state, metric, tol, max_iter, patience), problem.evaluate)
         if state.largest <= tol or state.steps >= max_iter or not patience:
             return name, Minimum(state)
+        if state.stalled and name.endswith("all rows"):  # Newton can do what is left: it damps its steps
+            end = newton(problem, state.theta, tol, max_iter - state.steps, _SETTLED)
+            end.state.steps += state.steps
+            return name, end
         _, _, hessian = problem.evaluate_with_hessian(state.theta)
-        if state.stalled and name.endswith("all rows"):
-            return name, Minimum(state)
         metric, name = inverse(hessian), "L-BFGS in the metric of all rows"
         state.stalled = False
 
