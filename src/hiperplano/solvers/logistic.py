@@ -28,6 +28,7 @@ _MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 _PATIENCE = 0.3  # by which each step should shrink the gradient while a better metric is to be had
 _SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12  # next step of scaled parameters at which they stand still
+_FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
 _EVIDENCE = 512  # parameters up to which the Hessian at the solution is kept for standard errors
 
@@ -69,7 +70,7 @@ class LogisticSolution(Solution):
     def penalty_diagonal(self) -> Array:
         """What the penalty adds to the diagonal of one score's Hessian."""
         level = int(self.coordinates.level)
-        return np.concatenate([np.zeros(level), self.strength * self.coordinates.scale**2])
+        return np.concatenate([np.zeros(level), self.coordinates.penalty(self.strength)])
 
 
 def fit_likelihood(
@@ -108,6 +109,8 @@ def fit_likelihood(
             before = end.state.steps
             end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED)
             end.state.steps += before
+        elif strength == 0 and end.hessian is None and end.state.largest <= tol:
+            end = end._replace(unbounded=_runs_off(problem, end.state, tol))
     return _solution(problem, end, method, tol)
 
 
@@ -139,6 +142,16 @@ def _minimise(
         _, _, hessian = problem.evaluate_with_hessian(state.theta)
         metric, name = inverse(hessian), "L-BFGS in the metric of all rows"
         state.stalled = False
+
+
+def _runs_off(problem: Likelihood, end: State, tol: float) -> bool:
+    """Whether scores still grow when the gradient is already small: at a maximum they stand still.
+
+    Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    """
+    start = State(end.theta, end.value, end.gradient)
+    further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * tol, _FURTHER), problem.evaluate)
+    return problem.movement(end.theta, further.theta) > 1.0
 
 
 def sample_rows(design: Design, n_scores: int) -> Array | None:
