@@ -126,7 +126,7 @@ class Likelihood:
             slope = self.loss.slope(y, score).reshape(len(block), -1)
             gradient = (slope * weight[:, None]).T @ rows
             curvature = self.loss.curvature(y, score).reshape(len(block), k, k) * weight[:, None, None]
-            return np.atleast_1d(weight @ value), gradient, _outer(rows, curvature)
+            return np.atleast_1d(weight @ value), gradient, outer(rows, curvature)
 
         self.passes += 1
         value, gradient, hessian = self.design.fold(statistic)
@@ -150,7 +150,7 @@ class Likelihood:
         return hessian
 
 
-def _outer(rows: Array, curvature: Array) -> Array:
+def outer(rows: Array, curvature: Array) -> Array:
     """Σᵢ curvatureᵢ ⊗ rowᵢ·rowᵢᵀ, of shape (k·size, k·size)."""
     k, size = curvature.shape[1], rows.shape[1]
     if k == 1:

@@ -19,8 +19,8 @@ class FoldLikelihood:
 
     Parameters
     ----------
-    trained : ndarray of bool, shape (n, splits)
-        Which rows each split trains on.
+    trained : ndarray of int, shape (n, splits)
+        How often each split trains on each row.
     """
 
     def __init__(self, design: Design, coordinates: Coordinates, trained: Array) -> None:

@@ -16,8 +16,9 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.coordinates import Coordinates
 from hiperplano.solvers.descent import gradient_descent
+from hiperplano.solvers.growth import furthest_margin, growing_columns
 from hiperplano.solvers.likelihood import Likelihood
-from hiperplano.solvers.metric import inverse
+from hiperplano.solvers.metric import inverse, is_singular
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.quasi_newton import Metric, State, drive, quasi_newton
 from hiperplano.solvers.solution import Solution
@@ -28,6 +29,7 @@ _MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 _PATIENCE = 0.3  # by which each step should shrink the gradient while a better metric is to be had
 _SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12  # next step of scaled parameters at which they stand still
+_FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
 _EVIDENCE = 512  # parameters up to which the Hessian at the solution is kept for standard errors
@@ -109,8 +111,8 @@ def fit_likelihood(
             before = end.state.steps
             end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED)
             end.state.steps += before
-        elif strength == 0 and end.hessian is None and end.state.largest <= tol:
-            end = end._replace(unbounded=_runs_off(problem, end.state, tol))
+        if strength == 0 and not end.unbounded:
+            end = end._replace(unbounded=_runs_off(problem, end, tol))
     return _solution(problem, end, method, tol)
 
 
@@ -144,14 +146,20 @@ def _minimise(
         state.stalled = False
 
 
-def _runs_off(problem: Likelihood, end: State, tol: float) -> bool:
-    """Whether scores still grow when the gradient is already small: at a maximum they stand still.
+def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
+    """Whether the likelihood grows for ever from where it seems to have its maximum.
 
-    Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    That can look like a maximum: far out slopes vanish with the curvature.
     """
-    start = State(end.theta, end.value, end.gradient)
-    further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * tol, _FURTHER), problem.evaluate)
-    return problem.movement(end.theta, further.theta) > 1.0
+    state = end.state
+    if end.hessian is not None:
+        return is_singular(end.hessian) and growing_columns(problem, state.theta) is not None
+    if state.theta.size <= _MOST_PARAMETERS:
+        return furthest_margin(problem, state.theta) > _FAR_OUT and growing_columns(problem, state.theta) is not None
+    # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    start = State(state.theta, state.value, state.gradient)
+    further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * state.largest, _FURTHER), problem.evaluate)
+    return state.largest <= tol and problem.movement(state.theta, further.theta) > 1.0
 
 
 def sample_rows(design: Design, n_scores: int) -> Array | None:
