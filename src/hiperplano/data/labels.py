@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidParameter, InvalidTarget
 
+_FEW, _MOST_FLOATS = 20, 100
+
 
 def encode_labels(design: Design) -> tuple[Array, Array]:
     """The sorted classes of a design's target, and the number of its class for every row.
@@ -20,7 +23,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     check that themselves.
     """
     labels = design.y[:, 0]
-    kind = type_of_target(labels, input_name="y")
+    kind = _kind(labels)
     if kind == "unknown":
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise InvalidTarget(
@@ -35,12 +38,33 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
             "classes. Use a regressor, or cut the numbers into classes first."
         )
     classes, codes = np.unique(labels, return_inverse=True)
+    if labels.dtype.kind in "iuf" and _too_many(labels, len(classes)):
+        raise InvalidTarget(
+            f"y holds {len(classes)} different numbers in {len(labels)} rows: this looks like a regression target; a "
+            "classifier needs classes. Use a regressor, cut the numbers into classes, or pass them as text if each "
+            "really is a class."
+        )
     if len(classes) < 2:
         raise InvalidTarget(
             f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or "
             "more. Check the target column."
         )
     return classes, codes
+
+
+def _kind(labels: Array) -> str:
+    """What scikit-learn takes the labels for; the words it has for labels that cannot be compared are not said."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of many classes: refused below if they are too many
+            return str(type_of_target(labels, input_name="y"))
+    except TypeError:
+        return "unknown"
+
+
+def _too_many(labels: Array, n_classes: int) -> bool:
+    """Numbers of which most occur once, or fractional types with more values than anyone has classes."""
+    return n_classes > _FEW and (2 * n_classes > len(labels) or (labels.dtype.kind == "f" and n_classes > _MOST_FLOATS))
 
 
 def label_weight(design: Design, class_weight: Any) -> Array | None:

@@ -123,14 +123,13 @@ def _stats(solution: LogisticSolution, n_parameters: int, n_intercepts: int) -> 
     n = solution.total
     df = n_parameters - n_intercepts
     lr = max(solution.null_deviance - solution.deviance, 0.0)
-    at_maximum = solution.strength == 0 and not solution.unbounded and not isinstance(solution, FirthSolution)
     return {
         "loglik": -0.5 * solution.deviance,
         "deviance": solution.deviance,
         "null_deviance": solution.null_deviance,
         "lr": lr,
-        "lr_p": float(chdtrc(df, lr)) if at_maximum else np.nan,
-        "mcfadden_r2": 1.0 - solution.deviance / solution.null_deviance,
+        "lr_p": float(chdtrc(df, lr)) if solution.at_maximum else np.nan,
+        "mcfadden_r2": 1.0 - solution.deviance / solution.null_deviance if solution.null_deviance > 0 else np.nan,
         "aic": solution.deviance + 2.0 * n_parameters,
         "bic": solution.deviance + np.log(n) * n_parameters,
         "n": n,

@@ -165,6 +165,7 @@ class LogisticRegression(LogisticClassifier):
             A weight of 2 counts a row twice.
         """
         control = self._control()
+        C = number(self, "C", low=0.0, open_low=True, infinite=True)
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
         if flag(self, "firth"):
@@ -179,7 +180,7 @@ class LogisticRegression(LogisticClassifier):
             solution = fit_likelihood(
                 coded,
                 n_scores=1 if len(classes) == 2 else len(classes),
-                strength=1.0 / (number(self, "C", low=0.0, open_low=True, infinite=True) * coded.total_weight),
+                strength=1.0 / (C * coded.total_weight),
                 start=self._start(classes),
                 **control,
             )
@@ -213,7 +214,7 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
     if weight is not None:
         mass = np.bincount(codes, weights=weight, minlength=len(classes))
         if not mass.all():
-            empty = classes[int(np.flatnonzero(mass == 0)[0])]
+            empty = classes.tolist()[int(np.flatnonzero(mass == 0)[0])]
             raise InvalidTarget(
                 f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
                 "rows a positive weight, or leave the class out."

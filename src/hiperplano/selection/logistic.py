@@ -132,8 +132,9 @@ class LogisticRegressionCV(LogisticClassifier):
         mean = scores.mean(axis=0)
         if np.isnan(mean).any():
             raise InvalidParameter(
-                f"LogisticRegressionCV: scoring={self.scoring!r} gives NaN in {np.isnan(scores).sum()} of {scores.size} "
-                "cases; every fold needs a score for every C. Choose another scorer, or folds with all classes in them."
+                f"LogisticRegressionCV: scoring={self.scoring!r} gives NaN in {np.isnan(scores).sum()} of "
+                f"{scores.size} cases; every fold needs a score for every C. Choose another scorer, or folds with all "
+                "classes in them."
             )
         best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
         solution = fit_likelihood(
@@ -223,7 +224,7 @@ def _positions(rows: Any, n_rows: int) -> Array:
             f"{f' from {rows.min()} to {rows.max()}' if len(rows) else ''} of a table of {n_rows}; every split needs "
             "rows to train and to test on, by their positions. Check the splitter."
         )
-    return np.where(rows < 0, rows + n_rows, rows)
+    return np.asarray(np.where(rows < 0, rows + n_rows, rows))
 
 
 def _refuse_missing_classes(design: Design, classes: Array, trained: Array) -> None:

@@ -69,6 +69,11 @@ class LogisticSolution(Solution):
     hessian: Array | None = field(default=None, repr=False)
     unbounded: bool = False
 
+    @property
+    def at_maximum(self) -> bool:
+        """Whether the coefficients maximise the likelihood itself."""
+        return self.strength == 0 and not self.unbounded
+
     def penalty_diagonal(self) -> Array:
         """What the penalty adds to the diagonal of one score's Hessian."""
         level = int(self.coordinates.level)
