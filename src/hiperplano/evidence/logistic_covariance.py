@@ -145,9 +145,9 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
         largest = float(np.abs(gradient).max())
         if largest > _AWAY:
             raise InvalidData(
-                f"likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient there "
-                f"is {largest:.1e}, columns at unit spread); both models must have been fitted to them. Fit both to X "
-                "and y, and pass the weights of the fits as sample_weight."
+                f"likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient is "
+                f"{largest:.1e} there, columns at unit spread); both models must have been fitted to them. Fit both "
+                "to X and y, and pass the weights of the fits as sample_weight."
             )
         deviances.append(2.0 * problem.total * value)
     blocks = max(1, len(large.solution_.coef) - 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hiperplano.data.design import Array, Design
+from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.coordinates import Coordinates
 from hiperplano.solvers.descent import gradient_descent
@@ -26,9 +26,11 @@ from hiperplano.solvers.solution import Solution
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arranging anything better
 _MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
-_PATIENCE = 0.3  # by which each step should shrink the gradient while a better metric is to be had
+_PATIENCE = 0.5  # by which each step should shrink the gradient while a better metric is to be had
+_UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond which rows are drawn by it
 _SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
-_SETTLED, _SETTLED_SMALL = 1e-7, 1e-12  # next step of scaled parameters at which they stand still
+# Next step of scaled parameters at which they stand still; standard errors are about as accurate as that.
+_SETTLED, _SETTLED_SMALL, _SETTLED_PENALISED = 1e-7, 1e-12, 1e-4
 _FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
@@ -114,7 +116,7 @@ def fit_likelihood(
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             before = end.state.steps
-            end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED)
+            end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED_PENALISED if strength else _SETTLED)
             end.state.steps += before
         if strength == 0 and not end.unbounded:
             end = end._replace(unbounded=_runs_off(problem, end, tol))
@@ -178,15 +180,50 @@ def sample_rows(design: Design, n_scores: int) -> Array | None:
     return np.sort(rng.choice(design.n_rows, size, replace=False, shuffle=False))
 
 
-def sample_of(design: Design, rows: Array) -> Design:
-    """Some rows as a design of their own."""
-    weight = None if design.weight is None else design.weight[rows]
+def sample_of(design: Design, rows: Array, weight: Array | None = None) -> Design:
+    """Some rows as a design of their own, with their own weights or those given."""
+    if weight is None and design.weight is not None:
+        weight = design.weight[rows]
     return type(design)(design.take(rows), design.y[rows], weight)
+
+
+def _telling_rows(problem: Likelihood, rows: Array) -> tuple[Array, Array | None]:
+    """The sample itself, or where some rows weigh much more in the Hessian than others, one that has those.
+
+    Rows far out and rows of rare categories decide the Hessian. So they are drawn by their squared length in scaled
+    coordinates, and weighted by the inverse of their chance.
+    """
+    design = problem.design
+    lengths = _squared_lengths(problem, sample_of(design, rows))
+    if lengths.max() <= _UNEVEN * lengths.mean():
+        return rows, None
+    lengths = _squared_lengths(problem, design)
+    problem.passes += 1
+    chance = np.minimum(1.0, len(rows) * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
+    drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
+    weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
+    return drawn, weight / chance[drawn]
+
+
+def _squared_lengths(problem: Likelihood, design: Design) -> Array:
+    """‖(x − shift)·scale‖² of every row."""
+    shift, scale = problem.coordinates.shift, problem.coordinates.scale
+
+    def lengths(block: Block) -> Array:
+        if isinstance(block.x, np.ndarray):
+            return np.asarray(np.square((block.x - shift) * scale).sum(axis=1))
+        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense
+        inner = block.x.multiply(block.x) @ scale**2 - 2.0 * (block.x @ (shift * scale**2))
+        return np.asarray(inner + np.sum(np.square(shift * scale)))
+
+    return design.map_rows(lengths, np.empty(design.n_rows))
 
 
 def _from_sample(problem: Likelihood, rows: Array) -> tuple[Array, Metric]:
     """The solution of a sample, and its inverse Hessian."""
-    design, sample = problem.design, sample_of(problem.design, rows)
+    design = problem.design
+    rows, weight = _telling_rows(problem, rows)
+    sample = sample_of(design, rows, weight)
     # The ridge keeps coefficients finite of columns that the sample hardly shows.
     part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra=1.0 / len(rows))
     found = newton(part, problem.prior(), tol=1e-4, max_steps=20, settled=1e-2)
