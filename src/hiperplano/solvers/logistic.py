@@ -116,7 +116,7 @@ def fit_likelihood(
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             before = end.state.steps
-            end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED_PENALISED if strength else _SETTLED)
+            end = newton(problem, end.state.theta, tol, max_iter - before, _settled(problem))
             end.state.steps += before
         if strength == 0 and not end.unbounded:
             end = end._replace(unbounded=_runs_off(problem, end, tol))
@@ -131,9 +131,8 @@ def _minimise(
         return "gradient with a dynamic rate", Minimum(gradient_descent(problem, theta, tol, max_iter))
     parameters = theta.size
     holdable = parameters <= _MOST_PARAMETERS
-    small = problem.design.n_rows * float(parameters) ** 2 <= _SMALL
-    if holdable and (solver == "newton" or (solver == "auto" and small)):
-        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if small else _SETTLED)
+    if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
+        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if _is_small(problem) else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
     if holdable and rows is not None:
         theta, metric = _from_sample(problem, rows)
@@ -151,6 +150,17 @@ def _minimise(
         _, _, hessian = problem.evaluate_with_hessian(state.theta)
         metric, name = inverse(hessian), "L-BFGS in the metric of all rows"
         state.stalled = False
+
+
+def _is_small(problem: Likelihood) -> bool:
+    return problem.design.n_rows * float(np.prod(problem.shape)) ** 2 <= _SMALL
+
+
+def _settled(problem: Likelihood) -> float:
+    """Where parameters stand still enough for standard errors."""
+    if _is_small(problem):
+        return _SETTLED_SMALL
+    return _SETTLED_PENALISED if problem.penalty.strength else _SETTLED
 
 
 def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
