@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     from hiperplano.evidence.separability import separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
-    from hiperplano.metrics.divergence import (
-        information_value,
-        js_divergence,
-        kl_divergence,
-        population_stability_index,
-    )
+    from hiperplano.metrics.divergence import information_value, js_divergence, kl_divergence, population_stability_index
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ks_test, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
