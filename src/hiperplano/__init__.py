@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -19,6 +20,8 @@ _HOME = {
     "Diagnosis": "evidence.diagnose",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
+    "LinearSVC": "models.svm",
+    "LinearSVR": "models.svm",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
     "Summary": "evidence.summary",
@@ -31,6 +34,8 @@ __all__ = [
     "Diagnosis",
     "LeastSquaresClassifier",
     "LinearRegression",
+    "LinearSVC",
+    "LinearSVR",
     "Ridge",
     "RidgeCV",
     "Summary",

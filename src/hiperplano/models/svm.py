@@ -1,0 +1,233 @@
+"""Linear support vector machines."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels, label_weight
+from hiperplano.data.parameters import flag, number, one_of, whole
+from hiperplano.errors import InvalidTarget
+from hiperplano.models.base import LinearClassifier, LinearModel, publish
+from hiperplano.solvers.svm import SOLVERS, solve_svm
+from hiperplano.solvers.tube import Tube
+
+
+class LinearSVC(LinearClassifier):
+    """A linear support vector machine: minimise ½‖coef‖² + C·Σᵢ wᵢ·loss(yᵢ·(xᵢ·coef + intercept)).
+
+    The loss is max(0, 1 − margin) or its square; the intercept is not penalised. Every fit ends with a proof:
+    multipliers whose dual objective is within `tol` of the objective, so no plane is better by more than that.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, times C; "balanced" gives each class the same total.
+    fit_intercept : bool, default=True
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        For more than two classes: one plane for each class against the rest, or all scores at once with the loss
+        max(0, 1 + largest score of another class − score of the right one), which is the hinge for two classes.
+    solver : {"auto", "newton", "dual"}, default="auto"
+        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
+        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows of many columns.
+        It is not used by "crammer_singer", which has its own.
+    tol : float, default=1e-4
+        Duality gap to reach, relative to the objective.
+    max_iter : int, default=1000
+        Most passes over the rows.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (classes, d)
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    solution_ : SvmSolution
+        How the fit ended: `status`, `gap`, `objective`, `dual_objective`, `multipliers`.
+    n_iter_ : int
+        Passes over the rows; of the class that took most.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If the rows came with names.
+
+    Notes
+    -----
+    A score is not a probability. Put `sklearn.calibration.CalibratedClassifierCV` around the model if you need one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hiperplano import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(loss="hinge").fit(X[50:], y[50:])
+    >>> model.score(X[50:], y[50:])
+    0.96
+    >>> model.solution_.gap < 1e-4
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        multi_class: str = "ovr",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the plane, or the planes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        strength = number(self, "C", low=0.0, open_low=True)
+        squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
+        one_of(self, "multi_class", ("ovr", "crammer_singer"))
+        control = _control(self)
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        classes, codes = encode_labels(design)
+        weight = label_weight(design, self.class_weight)
+        _refuse_weightless_classes(classes, codes, weight)
+        ones = [1] if len(classes) == 2 else range(len(classes))
+        tubes = [Tube.hinge(np.where(codes == one, 1.0, -1.0), strength, squared, weight) for one in ones]
+        solution = solve_svm(design, tubes, **control)
+        self.classes_ = classes
+        publish(self, solution, design.x.dtype, one_target=False)
+        return self
+
+
+class LinearSVR(RegressorMixin, LinearModel):
+    """Linear support vector regression: minimise ½‖coef‖² + C·Σᵢ wᵢ·max(0, |yᵢ − xᵢ·coef − intercept| − ε).
+
+    Residuals inside a tube of half-width ε cost nothing. The intercept is not penalised, and every fit ends with a
+    proved duality gap, as in `LinearSVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses, more than 0.
+    epsilon : float, default=0.0
+        Half the width of the tube, in units of y, 0 or more.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    fit_intercept, solver, tol, max_iter
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+    intercept_ : float
+    solution_, n_iter_, n_features_in_, feature_names_in_
+        As in `LinearSVC`.
+
+    Examples
+    --------
+    Half of the rows off by 0.1 at most, an outlier, and a tube of ±0.2: the line is not moved by either.
+
+    >>> import numpy as np
+    >>> from hiperplano import LinearSVR
+    >>> x = np.arange(20.0)
+    >>> y = 2 * x + 1 + 0.1 * (-1) ** np.arange(20)
+    >>> y[10] += 100
+    >>> model = LinearSVR(C=10, epsilon=0.2).fit(x[:, None], y)
+    >>> bool(abs(model.coef_[0] - 2) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the coefficients.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        strength = number(self, "C", low=0.0, open_low=True)
+        epsilon = number(self, "epsilon", low=0.0)
+        words = ("epsilon_insensitive", "squared_epsilon_insensitive")
+        squared = one_of(self, "loss", words) == words[1]
+        control = _control(self)
+        design = validate(self, X, y, sample_weight)
+        if design.n_targets > 1:
+            raise InvalidTarget(
+                f"y has {design.n_targets} columns; LinearSVR takes one target. Fit one model for each, for example "
+                "with sklearn.multioutput.MultiOutputRegressor."
+            )
+        tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, design.weight)
+        publish(self, solve_svm(design, [tube], **control), design.x.dtype, one_target=True)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, x·coef + intercept.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        """
+        return self._scores(X)
+
+
+def _control(model: Any) -> dict[str, Any]:
+    """What all fits need to know beside the rows and their losses."""
+    return {
+        "fit_intercept": flag(model, "fit_intercept"),
+        "solver": one_of(model, "solver", SOLVERS),
+        "tol": number(model, "tol", low=0.0, open_low=True),
+        "max_iter": whole(model, "max_iter", low=1),
+    }
+
+
+def _refuse_weightless_classes(classes: Array, codes: Array, weight: Array | None) -> None:
+    if weight is None:
+        return
+    mass = np.bincount(codes, weights=weight, minlength=len(classes))
+    if (mass <= 0).any():
+        empty = classes[int(np.argmax(mass <= 0))]
+        raise InvalidTarget(
+            f"All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
+            "weigh something. Leave those rows out, or correct sample_weight or class_weight."
+        )

@@ -1,0 +1,76 @@
+"""Support vector machines: which solver a problem gets, and the verdict on what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from hiperplano.data.design import Design
+from hiperplano.data.sparse import SparseDesign
+from hiperplano.solvers.dual import dual_ascent
+from hiperplano.solvers.proof import Answer, Budget
+from hiperplano.solvers.svm_augmented import MATRIX_COLUMNS, augmented_newton
+from hiperplano.solvers.svm_solution import SvmSolution
+from hiperplano.solvers.tube import Tube
+
+SOLVERS = ("auto", "newton", "dual")
+_NAMES = {"newton": "Newton's method", "dual": "dual coordinate ascent"}
+_REMEDY = {
+    "newton": "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise "
+    "raise max_iter, or tol if that is accurate enough.",
+    "dual": "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier.",
+}
+
+
+def choose_solver(design: Design, squared: bool) -> str:
+    """Newton's method, but for plain losses of wide sparse rows: there many rows stay near the margin."""
+    wide = design.n_columns > MATRIX_COLUMNS and isinstance(design, SparseDesign)
+    return "dual" if wide and not squared else "newton"
+
+
+def solve_svm(
+    design: Design, tubes: Sequence[Tube], *, fit_intercept: bool, solver: str, tol: float, max_iter: int
+) -> SvmSolution:
+    """Minimise ½‖coef‖² + Σ weight·loss, for each of some losses on the same rows by itself.
+
+    Parameters
+    ----------
+    tol : float
+        Gap to reach, relative to the objective.
+    max_iter : int
+        Passes over the rows, for each problem.
+    """
+    chosen = choose_solver(design, bool(tubes[0].give)) if solver == "auto" else solver
+    solve: Callable[..., Answer] = augmented_newton if chosen == "newton" else dual_ascent
+    budgets = [Budget(max_iter) for _ in tubes]
+    answers = [
+        solve(design, tube, fit_intercept=fit_intercept, tol=tol, budget=budget)
+        for tube, budget in zip(tubes, budgets, strict=True)
+    ]
+    gap = max(answer.relative_gap for answer in answers)
+    good = all(answer.proved for answer in answers)
+    passes = max(budget.used for budget in budgets)
+    objective = float(sum(answer.view.objective for answer in answers))
+    return SvmSolution(
+        coef=np.stack([answer.view.plane.coef for answer in answers]),
+        intercept=np.array([answer.view.plane.intercept for answer in answers]) * fit_intercept,
+        method=_NAMES[chosen],
+        n_iter=passes,
+        objective=objective,
+        gap=gap,
+        converged=good,
+        status=_sentence(chosen, gap, tol, passes, max_iter, good),
+        dual_objective=objective - float(sum(answer.gap for answer in answers)),
+        multipliers=np.stack([tube.weighted(one.view.gamma) for tube, one in zip(tubes, answers, strict=True)]),
+    )
+
+
+def _sentence(solver: str, gap: float, tol: float, passes: int, max_iter: int, good: bool) -> str:
+    if good:
+        return f"Solved by {_NAMES[solver]} in {passes} passes; the objective is proved to be within {gap:.1e} of the least."
+    why = f"max_iter={max_iter} passes were made" if passes >= max_iter else "rounding stopped all progress"
+    return (
+        f"{_NAMES[solver].capitalize()} ended after {passes} passes with a relative duality gap of {gap:.1e}, above "
+        f"tol={tol:g}: {why}. {_REMEDY[solver]}"
+    )
