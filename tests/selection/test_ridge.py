@@ -174,7 +174,7 @@ def test_all_columns_constant():
 @pytest.mark.parametrize(
     ("parameters", "word"),
     [
-        ({"alphas": [-1.0]}, "alphas=-1.0"),
+        ({"alphas": [-1.0]}, r"alphas\[0\]=-1.0"),
         ({"alphas": []}, "empty"),
         ({"alphas": [np.nan]}, "finite"),
         ({"cv": 3, "store_cv_results": True}, "Set cv=None"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self
 
@@ -28,6 +28,17 @@ class Block:
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
+
+    def counted(self) -> Block:
+        """The block with zeros in the rows without weight, so that no number there can matter."""
+        if self.weight is None or self.weight.all():
+            return self
+        x = self.x.copy()
+        if isinstance(x, np.ndarray):
+            x[self.weight == 0] = 0.0
+        else:
+            x.data[np.repeat(self.weight == 0, np.diff(x.indptr))] = 0.0
+        return replace(self, x=x)
 
     def dense(self) -> Array:
         """The rows of `x` as an array; not to be written to."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 
 from hiperplano.data.design import Array, Design
-from hiperplano.errors import InvalidTarget
+from hiperplano.data.validate import check_weight
+from hiperplano.errors import InvalidParameter, InvalidTarget
 
 
 def encode_labels(design: Design) -> tuple[Array, Array]:
@@ -20,6 +21,12 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     """
     labels = design.y[:, 0]
     kind = type_of_target(labels, input_name="y")
+    if kind == "unknown":
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise InvalidTarget(
+            f"Unknown label type: {kind}. y holds objects of the kinds {kinds}; labels must be all numbers or all "
+            "text, and none may be missing. Fill or convert them first."
+        )
     if kind not in ("binary", "multiclass"):
         values = len(np.unique(labels)) if kind.startswith("continuous") else 0
         seen = f"{values} different numbers with fractions" if values else kind
@@ -30,8 +37,8 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise InvalidTarget(
-            f"y holds one class ({classes[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or more. "
-            "Check the target column."
+            f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or "
+            "more. Check the target column."
         )
     return classes, codes
 
@@ -43,11 +50,22 @@ def label_weight(design: Design, class_weight: Any) -> Array | None:
     """
     if class_weight is None:
         return design.weight
-    labels = design.y[:, 0]
-    if isinstance(class_weight, str) and class_weight == "balanced" and design.weight is not None:
-        classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = np.unique(design.y[:, 0], return_inverse=True)
+    by_class = _class_weights(class_weight, classes, codes, design)
+    return check_weight(by_class[codes] if design.weight is None else design.weight * by_class[codes], len(codes))
+
+
+def _class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
+    rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
+    if isinstance(class_weight, str) and class_weight == "balanced":
         mass = np.bincount(codes, weights=design.weight)
-        share = np.where(mass > 0, design.weight.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
-        return np.asarray(design.weight * share[codes])
-    by_class = np.asarray(compute_sample_weight(class_weight, labels))
-    return by_class if design.weight is None else design.weight * by_class
+        return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
+    try:
+        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=design.y[:, 0]), dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InvalidParameter(f"class_weight={class_weight!r}; {rule} ({problem}). Set one of them.") from problem
+    if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
+        raise InvalidParameter(
+            f"class_weight gives {dict(zip(classes.tolist(), by_class.tolist(), strict=True))}; {rule}. Correct it."
+        )
+    return by_class

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -84,14 +85,17 @@ _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """`map` in threads: results come in the order of the items, and only a few wait at a time."""
+    """`map` in threads: results come in the order of the items, and only a few wait at a time.
+
+    Threads see the caller's context, so that `np.errstate` around a fold holds inside it.
+    """
     if workers == 1:
         yield from map(function, items)
         return
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for item in items:
-            waiting.append(pool.submit(function, item))
+            waiting.append(pool.submit(copy_context().run, function, item))
             if len(waiting) > 2 * workers:
                 yield waiting.popleft().result()
         while waiting:

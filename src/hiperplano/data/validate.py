@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import DTypePromotionError
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
+from hiperplano.data.complaints import complaint, refuse_dates
 from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.sparse import SparseDesign
@@ -44,26 +47,43 @@ def validate(
         multi_output=numeric_target,
         y_numeric=numeric_target,
     )
-    y = np.asarray(y, dtype=np.float64) if numeric_target else y
-    return design(X, y, check_weight(sample_weight, len(y)))
+    y = _numbers(y) if numeric_target else y
+    return design(X, y, check_weight(sample_weight, len(y)), getattr(estimator, "feature_names_in_", None))
+
+
+def _numbers(y: Any) -> Array:
+    if issparse(y):
+        raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except ValueError as problem:
+        raise complaint(problem, None, y) from problem
+    if not np.isfinite(y).all():  # missing values of object arrays pass scikit-learn's look
+        raise InvalidTarget(
+            f"Input y contains NaN or infinity in {np.sum(~np.isfinite(y))} of {y.size} places. A target must be "
+            "finite. Drop those rows."
+        )
+    return np.asarray(y)
 
 
 def validate_rows(estimator: Any, X: Any) -> Any:
     """Check rows for a prediction against the columns seen in `fit`."""
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-    return design(X, np.empty((X.shape[0], 0)), None).x
+    return design(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None)).x
 
 
-def design(X: Any, y: Array, weight: Array | None) -> Design:
-    """Wrap checked arrays, after a look at every number for NaN and infinity."""
+def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:
+    """Wrap checked arrays, after a look at every number for NaN and infinity; `names` of columns serve messages."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
     if issparse(X):
         X = csr_array(X)
-        X.sum_duplicates()
+        if not X.has_canonical_format:
+            X = X.copy()  # the caller's matrix stays as it is
+            X.sum_duplicates()
         rows: Design = SparseDesign(X, y, weight, one_target)
     else:
         rows = DenseDesign(X, y, weight, one_target)
-    _refuse_nonfinite(rows)
+    _refuse_nonfinite(rows, names)
     return rows
 
 
@@ -71,7 +91,14 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """None for equal weights of one, otherwise a checked float64 vector."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight)
+        weight = weight.astype(np.float64, casting="unsafe" if weight.dtype.kind in "OUS" else "same_kind", copy=False)
+    except (TypeError, ValueError) as problem:
+        raise InvalidData(
+            f"sample_weight cannot be read as numbers ({problem}); one number for each of the {n_rows} rows is needed. "
+            "Pass the weights themselves, not the name of their column."
+        ) from problem
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -102,14 +129,14 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
     if _is_plain(*args):  # nothing to convert: only the columns are compared with those seen before
         rules = {"skip_check_array": True, "reset": rules.get("reset", True)}
-        return validate_data(estimator, *args, **rules)
+    else:
+        refuse_dates(args[0])
+        rules["ensure_all_finite"] = False
     try:
-        return validate_data(estimator, *args, ensure_all_finite=False, **rules)
-    except ValueError as problem:
-        text = str(problem)
-        if "Input y" in text:
-            raise InvalidTarget(f"{text} A target must be finite. Drop those rows.") from problem
-        raise InvalidData(text + _evidence(text, args[0])) from problem
+        with np.errstate(over="ignore"):  # of longer floats: found as infinity below
+            return validate_data(estimator, *args, **rules)
+    except (ValueError, OverflowError, DTypePromotionError) as problem:
+        raise complaint(problem, *args) from problem
 
 
 def _is_plain(X: Any, y: Any = None) -> bool:
@@ -122,31 +149,7 @@ def _is_plain(X: Any, y: Any = None) -> bool:
     return bool(right and (y.dtype.kind != "f" or np.isfinite(y).all()))
 
 
-def _evidence(text: str, X: Any) -> str:
-    """What scikit-learn's message leaves out: where the text is that should be numbers."""
-    if "could not convert" not in text:
-        return ""
-    columns = X.columns if hasattr(X, "columns") else range(np.asarray(X, dtype=object).shape[1])
-    table = np.asarray(X, dtype=object)
-    for position, name in enumerate(columns):
-        for row, value in enumerate(table[:, position]):
-            if isinstance(value, str) and not _is_number(value):
-                return (
-                    f". Column {name!r} holds text ({value!r} in row {row}); all columns must be numbers. "
-                    "Encode it first, for example with sklearn.preprocessing.OneHotEncoder."
-                )
-    return ""
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _refuse_nonfinite(rows: Design) -> None:
+def _refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
     """Look at every number once, in threads: a sum that is finite has only finite terms."""
 
     def total(block: Block) -> Sums:
@@ -158,14 +161,29 @@ def _refuse_nonfinite(rows: Design) -> None:
         (sum_of_all,) = rows.fold(total)
     if np.isfinite(sum_of_all[0]):
         return
-    for rows_of_block in rows.slices():  # not finite, or a sum that overflowed: look closer
-        dense = rows.block(rows_of_block).dense()
-        bad = np.argwhere(~np.isfinite(dense))
-        if len(bad):
-            row, column = bad[0]
-            value = "NaN" if np.isnan(dense[row, column]) else "infinity"
-            raise InvalidData(
-                f"Input X contains {value} (first in row {rows_of_block.start + row}, column {column}); every "
-                "number must be finite. Drop those rows, or fill them first, for example with "
-                "sklearn.impute.SimpleImputer."
-            )
+    found = _first_nonfinite(rows)
+    if found is not None:  # otherwise a sum of finite numbers overflowed
+        row, column, value = found
+        name = column if names is None else repr(str(names[column]))
+        raise InvalidData(
+            f"Input X contains {'NaN' if np.isnan(value) else 'infinity'} (first in row {row}, column {name}); every "
+            "number must be finite. Drop those rows, or fill them first, for example with "
+            "sklearn.impute.SimpleImputer."
+        )
+
+
+def _first_nonfinite(rows: Design) -> tuple[int, int, float] | None:
+    """Row, column and value."""
+    if isinstance(rows, SparseDesign):
+        bad = np.flatnonzero(~np.isfinite(rows.x.data))
+        if not len(bad):
+            return None
+        row = int(np.searchsorted(rows.x.indptr, bad[0], side="right")) - 1
+        return row, int(rows.x.indices[bad[0]]), float(rows.x.data[bad[0]])
+    for where in rows.slices():
+        block = rows.block(where).dense()
+        places = np.argwhere(~np.isfinite(block))
+        if len(places):
+            row, column = places[0]
+            return where.start + int(row), int(column), float(block[row, column])
+    return None

@@ -14,7 +14,7 @@ from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.hat import Hat
 from hiperplano.evidence.least_squares import Sample, identified_factor, table, with_intercept
-from hiperplano.evidence.summary import Summary
+from hiperplano.evidence.summary import Summary, library_and_name
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
@@ -66,7 +66,8 @@ def inference(
 @singledispatch
 def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
     raise NotAvailable(
-        f"inference: {type(model).__name__} has no theory of standard errors. Use LinearRegression or Ridge."
+        f"inference: no standard errors for {library_and_name(model)}; they are known for hiperplano's "
+        "LinearRegression, Ridge and RidgeCV. Fit one of those."
     )
 
 

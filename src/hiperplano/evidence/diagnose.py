@@ -16,7 +16,7 @@ from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.hat import Hat
 from hiperplano.evidence.least_squares import Sample, identified_factor
-from hiperplano.evidence.summary import coefficient_names
+from hiperplano.evidence.summary import coefficient_names, library_and_name
 from hiperplano.solvers.direct import least_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
 
@@ -107,7 +107,10 @@ def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagno
     check_is_fitted(model)
     solution = getattr(model, "solution_", None)
     if not isinstance(solution, LeastSquaresSolution) or not hasattr(model, "summary"):
-        raise NotAvailable(f"diagnose: {type(model).__name__} is not a least-squares regressor. Pass one of those.")
+        raise NotAvailable(
+            f"diagnose: no residual analysis for {library_and_name(model)}; it is made for hiperplano's "
+            "LinearRegression, Ridge and RidgeCV. Fit one of those."
+        )
     design = validate(model, X, y, sample_weight, reset=False)
     if design.n_targets != 1:
         raise InvalidParameter(

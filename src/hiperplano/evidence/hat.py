@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 
 from hiperplano.data import Block, Design
 from hiperplano.data.design import Array
+from hiperplano.evidence.least_squares import slopes_used
 from hiperplano.solvers.direct import factorise
 from hiperplano.solvers.factor import Factor
 from hiperplano.solvers.normal import NormalEquations
@@ -65,8 +66,7 @@ class Hat:
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the fit: the trace of the hat matrix."""
-        slopes = self.factor.inverse()
-        return len(slopes) - self.alpha * float(np.trace(slopes)) + self.level
+        return slopes_used(self.factor, self.alpha) + self.level
 
     def collinearity(self) -> tuple[Array, float]:
         """Variance inflation factors, and the condition number of the columns at unit length."""

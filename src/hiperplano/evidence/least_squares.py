@@ -55,7 +55,18 @@ def identified_factor(model: Any, solution: LeastSquaresSolution) -> Factor:
     """The factor of the columns, or an error that says why coefficients have no standard errors."""
     if solution.dependent and not solution.alpha.any():
         names = coefficient_names(model, False)
+        rows = model._sample_.n
+        if rows <= len(names):
+            raise NotAvailable(
+                f"No standard errors: {rows} rows do not determine {len(names)} coefficients and their spread. Add "
+                "rows, or leave out columns."
+            )
         culprits = ", ".join(repr(names[j]) for j in solution.dependent[:6])
+        if len(solution.dependent) == 1:
+            raise NotAvailable(
+                f"No standard errors: column {culprits} does not vary, so its coefficient is not determined. Drop the "
+                "column and fit again."
+            )
         raise NotAvailable(
             f"No standard errors: {culprits}{' …' if len(solution.dependent) > 6 else ''} follow from other columns or "
             f"do not vary (rank {solution.rank} of {len(names)}), so single coefficients are not determined. Drop a "
@@ -82,6 +93,11 @@ def with_intercept(slopes: Array, mean: Array, total: float, fit_intercept: bool
     return np.block([[np.array([[corner]]), shared[None, :]], [shared[:, None], slopes]])
 
 
+def slopes_used(factor: Factor, alpha: float) -> float:
+    """Degrees of freedom of penalised slopes, trace of X·(XᵀX + alpha)⁻¹·Xᵀ; columns that do not vary have none."""
+    return int(np.count_nonzero(factor.scale)) - alpha * float(np.trace(factor.inverse()))
+
+
 def table(
     model: Any,
     solution: LeastSquaresSolution,
@@ -103,12 +119,17 @@ def table(
     alpha = float(solution.alpha[0])
     fit_intercept = bool(model.fit_intercept)
     n_slopes = solution.coef.shape[1]
-    df_model = n_slopes - (alpha * float(np.trace(solution.factor.inverse())) if alpha and solution.factor else 0.0)
+    df_model = slopes_used(solution.factor, alpha) if alpha and solution.factor else float(n_slopes)
     df = sample.n - df_model - fit_intercept
     if df <= 0:
         raise NotAvailable(
             f"No standard errors: {sample.n} rows leave {df:g} degrees of freedom for {n_slopes + fit_intercept} "
             "coefficients. Add rows, or leave out columns."
+        )
+    if not np.isfinite(solution.rss).all():
+        raise NotAvailable(
+            "No standard errors: the sum of squared residuals lies beyond the range of float64 (1.8e308). Use a larger "
+            "unit for the target, and fit again."
         )
     sigma2 = solution.rss / df
     cov = np.broadcast_to(covariance, (len(sigma2), *covariance.shape[-2:]))
@@ -118,13 +139,16 @@ def table(
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(se > 0, coef / se, np.where(coef == 0, 0.0, np.sign(coef) * np.inf))
     notes = _notes(model, alpha, df_model, kind)
-    if alpha or model.positive:
+    tested = not (alpha or model.positive)
+    if not tested:
         p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
     else:
         p = 2.0 * stdtr(df, -np.abs(statistic))
         reach = stdtrit(df, 0.5 + level / 2) * se
         low, high = coef - reach, coef + reach
-    stats = _stats(solution, sample, cov, df, df_model, fit_intercept, penalised=bool(alpha))
+    stats = _stats(solution, sample, cov, df, df_model, fit_intercept, tested)
+    if alpha:
+        stats["effective_df"] = df_model + fit_intercept
     one = np.ndim(model.coef_) == 1
 
     def shaped(values: Array) -> Array:
@@ -155,7 +179,7 @@ def _stats(
     df: float,
     df_model: float,
     fit_intercept: bool,
-    penalised: bool,
+    tested: bool,
 ) -> dict[str, Any]:
     """Numbers about the whole fit; each of shape (targets,) or a plain number."""
     n, rss, tss = sample.n, solution.rss, solution.tss
@@ -165,13 +189,11 @@ def _stats(
         adj_r2 = 1.0 - (1.0 - r2) * (n - fit_intercept) / df
         loglik = 0.5 * (sample.log_weights - n * (np.log(2 * np.pi) + 1.0 - np.log(n) + np.log(rss)))
     stats: dict[str, Any] = {"r2": r2, "adj_r2": adj_r2}
-    if not penalised and df_model > 0:
+    if tested and df_model > 0:
         f = np.array([_wald(c, v, fit_intercept) for c, v in zip(solution.coef, cov, strict=True)])
         stats |= {"f": f, "f_p": fdtrc(df_model, df, f)}
     stats |= {"sigma": np.sqrt(rss / df), "loglik": loglik}
     stats |= {"aic": 2 * parameters - 2 * loglik, "bic": np.log(n) * parameters - 2 * loglik, "n": n, "df": df}
-    if penalised:
-        stats["effective_df"] = df_model + fit_intercept
     return stats
 
 
@@ -180,7 +202,7 @@ def _wald(coef: Array, covariance: Array, fit_intercept: bool) -> float:
     slopes = covariance[fit_intercept:, fit_intercept:]
     size = np.sqrt(slopes.diagonal())
     if not (size > 0).all():
-        return float("inf")
+        return float("inf") if coef.any() else 0.0
     unit = coef / size
     return float(unit @ np.linalg.solve(slopes / np.outer(size, size), unit)) / len(coef)
 

@@ -160,3 +160,8 @@ def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     columns = [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
     return (["intercept"] if fit_intercept else []) + columns
+
+
+def library_and_name(model: Any) -> str:
+    """A model as messages call it: other libraries have models of the same names."""
+    return f"{type(model).__module__.partition('.')[0]}'s {type(model).__name__}"

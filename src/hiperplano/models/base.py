@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.data.validate import validate_rows
-from hiperplano.errors import AccuracyWarning, ConvergenceWarning
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
 
 _FEW_DIGITS = 3
+
+Model = TypeVar("Model")
+Rest = ParamSpec("Rest")
 
 
 class LinearModel(BaseEstimator):
@@ -34,6 +40,22 @@ class LinearModel(BaseEstimator):
         check_is_fitted(self)
         X = validate_rows(self, X)
         return np.asarray(X @ self.coef_.T + self.intercept_)
+
+
+def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
+    """Make a `fit` that fails leave the model as it was: what an earlier fit learned stays usable."""
+
+    @wraps(fit)
+    def guarded(self: Model, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Model:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
 
 
 class LinearClassifier(ClassifierMixin, LinearModel):
@@ -65,19 +87,40 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
 def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
-    coef, intercept = solution.coef.astype(dtype, copy=False), solution.intercept.astype(dtype, copy=False)
+    coef, intercept = solution.coef, solution.intercept
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise InvalidData(
+            f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
+            "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
+        )
+    if _representable(coef, dtype) and _representable(intercept, dtype):
+        coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
     model.solution_ = solution
     model.n_iter_ = solution.n_iter
-    if not solution.converged:
-        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=3)
     digits = getattr(solution, "digits", np.inf)
-    if digits < _FEW_DIGITS:
+    if not solution.converged:
+        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=_users_level())
+    elif digits < _FEW_DIGITS:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
             "follow from others, or add a penalty (Ridge).",
             AccuracyWarning,
-            stacklevel=3,
+            stacklevel=_users_level(),
         )
+
+
+def _users_level() -> int:
+    """The `stacklevel` of the first caller outside the library: a warning should show the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _representable(values: Array, dtype: Any) -> bool:
+    """Whether no number overflows or vanishes in a shorter type."""
+    limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
+    return bool(sizes.max(initial=0.0) <= limits.max and sizes.min(initial=np.inf) >= limits.tiny)

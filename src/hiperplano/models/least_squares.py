@@ -15,7 +15,7 @@ from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
-from hiperplano.models.base import LinearClassifier, LinearModel, publish
+from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
 
 
@@ -81,7 +81,8 @@ class LinearRegression(LeastSquares):
     Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
     over the rows is enough for well-conditioned columns; where it is not, the answer is refined with residuals
     in doubled precision, and `solution_` says what was done and how many digits can be trusted. If columns
-    depend on each other, the shortest coefficients that fit best are taken.
+    depend on each other, the shortest coefficients that fit best are taken ("cg": the shortest in units of the
+    columns' spread).
 
     Parameters
     ----------
@@ -140,6 +141,7 @@ class LinearRegression(LeastSquares):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -196,6 +198,7 @@ class Ridge(LeastSquares):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -212,7 +215,8 @@ class Ridge(LeastSquares):
     def _alphas(self, n_targets: int) -> Array:
         if np.ndim(self.alpha) == 0:
             return np.full(n_targets, number(self, "alpha", low=0.0))
-        values = [check_number("Ridge", "alpha", value, 0.0, np.inf) for value in np.asarray(self.alpha).tolist()]
+        given = np.asarray(self.alpha).tolist()
+        values = [check_number("Ridge", f"alpha[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if len(values) != n_targets:
             raise InvalidParameter(
                 f"Ridge: alpha holds {len(values)} numbers for {n_targets} targets; it must be one number, or one "
@@ -233,7 +237,7 @@ class LeastSquaresClassifier(LinearClassifier):
         Strength of the penalty alpha·‖coef‖², as in `Ridge`.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" gives each class the same total.
+        Weights of the classes; "balanced" gives each class the same total, sample weights included.
 
     Attributes
     ----------
@@ -258,6 +262,7 @@ class LeastSquaresClassifier(LinearClassifier):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores of the classes.
 

@@ -15,6 +15,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.solvers.least_squares import fits_in_memory
 from hiperplano.solvers.ridge_folds import Split, fold_paths, squared_errors
@@ -86,6 +87,7 @@ class RidgeCV(LeastSquares):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the penalty, and fit all rows with it.
 
@@ -122,7 +124,8 @@ class RidgeCV(LeastSquares):
         return self
 
     def _checked_alphas(self) -> Array:
-        values = [check_number("RidgeCV", "alphas", value, 0.0, np.inf) for value in np.ravel(self.alphas).tolist()]
+        given = np.ravel(self.alphas).tolist()
+        values = [check_number("RidgeCV", f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if not values:
             raise InvalidParameter(
                 "RidgeCV: alphas is empty; at least one penalty is needed. Pass one or more numbers."

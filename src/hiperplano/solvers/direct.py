@@ -19,10 +19,11 @@ from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.exact import ExactProducts
 from hiperplano.solvers.factor import Factor, cholesky, from_triangle
 from hiperplano.solvers.normal import NormalEquations
-from hiperplano.solvers.orthogonal import minimum_norm, numerical_rank, triangle
+from hiperplano.solvers.orthogonal import Directions, directions, triangle
 from hiperplano.solvers.refine import by_factor, by_triangle, refine
 from hiperplano.solvers.residuals import residual_squares
-from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.shortest import shortest
+from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.statistics import moments
 
 EPS = float(np.finfo(float).eps)
@@ -72,22 +73,22 @@ def least_squares(
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
         strengths = set(alpha.tolist())
+        worst: _Answer | None = None
         for strength in strengths:
             which = np.flatnonzero(alpha == strength)
             answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal)
             coef[which] = answer.coef
+            worst = answer if worst is None or answer.digits < worst.digits else worst
             centre = plain.target_mean[which] - answer.coef @ plain.mean
             intercept[which] = centre if answer.intercept is None else answer.intercept
-        rss = residual_squares(design, plain, coef, intercept)
-    with np.errstate(over="ignore"):
-        tss = plain.squares * plain.target_unit**2
-        objective = float(np.sum(rss + alpha * np.sum(coef**2, axis=1)))
+        rss = residual_squares(design, plain, coef, fit_intercept)
+    answer = worst or answer
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
         method=answer.method,
         n_iter=answer.n_iter,
-        objective=objective,
+        objective=penalised_sum(rss, alpha, coef),
         gap=answer.gap,
         converged=True,
         status=_sentence(answer, design.n_columns),
@@ -95,7 +96,7 @@ def least_squares(
         condition=answer.factor.condition,
         digits=answer.digits,
         rss=rss,
-        tss=tss,
+        tss=plain.squares * plain.target_unit**2,
         mean=plain.mean,
         total=plain.total,
         alpha=alpha,
@@ -110,7 +111,8 @@ def factorise(design: Design, equations: NormalEquations, alpha: float, level: b
     if factor is not None and factor.condition <= _SQUARED:
         return Factorised(factor, factor.forward(equations.cross), squared=True)
     d = design.n_columns
-    upper = triangle(design, equations, alpha, level, design.y / equations.target_unit)
+    right = (design.y - equations.target_mean) / equations.target_unit
+    upper = triangle(design, equations, alpha, level, right)
     return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], squared=False)
 
 
@@ -126,12 +128,15 @@ def _solve(
     right = right[:, which]
     if positive:
         return _nonnegative(factor, right, unit, rank, constant)
-    if not squared and not alpha and numerical_rank(factor.upper, plain.resolution)[0] < design.n_columns:
-        return _minimum_norm(factor, right, unit, plain.resolution, len(constant))
+    if not squared:
+        # A penalty too small to be seen beside rounding leaves the shortest solution, its limit.
+        found = directions(factor, plain.blur if not alpha else np.zeros_like(plain.blur))
+        if found.null.size:
+            return _minimum_norm(factor, found, right, unit)
     z = factor.backward(right)
     coef = _in_units(z, factor, unit)
     if squared:
-        error = EPS * factor.condition**2 * _cancellation(plain, which, coef)
+        error = EPS * factor.condition**2 * plain.cancelled * _cancellation(plain, which, coef)
         if error <= _ENOUGH:
             gap = _relative(equations.cross[:, which] - equations.gram @ z, equations.cross[:, which])
             return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
@@ -158,21 +163,24 @@ def _solve(
     )
 
 
-def _minimum_norm(factor: Factor, right: Array, unit: Array, resolution: float, n_constant: int) -> _Answer:
-    coef, null, rank = minimum_norm(factor.upper, right, factor.scale, resolution)
-    dependent = np.flatnonzero((np.abs(null).max(axis=1, initial=0.0) > 1e-6) | (factor.scale == 0))
-    values = np.linalg.svd(factor.upper, compute_uv=False)[:rank]
-    digits = _digits(EPS * float(values.max(initial=1.0) / values.min(initial=1.0)))
-    method = "minimum-norm solution"
-    return _Answer(coef.T * unit[:, None], method, 1, digits, EPS, rank - n_constant, factor, dependent)
+def _minimum_norm(factor: Factor, found: Directions, right: Array, unit: Array) -> _Answer:
+    varying = factor.scale > 0
+    coef = np.zeros((right.shape[1], len(varying)))
+    coef[:, varying] = shortest(found.values, found.basis, found.left.T @ right[varying], 1.0 / factor.scale[varying])
+    dependent = ~varying
+    dependent[varying] = np.abs(found.null).max(axis=1) > 1e-6
+    digits = _digits(EPS * float(found.values.max(initial=1.0) / found.values.min(initial=1.0)))
+    method, rank = "minimum-norm solution", len(found.values)
+    return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, np.flatnonzero(dependent))
 
 
 def _nonnegative(factor: Factor, right: Array, unit: Array, rank: int, constant: Array) -> _Answer:
     """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
-    z = np.column_stack([nnls(factor.upper, column)[0] for column in right.T])
+    most = 30 * len(factor.scale)
+    z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])
     slope = factor.upper.T @ (right - factor.upper @ z)  # at the optimum ≤ 0, and 0 where z > 0
     gap = _relative(np.where(z > 0, slope, np.maximum(slope, 0.0)), right)
-    digits = _digits(EPS * factor.condition**2)
+    digits = _digits(EPS * min(factor.condition, 1e100) ** 2)
     return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, constant)
 
 
@@ -192,7 +200,7 @@ def _relative(part: Array, whole: Array) -> float:
 
 
 def _digits(error: float) -> float:
-    return float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0))
+    return float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0)) + 0.0  # not −0
 
 
 def _sentence(answer: _Answer, n_columns: int) -> str:

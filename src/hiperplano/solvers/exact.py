@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.statistics import largest
 
 _SLICES = 5
 _LEVELS = 6  # products of slices i and j are kept for i + j < _LEVELS
@@ -63,8 +64,7 @@ class ExactProducts:
     """x·v and xᵀ·u for the rows of a design, columns in units of `unit` (powers of two)."""
 
     def __init__(self, design: Design) -> None:
-        (largest,) = design.fold(_largest, lambda a, b: (np.maximum(a[0], b[0]),))
-        self.unit = _power_above(largest)
+        self.unit = _power_above(largest(design))
         self._design = design
         self._bits = _slice_bits(max(design.n_rows, design.n_columns))
 
@@ -88,7 +88,7 @@ class ExactProducts:
             by_level = np.zeros((_LEVELS, len(block)))
             gradient = np.zeros((u.shape[1], _LEVELS, len(coef)))
             left = [np.stack(list(_slices(u[rows, k] / sizes[k], bits)), axis=1) for k in range(u.shape[1])]
-            for i, part in enumerate(self._cut(block)):
+            for i, part in enumerate(self._cut(block.counted())):
                 scores = part @ right
                 for j in range(min(right.shape[1], _LEVELS - i)):
                     by_level[i + j] += scores[:, j]
@@ -118,7 +118,3 @@ class ExactProducts:
             part = block.x.astype(np.float64)
             part.data = data
             yield part
-
-
-def _largest(block: Block) -> Sums:
-    return (np.asarray(abs(block.dense()).max(axis=0), dtype=np.float64),)

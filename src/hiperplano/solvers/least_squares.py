@@ -8,6 +8,7 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.solvers.conjugate import conjugate_least_squares
 from hiperplano.solvers.direct import least_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.units import Units, without_ignored_targets
 from hiperplano.solvers.wide import wide_least_squares
 
 SOLVERS = ("auto", "gram", "qr", "cg")
@@ -27,6 +28,17 @@ def solve_least_squares(
     max_iter: int | None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one."""
+    design = without_ignored_targets(design)
+    units = Units.of(design)
+    if not units.plain:
+        design, alpha = units.apply(design), alpha / units.weight
+    solution = _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter)
+    return solution if units.plain else units.undo(solution)
+
+
+def _solve(
+    design: Design, alpha: Array, fit_intercept: bool, positive: bool, solver: str, tol: float, max_iter: int | None
+) -> LeastSquaresSolution:
     if solver == "auto":
         direct = "rows" if design.n_rows < design.n_columns else "gram"
         solver = direct if fits_in_memory(design) else "cg"
@@ -35,8 +47,8 @@ def solve_least_squares(
     if solver == "cg":
         if positive:
             raise InvalidParameter(
-                f"positive=True with {design.n_columns} columns: conjugate gradients know no signs, and these are too "
-                "many columns for the direct solver. Select columns first, or set positive=False."
+                f"positive=True with conjugate gradients, which know no signs; coefficients of 0 or more need a direct "
+                f"solver. Set solver='gram' if {design.n_columns} columns fit memory, or positive=False."
             )
         steps = max_iter if max_iter is not None else 10 * design.n_columns
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)

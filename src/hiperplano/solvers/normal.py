@@ -27,8 +27,10 @@ class NormalEquations:
         Zeros without intercept.
     total : float
         Sum of the weights.
-    resolution : float
-        Rounding of the data themselves, relative to the spread of their columns: the worst of all columns.
+    blur : ndarray of shape (d,)
+        Rounding of the data themselves, relative to the spread of their column.
+    cancelled : float
+        How much larger a sum of squares was than what centring left of it, at most: digits lost that way.
     """
 
     gram: Array
@@ -39,7 +41,8 @@ class NormalEquations:
     mean: Array
     target_mean: Array
     total: float
-    resolution: float
+    blur: Array
+    cancelled: float
 
     @classmethod
     def of(cls, sums: Moments, fit_intercept: bool) -> NormalEquations:
@@ -59,14 +62,13 @@ class NormalEquations:
             mean=mean[:d],
             target_mean=mean[d:],
             total=sums.total,
-            resolution=float(np.finfo(float).eps * offset.max(initial=1.0)),
+            blur=np.finfo(float).eps * np.maximum(offset, scale > 0),
+            cancelled=_cancelled(sums.raw.diagonal()[1:], scatter.diagonal()),
         )
 
     def penalised(self, alpha: float) -> NormalEquations:
         """The same with alpha·‖coef‖² added, and again columns of unit length."""
-        with np.errstate(over="ignore"):
-            longer = self.gram.diagonal() + alpha * self.scale**2
-        shrink = inverse_root(longer)
+        shrink = 1.0 / np.hypot(1.0, np.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
         gram = self.gram * shrink[:, None] * shrink
         np.fill_diagonal(gram, 1.0)  # also for a column that does not vary: its coefficient is then 0
         return replace(self, gram=gram, cross=self.cross * shrink[:, None], scale=self.scale * shrink)
@@ -74,6 +76,11 @@ class NormalEquations:
     def intercept(self, coef: Array) -> Array:
         """For coefficients of shape (targets, d)."""
         return np.asarray(self.target_mean - coef @ self.mean)
+
+
+def _cancelled(before: Array, after: Array) -> float:
+    varying = after > 0
+    return float(np.max(before[varying] / after[varying], initial=1.0))
 
 
 def inverse_root(squares: Array) -> Array:

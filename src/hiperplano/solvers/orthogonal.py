@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.factor import Factor
 from hiperplano.solvers.normal import NormalEquations
 
 
@@ -23,14 +26,18 @@ def triangle(design: Design, equations: NormalEquations, alpha: float, fit_inter
     ndarray of shape (d + k, d + k)
         Without the row and column of the intercept.
     """
-    d, k = design.n_columns, right.shape[1]
+    # A column of zeros would keep a row of the triangle from the others: such columns take no part.
+    varying = np.flatnonzero(equations.scale)
+    d, k = len(varying), right.shape[1]
+    mean, scale = equations.mean[varying], equations.scale[varying]
     first = 1 if fit_intercept else 0
 
     def statistic(block: Block) -> Sums:
         rows = np.empty((len(block), first + d + k))
         rows[:, :first] = 1.0
-        np.subtract(block.dense(), equations.mean, out=rows[:, first : first + d])
-        rows[:, first : first + d] *= equations.scale
+        values = block.counted().dense()
+        np.subtract(values if d == values.shape[1] else values[:, varying], mean, out=rows[:, first : first + d])
+        rows[:, first : first + d] *= scale
         rows[:, first + d :] = right[block.rows]
         if block.weight is not None:
             rows *= np.sqrt(block.weight)[:, None]
@@ -38,11 +45,14 @@ def triangle(design: Design, equations: NormalEquations, alpha: float, fit_inter
 
     (upper,) = design.fold(statistic, _merge)
     if alpha:
-        below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * equations.scale), np.zeros((d, k))])
+        below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
         (upper,) = _merge((upper,), (below,))
-    full = np.zeros((first + d + k, first + d + k))
-    full[: len(upper)] = upper
-    return full[first:, first:]
+    inner = np.zeros((first + d + k, first + d + k))
+    inner[: len(upper)] = upper
+    places = np.concatenate([varying, design.n_columns + np.arange(k)])
+    full = np.zeros((design.n_columns + k, design.n_columns + k))
+    full[np.ix_(places, places)] = inner[first:, first:]
+    return full
 
 
 def _merge(left: Sums, right: Sums) -> Sums:
@@ -53,34 +63,29 @@ def _triangle_of(rows: Array) -> Array:
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def numerical_rank(upper: Array, resolution: float) -> tuple[int, Array, Array, Array]:
-    """Rank of a triangle of unit-length columns, and its singular value decomposition.
+class Directions(NamedTuple):
+    """A triangle of unit-length columns as left·diag(values)·basisᵀ, and the directions that are absent in it."""
 
-    A direction counts as absent when it is shorter than the rounding errors made, or than those with which
-    the data were written down.
+    left: Array
+    values: Array
+    basis: Array
+    null: Array
+
+
+def directions(factor: Factor, blur: Array) -> Directions:
+    """Which directions are there, among the columns that vary.
+
+    A direction counts as absent when it is shorter than the rounding errors made, or than what the rounding of
+    the columns it takes part in adds up to.
+
+    Parameters
+    ----------
+    blur : ndarray of shape (d,)
+        Rounding of each column as it was written down, relative to its spread.
     """
-    left, values, right = np.linalg.svd(upper)
-    tolerance = max(16 * len(upper) * float(np.finfo(float).eps), 4 * resolution)
-    rank = int(np.sum(values > tolerance * max(values.max(initial=0.0), 0.0)))
-    return rank, left, values, right
-
-
-def minimum_norm(upper: Array, right: Array, scale: Array, resolution: float) -> tuple[Array, Array, int]:
-    """The shortest coefficients, in the units of the data, among all that fit best.
-
-    Returns
-    -------
-    coef : ndarray of shape (d, targets)
-    null : ndarray of shape (d, d − rank)
-        Orthonormal directions, in scaled coordinates, that change no prediction.
-    rank : int
-    """
-    rank, left, values, basis = numerical_rank(upper, resolution)
-    z = basis[:rank].T @ ((left[:, :rank].T @ right) / values[:rank, None])
-    null = basis[rank:].T
-    coef = scale[:, None] * z
-    free = scale[:, None] * null
-    length = np.linalg.norm(free, axis=0)
-    free = free / np.where(length > 0, length, 1.0)
-    coef = coef - free @ np.linalg.lstsq(free, coef, rcond=None)[0]
-    return coef, null, rank
+    varying = np.flatnonzero(factor.scale)
+    left, values, right = np.linalg.svd(factor.upper[np.ix_(varying, varying)])
+    made = 16 * len(values) * float(np.finfo(float).eps) * float(values.max(initial=0.0))
+    written = 2 * np.sqrt(np.square(right) @ np.square(blur[varying]))
+    present = values > np.maximum(made, written)
+    return Directions(left[:, present], values[present], right[present].T, right[~present].T)

@@ -17,6 +17,7 @@ from hiperplano.solvers.exact import ExactProducts, two_product
 from hiperplano.solvers.factor import Factor
 from hiperplano.solvers.normal import NormalEquations
 from hiperplano.solvers.orthogonal import triangle
+from hiperplano.solvers.statistics import centred_product, centred_scores
 
 _MOST_STEPS = 10
 _EPS = float(np.finfo(float).eps)
@@ -56,33 +57,44 @@ def refine(
     """
     y = design.y[:, target]
     weight = np.ones(design.n_rows) if design.weight is None else design.weight
-    mean, unit = equations.mean / exact.unit, exact.unit
+    mean, unit = equations.mean, exact.unit
     intercept = float(equations.target_mean[target] - start @ equations.mean) if level else 0.0
-    r = y - intercept - design.map_rows(lambda b: b.x @ start, np.empty(design.n_rows))
-    best = Refined(start, intercept, r, 1.0, 0)
-    length = _scaled_length(start, equations)
+    r = y - (equations.target_mean[target] if level else 0.0) - _centred_scores(design, mean, start)
+
+    def levelled(r: Array) -> Array:
+        """Beside means far from 0, even the sum that rounding leaves to the residuals would count."""
+        return r - float(weight @ r) / equations.total if level else r
+
+    r = levelled(r)
+    best = first = Refined(start, intercept, r, 1.0, 0)
+    before, length = np.inf, 1.0
     for step in range(1, _MOST_STEPS + 1):
         coef, intercept, r = best.coef, best.intercept, best.residual
         parts = np.stack([r] if design.weight is None else two_product(weight, r), axis=1)
         f, gradient = exact.residual_and_gradient(y, r, coef, intercept, parts)
         level_gain = fsum(parts.ravel()) if level else 0.0
-        gain = (gradient - mean * level_gain) * (unit * equations.scale) - alpha * equations.scale * coef
+        gain = (gradient - mean / unit * level_gain) * (unit * equations.scale) - alpha * equations.scale * coef
         z = solve(f, gain)
-        error = float(np.linalg.norm(z)) / length if length else 0.0
-        if error > 0.25 * best.error:
-            break  # corrections no longer shrink: the digits are exhausted
+        size = float(np.linalg.norm(z))
+        if size > 0.25 * before:  # corrections no longer shrink: the digits are exhausted
+            return first if step == 2 and size > before else best._replace(error=max(best.error, size / length))
         change = equations.scale * z
-        shift = 0.0
-        if level:
-            shift = (float(weight @ f) + level_gain) / equations.total - float(equations.mean @ change)
-        shrinking = error / best.error
-        best = Refined(coef + change, intercept + shift, r, error, step)
+        middle = (float(weight @ f) + level_gain) / equations.total if level else 0.0
+        length = _scaled_length(coef + change, equations) or 1.0
+        error = size / length
+        shrinking = min(1.0, size / before if step > 1 else error)
+        best = Refined(coef + change, intercept + middle - float(mean @ change), r, error, step)
         if error * shrinking <= _EPS / 4:
-            best = best._replace(error=error * shrinking)
-            break  # the next correction would be lost in rounding
-        moved = design.map_rows(lambda b, c=change: b.x @ c, np.empty_like(r))  # type: ignore[misc]
-        best = best._replace(residual=r + (f - moved - shift))
+            return best._replace(error=error * shrinking)  # the next correction would be lost in rounding
+        before = size
+        moved = _centred_scores(design, mean, change)
+        best = best._replace(residual=levelled(r + (f - moved - middle)))
     return best
+
+
+def _centred_scores(design: Design, mean: Array, coef: Array) -> Array:
+    """(x − mean)·coef for every row."""
+    return design.map_rows(lambda block: centred_scores(block.counted(), mean, coef), np.empty(design.n_rows))
 
 
 def _scaled_length(coef: Array, equations: NormalEquations) -> float:
@@ -100,7 +112,7 @@ def by_factor(design: Design, factor: Factor, equations: NormalEquations, level:
             weighted = f - middle if design.weight is None else design.weight * (f - middle)
 
         def statistic(block: Block) -> Sums:
-            return (np.asarray(block.x.T @ weighted[block.rows], dtype=np.float64),)
+            return (centred_product(block.counted(), equations.mean, weighted[block.rows]),)
 
         (cross,) = design.fold(statistic)
         return factor.solve(equations.scale * cross + gain)

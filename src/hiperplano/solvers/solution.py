@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from hiperplano.data.design import Array
 from hiperplano.solvers.factor import Factor
 
@@ -78,3 +80,10 @@ class LeastSquaresSolution(Solution):
     alpha: Array = field(repr=False)
     dependent: tuple[int, ...] = ()
     factor: Factor | None = field(default=None, repr=False)
+
+
+def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:
+    """Σ over targets of rss + alpha·‖coef‖², where squares of coefficients without penalty may overflow."""
+    with np.errstate(over="ignore"):
+        lengths = np.square(coef).sum(axis=1)
+        return float(np.sum(rss + alpha * np.where(alpha > 0, lengths, 0.0)))

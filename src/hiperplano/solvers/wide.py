@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import svd
 from scipy.optimize import nnls
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.normal import inverse_root
 from hiperplano.solvers.residuals import summed_residual_squares
-from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.shortest import shortest
+from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
 
 EPS = float(np.finfo(float).eps)
+
+
+class _Rows(NamedTuple):
+    """Weighted rows about their means: columns at unit length times `length`, targets, and the means."""
+
+    x: Array
+    length: Array
+    right: Array
+    mean: Array
+    target_mean: Array
+    total: float
 
 
 def wide_least_squares(
@@ -22,71 +37,77 @@ def wide_least_squares(
     Without a penalty many coefficients fit equally well; the shortest are taken.
     """
     with one_blas_thread():
-        block = design.block(slice(0, design.n_rows))
-        root = np.ones(design.n_rows) if design.weight is None else np.sqrt(design.weight)
-        x, y = np.array(block.dense(), dtype=np.float64), design.y
-        total = float(root @ root)
-        mean, target_mean = np.zeros(design.n_columns), np.zeros(design.n_targets)
-        if fit_intercept:
-            share = root**2 / total
-            mean, target_mean = share @ x, share @ y
-            x -= mean
-        right = (y - target_mean) * root[:, None]
-        x *= root[:, None]
+        rows = _centred_rows(design, fit_intercept)
+        left, values, basis = svd(rows.x, full_matrices=False, check_finite=False)
+        kept = values > max(rows.x.shape) * EPS * values.max(initial=0.0)
+        values = values[kept]
         if positive:
-            coef, rank, condition = _nonnegative(x, right, alpha), 0, 1.0
-            method = "active set, coefficients ≥ 0"
+            coef = _nonnegative(rows, alpha)
         else:
-            coef, rank, condition = _shortest(x, right, alpha)
-            method = "singular value decomposition of the rows"
-        intercept = target_mean - coef @ mean
-        rss = summed_residual_squares(design, mean, target_mean, coef, intercept)
-    unique = bool((alpha > 0).all())
+            coef = shortest(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
+        intercept = rows.target_mean - coef @ rows.mean
+        best = None if fit_intercept else np.zeros(design.n_targets)
+        rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, best)
+    condition = float(values.max(initial=1.0) / values.min(initial=values.max(initial=1.0)))
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
-    reason = "" if unique else " (many fit equally well: the shortest coefficients were taken)"
+    method = "active set, coefficients ≥ 0" if positive else "singular value decomposition of the rows"
+    unique = bool((alpha > 0).all())
+    choice = "some of them" if positive else "the shortest"
+    reason = "" if unique else f" (many coefficients fit equally well: {choice} were taken)"
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
         method=method,
         n_iter=1,
-        objective=float(np.sum(rss + alpha * np.sum(coef**2, axis=1))),
+        objective=penalised_sum(rss, alpha, coef),
         gap=EPS,
         converged=True,
         status=f"Solved by {method}{reason}; about {digits:.0f} digits of the coefficients can be trusted.",
-        rank=rank,
+        rank=len(values),
         condition=condition,
         digits=digits,
         rss=rss,
-        tss=np.sum(right**2, axis=0),
-        mean=mean,
-        total=total,
+        tss=np.sum(rows.right**2, axis=0),
+        mean=rows.mean,
+        total=rows.total,
         alpha=alpha,
         dependent=() if unique else tuple(range(design.n_columns)),
     )
 
 
-def _shortest(x: Array, right: Array, alpha: Array) -> tuple[Array, int, float]:
-    """Coefficients of shape (targets, d), rank and condition of the directions used."""
-    left, values, basis = svd(x, full_matrices=False, check_finite=False, overwrite_a=True)
-    largest = float(values.max(initial=0.0))
-    kept = values > max(x.shape) * EPS * largest
-    left, values, basis = left[:, kept], values[kept], basis[kept]
-    # In units of the largest value, so that squares stay representable.
-    relative = values / largest if len(values) else values
-    with np.errstate(over="ignore"):
-        strength = alpha / largest**2 if len(values) else alpha
-    gain = relative[:, None] / (relative[:, None] ** 2 + strength)
-    coef = ((left.T @ right) * gain / (largest or 1.0)).T @ basis
-    condition = float(values.max() / values.min()) if len(values) else 1.0
-    return coef, int(kept.sum()), condition
+def _centred_rows(design: Design, level: bool) -> _Rows:
+    block = design.block(slice(0, design.n_rows))
+    weight = np.ones(design.n_rows) if design.weight is None else design.weight
+    counted = weight > 0
+    x, y, weight = block.dense()[counted].astype(np.float64), design.y[counted], weight[counted]
+    total = float(weight.sum())
+    mean, target_mean = np.zeros(design.n_columns), np.zeros(design.n_targets)
+    if level:
+        # A first row as the origin: exact differences for columns far from 0, and zeros for those that do not vary.
+        first, first_target = x[0].copy(), y[0]
+        x, y = x - first, y - first_target
+        step, target_step = weight @ x / total, weight @ y / total
+        x, y = x - step, y - target_step
+        mean, target_mean = first + step, first_target + target_step
+    root = np.sqrt(weight)[:, None]
+    x *= root
+    largest = np.abs(x).max(axis=0)
+    safe = np.where(largest > 0, largest, 1.0)
+    x /= safe
+    short = inverse_root(np.square(x).sum(axis=0))
+    x *= short
+    length = np.where(largest > 0, safe / np.where(short > 0, short, 1.0), 0.0)
+    return _Rows(x, length, y * root, mean, target_mean, total)
 
 
-def _nonnegative(x: Array, right: Array, alpha: Array) -> Array:
+def _nonnegative(rows: _Rows, alpha: Array) -> Array:
+    """In coordinates of unit-length columns, where signs are the same."""
+    scale = np.where(rows.length > 0, 1.0 / np.where(rows.length > 0, rows.length, 1.0), 0.0)
     answers = []
-    for column, strength in zip(right.T, alpha, strict=True):
-        rows, target = x, column
+    for right, strength in zip(rows.right.T, alpha, strict=True):
+        x, target = rows.x, right
         if strength > 0:
-            rows = np.vstack([x, np.sqrt(strength) * np.eye(x.shape[1])])
-            target = np.concatenate([column, np.zeros(x.shape[1])])
-        answers.append(nnls(rows, target)[0])
+            x = np.vstack([x, np.diag(np.sqrt(strength) * scale)])
+            target = np.concatenate([target, np.zeros(x.shape[1])])
+        answers.append(scale * nnls(x, target, maxiter=30 * x.shape[1])[0])
     return np.stack(answers)

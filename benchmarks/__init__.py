@@ -1,0 +1,1 @@
+"""The race: hiperplano against what people use today, on the same data."""

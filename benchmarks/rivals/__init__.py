@@ -1,0 +1,1 @@
+"""One file for each library: how it turns a problem into an answer. Libraries are imported inside functions."""

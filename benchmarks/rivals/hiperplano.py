@@ -1,0 +1,38 @@
+"""hiperplano: ours."""
+
+from __future__ import annotations
+
+from benchmarks.workload import Answer, Array
+
+DISTRIBUTION = "hiperplano"
+# The package loads its models when they are first asked for; to be honest, one is asked for.
+IMPORT = "from hiperplano import LinearRegression"
+
+
+def linear_regression(X: Array, y: Array) -> Answer:
+    from hiperplano import LinearRegression
+
+    model = LinearRegression().fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def linear_regression_summary(X: Array, y: Array) -> Answer:
+    from hiperplano import LinearRegression
+
+    model = LinearRegression().fit(X, y)
+    table = model.summary()
+    return Answer(model.coef_, model.intercept_, {"se": table.se, "p": table.p, "low": table.low, "high": table.high})
+
+
+def ridge(X: Array, y: Array, alpha: float) -> Answer:
+    from hiperplano import Ridge
+
+    model = Ridge(alpha=alpha).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
+    from hiperplano import RidgeCV
+
+    model = RidgeCV(alphas=alphas, cv=cv).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})

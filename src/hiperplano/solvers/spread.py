@@ -1,0 +1,79 @@
+"""Means and lengths of columns without a copy of them, whatever their size and offset."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.sparse import SparseDesign
+from hiperplano.solvers.statistics import largest, power_of_two
+
+_EPS = float(np.finfo(float).eps)
+
+
+class Spread(NamedTuple):
+    """Of every column: where it lies and how far it spreads.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+        Zeros without intercept.
+    drift : ndarray of shape (d,)
+        What rounding took from `mean`.
+    length : ndarray of shape (d,)
+        √Σ w·(x − mean)²; 0 for a column that does not vary.
+    offset : float
+        Digits that products with centred rows lose: 1, or for sparse rows, which are never shifted, the largest
+        distance of a mean from 0 in units of the column's spread.
+    total : float
+        Sum of the weights.
+    """
+
+    mean: Array
+    drift: Array
+    length: Array
+    offset: float
+    total: float
+
+
+def column_spread(design: Design, centred: bool) -> Spread:
+    """Three passes: sizes, then means, then distances from them, so that no digits cancel."""
+    unit = power_of_two(largest(design))
+    mean, total = np.zeros(design.n_columns), design.total_weight
+    if centred:
+        (sums,) = design.fold(lambda block: (_weighted(block) @ block.counted().x / unit,))
+        mean = unit * (sums / total)
+    deviations, squares, stored = design.fold(lambda block: _about(block, mean, unit))
+    if isinstance(design, SparseDesign):  # entries that are not stored are zeros
+        missing = np.where(stored[1] == design.n_rows, 0.0, total - stored[0])
+        deviations -= missing * (mean / unit)
+        squares += missing * np.square(mean / unit)
+    drift = deviations / total if centred else np.zeros_like(mean)
+    squares = squares - total * np.square(drift)
+    rounding = total * np.square(4 * _EPS * mean / unit)
+    length = unit * np.sqrt(np.where(squares > rounding, squares, 0.0))
+    far = np.abs(mean) * np.sqrt(total) / np.where(length > 0, length, np.inf)
+    offset = max(1.0, float(far.max())) if isinstance(design, SparseDesign) else 1.0
+    return Spread(mean, unit * drift, length, offset, total)
+
+
+def _weighted(block: Block) -> Array:
+    return np.ones(len(block)) if block.weight is None else block.weight
+
+
+def _about(block: Block, mean: Array, unit: Array) -> Sums:
+    """Weighted sums of (x − mean)/unit and of its squares, over stored entries; their weight and number."""
+    block, weight = block.counted(), _weighted(block)
+    if isinstance(block.x, np.ndarray):
+        apart = np.subtract(block.x, mean) / unit
+        return weight @ apart, weight @ np.square(apart), np.zeros((2, len(mean)))
+    where, rows = block.x.indices, np.repeat(weight, np.diff(block.x.indptr))
+    apart = (block.x.data - mean[where]) / unit[where]
+
+    def by_column(values: Array) -> Array:
+        return np.bincount(where, values, len(mean)).astype(np.float64, copy=False)
+
+    present = np.stack([by_column(rows), by_column(np.ones(len(where)))])
+    return by_column(rows * apart), by_column(rows * np.square(apart)), present

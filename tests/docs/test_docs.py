@@ -1,0 +1,56 @@
+"""The pages say what is true: their examples run, their links lead somewhere."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")]
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+
+
+def fenced(text: str) -> str:
+    """The lines inside code fences; all others become empty, so that line numbers stay."""
+    inside = False
+    kept = []
+    for line in text.splitlines():
+        fence = line.startswith("```")
+        inside ^= fence
+        kept.append(line if inside and not fence else "")
+    return "\n".join(kept) + "\n"
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def test_the_pages_for_users_have_examples():
+    assert {"README.md", "docs/least_squares.md"} <= set(map(name, WITH_EXAMPLES))
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+def test_examples_print_what_the_page_shows(page):
+    text = page.read_text(encoding="utf-8")
+    examples = doctest.DocTestParser().get_doctest(fenced(text), {}, name(page), str(page), 0)
+    assert len(examples.examples) == len(re.findall(r"^>>> ", text, re.MULTILINE)), "an example outside a code fence"
+    said: list[str] = []
+    result = doctest.DocTestRunner().run(examples, out=said.append)
+    assert not result.failed, "".join(said)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_within_the_project_lead_to_files(page):
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    missing = [t for t in targets if not t.startswith(("http://", "https://")) and not (page.parent / t).exists()]
+    assert not missing
+
+
+def test_the_architecture_page_names_every_file():
+    package = ROOT / "src" / "hiperplano"
+    there = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([a-z0-9_/]+\.py)` \|", page, re.MULTILINE))
+    assert named == {path for path in there if not path.endswith("__init__.py")}

@@ -1,0 +1,41 @@
+"""Where there are no standard errors, the message says why."""
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+
+from hiperplano import LeastSquaresClassifier, LinearRegression, RidgeCV, diagnose, inference, load_credit_line
+from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
+
+X, y = load_credit_line(as_frame=True, return_X_y=True)
+
+
+def test_a_column_that_does_not_vary_is_named():
+    with pytest.raises(NotAvailable, match="column 'branch' does not vary"):
+        LinearRegression().fit(X.assign(branch=1.0), y).summary()
+
+
+def test_columns_that_depend_on_each_other_are_named():
+    with pytest.raises(NotAvailable, match="'owns_home', 'rents' follow from other columns"):
+        LinearRegression().fit(X.assign(rents=1 - X["owns_home"]), y).summary()
+
+
+def test_too_few_rows_are_not_blamed_on_columns():
+    with pytest.raises(NotAvailable, match="4 rows do not determine 5 coefficients"):
+        LinearRegression().fit(X[:4], y[:4]).summary()
+
+
+@pytest.mark.parametrize("ask", [inference, diagnose])
+def test_models_of_another_library_are_told_apart_from_ours(ask):
+    with pytest.raises(NotAvailable, match=r"sklearn's LinearRegression; .* hiperplano's LinearRegression"):
+        ask(sklearn.linear_model.LinearRegression().fit(X, y), X, y)
+
+
+def test_one_class_is_shown_as_it_was_written():
+    with pytest.raises(InvalidTarget, match=r"\('no' in all 400 rows\)"):
+        LeastSquaresClassifier().fit(X, np.full(400, "no"))
+
+
+def test_the_penalty_at_fault_is_named():
+    with pytest.raises(InvalidParameter, match=r"alphas\[1\]=-1"):
+        RidgeCV(alphas=[1, -1]).fit(X, y)

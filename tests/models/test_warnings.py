@@ -1,0 +1,31 @@
+"""A bad ending gives one warning, at the line that called `fit`."""
+
+import numpy as np
+import pytest
+
+from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge, RidgeCV, load_credit_line
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning
+
+X, y = load_credit_line(return_X_y=True)
+nearly_dependent = np.column_stack([X, X[:, 1] * 2 + 1e-6 * np.random.default_rng(0).normal(size=len(X))])
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (LinearRegression(), y),
+        (Ridge(alpha=0.0), y),
+        (RidgeCV(alphas=[0.0]), y),
+        (LeastSquaresClassifier(), y > np.median(y)),
+    ],
+)
+def test_few_digits(model, target):
+    with pytest.warns(AccuracyWarning, match="digits of the coefficients") as record:
+        model.fit(nearly_dependent, target)
+    assert [warning.filename for warning in record] == [__file__]
+
+
+def test_steps_run_out():
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter") as record:
+        Ridge(solver="cg", max_iter=2).fit(X, y)
+    assert [warning.filename for warning in record] == [__file__]

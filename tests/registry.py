@@ -1,0 +1,56 @@
+"""What exists, once: a new estimator or solver joins here with one line, and inherits every law that fits it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge, RidgeCV
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An estimator, and which laws it obeys beyond those of all estimators.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Not fitted; laws fit clones of it.
+    equivariant : bool
+        Scaling or shifting columns changes coefficients in step: nothing is penalised.
+    weights_repeat : bool
+        An integer weight is that many rows. (Leaving one row out is not leaving one of its repetitions out.)
+    rtol : float
+        Agreement to expect between two ways to the same answer, in the norm of scaled coefficients.
+    """
+
+    estimator: Any
+    equivariant: bool = False
+    weights_repeat: bool = True
+    rtol: float = 1e-10
+
+    def __str__(self):
+        return str(self.estimator)
+
+
+REGRESSORS = [
+    Entry(LinearRegression(), equivariant=True),
+    Entry(LinearRegression(fit_intercept=False)),
+    Entry(LinearRegression(solver="qr"), equivariant=True),
+    Entry(LinearRegression(solver="cg", tol=1e-12), equivariant=True, rtol=1e-9),
+    Entry(LinearRegression(positive=True), equivariant=True),
+    Entry(Ridge()),
+    Entry(Ridge(alpha=1e-3, solver="qr")),
+    Entry(Ridge(alpha=10.0, solver="cg", tol=1e-12), rtol=1e-9),
+    Entry(Ridge(alpha=5.0, positive=True)),
+    Entry(RidgeCV(), weights_repeat=False),
+    Entry(RidgeCV(cv=3), weights_repeat=False),
+]
+
+CLASSIFIERS = [
+    Entry(LeastSquaresClassifier(), equivariant=True),
+    Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
+]
+
+ESTIMATORS = REGRESSORS + CLASSIFIERS
+
+SOLVERS = ("gram", "qr", "cg")
+"""Values of `solver` that solve one problem, and so must agree."""
