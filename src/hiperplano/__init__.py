@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.svm import LinearSVC, LinearSVR
@@ -22,12 +23,16 @@ _HOME = {
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
     "LinearSVR": "models.svm",
+    "Overlapping": "evidence.separability",
+    "QuasiSeparable": "evidence.separability",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "Separable": "evidence.separability",
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
     "load_credit_line": "datasets.credit",
+    "separability": "evidence.separability",
 }
 
 __all__ = [
@@ -36,12 +41,16 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "Overlapping",
+    "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "Separable",
     "Summary",
     "diagnose",
     "inference",
     "load_credit_line",
+    "separability",
 ]
 
 

@@ -1,0 +1,155 @@
+"""The two linear programs behind separability, on rows z = y·(x, 1) held in memory.
+
+Both are solved in their dual form, which has as many constraints as there are coordinates, however many rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from hiperplano.data.design import Array
+from hiperplano.errors import NotAvailable
+
+_RANK = 1e-10  # singular values under this share of the largest are zero
+_TOLERANCES = (1e-10, 1e-7)  # the finest that HiGHS takes, and its own for programs where that is too fine
+_ROUNDS = 4  # to make a direction sparser
+_FLOOR = 0.01  # of the largest coefficient: what a coefficient of zero counts as there
+_SOLVED, _TROUBLE = 0, 4  # status of linprog
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Rows that some plane has strictly on their side with no row on the wrong one, and the others.
+
+    Attributes
+    ----------
+    direction : ndarray of shape (p,)
+        Scores 1 or more on the separated rows, 0 on the bound ones; zeros if there are none of the former.
+    bound : ndarray of bool, shape (m,)
+        Rows that every such plane passes through.
+    weight : ndarray of shape (m,)
+        Positive on bound rows, 0 on others, Σ weight·z = 0: the proof for the bound rows.
+    free : ndarray of shape (p, k)
+        Orthonormal directions in which all bound rows have score 0.
+    """
+
+    direction: Array
+    bound: Array
+    weight: Array
+    free: Array
+
+
+def partition(z: Array, level: bool, maybe_separable: bool) -> Partition:
+    """Split rows by what the planes with no row on the wrong side can do.
+
+    Parameters
+    ----------
+    z : ndarray of shape (m, p)
+    level : bool
+        Whether the last coordinate is the intercept, which costs nothing in the sparse direction.
+    maybe_separable : bool
+        False if bound rows are already known: then the question of a strict plane is not asked.
+    """
+    m, p = z.shape
+    if maybe_separable:
+        direction = sparse_direction(z, np.empty((0, p)), level)
+        if direction is not None:
+            return Partition(direction, np.zeros(m, bool), np.zeros(m), np.eye(p))
+    weight, bound, plain = positive_relation(z)
+    inside, spanned, free = row_space(z[bound])
+    # The program leaves a residual near its tolerance; a projection leaves one of rounding.
+    weight[bound] = np.maximum(weight[bound] - inside @ (inside.T @ weight[bound]), 0.0)
+    if bound.all():
+        return Partition(np.zeros(p), bound, weight, free)
+    direction = sparse_direction(z[~bound], spanned, level)
+    return Partition(plain if direction is None else direction, bound, weight, free)
+
+
+def row_space(z: Array) -> tuple[Array, Array, Array]:
+    """Orthonormal bases of the columns (m, r), of the rows (r, p), and of all that is orthogonal to the rows."""
+    m, p = z.shape
+    if not m:
+        return np.empty((0, 0)), np.empty((0, p)), np.eye(p)
+    left, singular, right = np.linalg.svd(z, full_matrices=m < p)
+    rank = int((singular > _RANK * singular.max(initial=0.0)).sum())
+    return left[:, :rank], right[:rank], right[rank:].T
+
+
+def positive_relation(z: Array) -> tuple[Array, Array, Array]:
+    """The relation Σ λ·z = 0, λ ≥ 0, with the most positive weights, which rows have them, and v for the rest.
+
+    max Σ min(λ, 1). By Stiemke's theorem a row has λ > 0 in some relation if and only if no v with z·v ≥ 0 for
+    all rows has z·v > 0 there, so the best λ is 1 or more on all those rows and 0 on the rest.
+    """
+    m, p = z.shape
+    bounds = np.zeros((2 * m, 2))
+    bounds[:m, 1], bounds[m:, 1] = 1.0, np.inf
+    answer = _solve(np.repeat([-1.0, 0.0], m), A_eq=np.hstack([z.T, z.T]), b_eq=np.zeros(p), bounds=bounds)
+    if answer.status != _SOLVED:
+        raise NotAvailable(
+            f"separability: HiGHS could not solve a linear program of {m} rows and {p} columns ({answer.message}). "
+            "Remove columns that nearly follow from others, and look for extreme values."
+        )
+    bound = answer.x[:m] > 0.5
+    return np.where(bound, answer.x[:m] + answer.x[m:], 0.0), bound, -answer.eqlin.marginals
+
+
+def sparse_direction(z: Array, still: Array, level: bool, cost: Array | None = None) -> Array | None:
+    """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`; None if none.
+
+    The dual: max Σ λ over λ ≥ 0 and free μ, with |zᵀλ + stillᵀμ| ≤ cost for coefficients and = 0 for the intercept.
+    """
+    m, r = len(z), len(still)
+    columns = np.vstack([z, still]).T
+    slopes = columns[:-1] if level else columns
+    answer = _solve(
+        np.concatenate([-np.ones(m), np.zeros(r)]),
+        A_ub=np.vstack([slopes, -slopes]),
+        b_ub=np.ones(2 * len(slopes)) if cost is None else np.tile(cost, 2),
+        A_eq=columns[-1:] if level else None,
+        b_eq=np.zeros(1) if level else None,
+        bounds=[(0.0, None)] * m + [(None, None)] * r,
+    )
+    if answer.status != _SOLVED:  # λ = 0 is feasible, so whatever HiGHS calls it, the program is unbounded
+        return None
+    upper, lower = np.split(-answer.ineqlin.marginals, 2)
+    v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if level else upper - lower
+    v = _on_support(v, still, len(slopes))
+    smallest = float((z @ v).min())
+    return v / smallest if smallest > 0.5 else None
+
+
+def sparser_direction(z: Array, still: Array, level: bool, direction: Array) -> Array:
+    """The same with fewer coefficients, if a few rounds find one in which small ones are dear and large ones cheap."""
+    slopes = slice(0, len(direction) - level)
+    for _ in range(_ROUNDS):
+        size = np.abs(direction[slopes])
+        found = sparse_direction(z, still, level, size.max() / (size + _FLOOR * size.max()))
+        if found is None or np.count_nonzero(found[slopes]) >= np.count_nonzero(size):
+            break
+        direction = found
+    return direction
+
+
+def _solve(cost: Array, **program: Any) -> Any:
+    for tolerance in _TOLERANCES:
+        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        answer = linprog(cost, method="highs-ds", options=options, **program)
+        if answer.status != _TROUBLE:
+            break
+    return answer
+
+
+def _on_support(v: Array, still: Array, n_slopes: int) -> Array:
+    """The vector with noise among its slopes cleared, moved to where the still rows have exactly no score."""
+    used = np.ones(len(v), bool)
+    used[:n_slopes] = np.abs(v[:n_slopes]) > 1e-9 * np.abs(v[:n_slopes]).max(initial=0.0)
+    out = np.where(used, v, 0.0)
+    if len(still):
+        part = still[:, used]
+        out[used] -= np.linalg.lstsq(part, part @ out[used], rcond=_RANK)[0]
+    return out
