@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
+    from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
+    from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.selection.ridge import RidgeCV
@@ -19,6 +21,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Diagnosis": "evidence.diagnose",
+    "HardMarginSVC": "models.hard_margin",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
@@ -32,11 +35,15 @@ _HOME = {
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
     "load_credit_line": "datasets.credit",
+    "margin": "decision.geometry",
+    "project": "decision.geometry",
     "separability": "evidence.separability",
+    "signed_distance": "decision.geometry",
 }
 
 __all__ = [
     "Diagnosis",
+    "HardMarginSVC",
     "LeastSquaresClassifier",
     "LinearRegression",
     "LinearSVC",
@@ -50,7 +57,10 @@ __all__ = [
     "diagnose",
     "inference",
     "load_credit_line",
+    "margin",
+    "project",
     "separability",
+    "signed_distance",
 ]
 
 

@@ -20,7 +20,14 @@ _FLOATS = [np.float64, np.float32]
 
 
 def validate(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, numeric_target: bool = True, reset: bool = True
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    numeric_target: bool = True,
+    many_targets: bool = True,
+    reset: bool = True,
 ) -> Design:
     """Check rows, targets and weights of a fit, and record the columns on the estimator.
 
@@ -34,6 +41,8 @@ def validate(
     sample_weight : None, number, or array of shape (n,)
     numeric_target : bool
         False keeps labels of any kind in the design's target, as they came.
+    many_targets : bool
+        Whether a numeric target may have several columns.
     reset : bool
         False checks the columns against those seen before instead of recording them.
     """
@@ -44,7 +53,7 @@ def validate(
         reset=reset,
         accept_sparse="csr",
         dtype=_FLOATS,
-        multi_output=numeric_target,
+        multi_output=numeric_target and many_targets,
         y_numeric=numeric_target,
     )
     y = _numbers(y) if numeric_target else y

@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from hiperplano.data import Design, validate
+from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.errors import InvalidTarget
-from hiperplano.models.base import LinearClassifier, LinearModel, publish
+from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
+from hiperplano.solvers.crammer_singer import crammer_singer
 from hiperplano.solvers.svm import SOLVERS, solve_svm
 from hiperplano.solvers.tube import Tube
 
@@ -33,11 +34,12 @@ class LinearSVC(LinearClassifier):
     fit_intercept : bool, default=True
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one plane for each class against the rest, or all scores at once with the loss
-        max(0, 1 + largest score of another class − score of the right one), which is the hinge for two classes.
+        max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
+        classes that is "ovr" with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
         one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows of many columns.
-        It is not used by "crammer_singer", which has its own.
+        "crammer_singer" has a dual ascent of its own.
     tol : float, default=1e-4
         Duality gap to reach, relative to the objective.
     max_iter : int, default=1000
@@ -93,6 +95,7 @@ class LinearSVC(LinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the plane, or the planes.
 
@@ -106,18 +109,30 @@ class LinearSVC(LinearClassifier):
         """
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
-        one_of(self, "multi_class", ("ovr", "crammer_singer"))
+        at_once = one_of(self, "multi_class", ("ovr", "crammer_singer")) == "crammer_singer"
         control = _control(self)
+        if at_once:
+            self._refuse_other_than_hinge(squared)
         design = validate(self, X, y, sample_weight, numeric_target=False)
-        classes, codes = encode_labels(design)
+        self.classes_, codes = encode_labels(design)
         weight = label_weight(design, self.class_weight)
-        _refuse_weightless_classes(classes, codes, weight)
-        ones = [1] if len(classes) == 2 else range(len(classes))
-        tubes = [Tube.hinge(np.where(codes == one, 1.0, -1.0), strength, squared, weight) for one in ones]
-        solution = solve_svm(design, tubes, **control)
-        self.classes_ = classes
+        _refuse_weightless_classes(self.classes_, codes, weight)
+        if at_once:
+            solution = crammer_singer(design, codes, len(self.classes_), strength=strength, weight=weight, **control)
+        else:
+            ones = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+            tubes = [Tube.hinge(np.where(codes == one, 1.0, -1.0), strength, squared, weight) for one in ones]
+            solution = solve_svm(design, tubes, **control)
         publish(self, solution, design.x.dtype, one_target=False)
         return self
+
+    def _refuse_other_than_hinge(self, squared: bool) -> None:
+        if squared or self.solver == "newton":
+            wrong = "loss='squared_hinge'" if squared else "solver='newton'"
+            raise InvalidParameter(
+                f"LinearSVC: multi_class='crammer_singer' with {wrong}; the machine of Crammer and Singer is made of "
+                "the hinge, and solved by dual ascent. Set loss='hinge' and solver='auto', or multi_class='ovr'."
+            )
 
 
 class LinearSVR(RegressorMixin, LinearModel):
@@ -176,6 +191,7 @@ class LinearSVR(RegressorMixin, LinearModel):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -191,12 +207,7 @@ class LinearSVR(RegressorMixin, LinearModel):
         words = ("epsilon_insensitive", "squared_epsilon_insensitive")
         squared = one_of(self, "loss", words) == words[1]
         control = _control(self)
-        design = validate(self, X, y, sample_weight)
-        if design.n_targets > 1:
-            raise InvalidTarget(
-                f"y has {design.n_targets} columns; LinearSVR takes one target. Fit one model for each, for example "
-                "with sklearn.multioutput.MultiOutputRegressor."
-            )
+        design = validate(self, X, y, sample_weight, many_targets=False)
         tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, design.weight)
         publish(self, solve_svm(design, [tube], **control), design.x.dtype, one_target=True)
         return self
@@ -226,7 +237,7 @@ def _refuse_weightless_classes(classes: Array, codes: Array, weight: Array | Non
         return
     mass = np.bincount(codes, weights=weight, minlength=len(classes))
     if (mass <= 0).any():
-        empty = classes[int(np.argmax(mass <= 0))]
+        empty = classes[int(np.argmax(mass <= 0))].item()
         raise InvalidTarget(
             f"All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
             "weigh something. Leave those rows out, or correct sample_weight or class_weight."

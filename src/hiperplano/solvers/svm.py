@@ -11,16 +11,10 @@ from hiperplano.data.sparse import SparseDesign
 from hiperplano.solvers.dual import dual_ascent
 from hiperplano.solvers.proof import Answer, Budget
 from hiperplano.solvers.svm_augmented import MATRIX_COLUMNS, augmented_newton
-from hiperplano.solvers.svm_solution import SvmSolution
+from hiperplano.solvers.svm_solution import METHODS, SvmSolution, sentence
 from hiperplano.solvers.tube import Tube
 
 SOLVERS = ("auto", "newton", "dual")
-_NAMES = {"newton": "Newton's method", "dual": "dual coordinate ascent"}
-_REMEDY = {
-    "newton": "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise "
-    "raise max_iter, or tol if that is accurate enough.",
-    "dual": "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier.",
-}
 
 
 def choose_solver(design: Design, squared: bool) -> str:
@@ -55,22 +49,12 @@ def solve_svm(
     return SvmSolution(
         coef=np.stack([answer.view.plane.coef for answer in answers]),
         intercept=np.array([answer.view.plane.intercept for answer in answers]) * fit_intercept,
-        method=_NAMES[chosen],
+        method=METHODS[chosen],
         n_iter=passes,
         objective=objective,
         gap=gap,
         converged=good,
-        status=_sentence(chosen, gap, tol, passes, max_iter, good),
+        status=sentence(chosen, gap, tol, passes, max_iter, good),
         dual_objective=objective - float(sum(answer.gap for answer in answers)),
         multipliers=np.stack([tube.weighted(one.view.gamma) for tube, one in zip(tubes, answers, strict=True)]),
-    )
-
-
-def _sentence(solver: str, gap: float, tol: float, passes: int, max_iter: int, good: bool) -> str:
-    if good:
-        return f"Solved by {_NAMES[solver]} in {passes} passes; the objective is proved to be within {gap:.1e} of the least."
-    why = f"max_iter={max_iter} passes were made" if passes >= max_iter else "rounding stopped all progress"
-    return (
-        f"{_NAMES[solver].capitalize()} ended after {passes} passes with a relative duality gap of {gap:.1e}, above "
-        f"tol={tol:g}: {why}. {_REMEDY[solver]}"
     )

@@ -8,6 +8,7 @@ comes from a sample of the rows, so all of them are passed over a few times only
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,13 +104,14 @@ class _Search:
         self.budget.take()
         share = 0.5
         while True:
-            view, solved = minimise(
-                self.smooth, view, lambda v, s=share: s * self.goal.wanted(v.objective), self.budget, curvature
-            )
+            view, solved = minimise(self.smooth, view, self._share(share), self.budget, curvature)
             answer = prove(self.smooth, view, self.goal)
             if answer.proved or not solved:
                 return answer
             share *= 0.1
+
+    def _share(self, share: float) -> Callable[[View], float]:
+        return lambda view: share * self.goal.wanted(view.objective)
 
     def _rounds(self, plane: Plane, width: float) -> Answer:
         tube = self.smooth.tube

@@ -87,10 +87,8 @@ def _searched(problem: Smoothed, view: View, step: Array, budget: Budget, curved
     near, far = (0.0, 1.0) if end > 0 else (1.0, 2.0)
     while steepness(far) < 0:
         near, far = far, 2.0 * far
-    if steepness(near) >= 0:  # the sums were added in another order: it is as good as the root
-        share = near
-    else:
-        share = float(brentq(steepness, near, far, xtol=1e-12, rtol=1e-2))
+    # Sums added in another order may put the root at an end.
+    share = near if steepness(near) >= 0 else float(brentq(steepness, near, far, xtol=1e-12, rtol=1e-2))
     if share == 0.0:
         return view, 0.0
     budget.take()

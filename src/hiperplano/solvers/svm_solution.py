@@ -7,6 +7,19 @@ from dataclasses import dataclass, field
 from hiperplano.data.design import Array
 from hiperplano.solvers.solution import Solution
 
+METHODS = {
+    "newton": "Newton's method",
+    "dual": "dual coordinate ascent",
+    "crammer_singer": "dual ascent over all classes",
+}
+_REMEDIES = {
+    "newton": "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise "
+    "raise max_iter, or tol if that is accurate enough.",
+    "dual": "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier.",
+    "crammer_singer": "Raise max_iter, or tol if that is accurate enough; standardised columns and a smaller C are "
+    "easier.",
+}
+
 
 @dataclass(frozen=True)
 class SvmSolution(Solution):
@@ -27,3 +40,15 @@ class SvmSolution(Solution):
 
     dual_objective: float
     multipliers: Array = field(repr=False)
+
+
+def sentence(method: str, gap: float, tol: float, passes: int, max_iter: int, good: bool) -> str:
+    """How a fit ended, and if badly what to do."""
+    name = METHODS[method]
+    if good:
+        return f"Solved by {name} in {passes} passes; no plane has an objective lower by more than {gap:.1e} of it."
+    why = f"max_iter={max_iter} passes were made" if passes >= max_iter else "rounding stopped all progress"
+    return (
+        f"{name[0].upper()}{name[1:]} ended after {passes} passes with a relative duality gap of {gap:.1e}, above "
+        f"tol={tol:g}: {why}. {_REMEDIES[method]}"
+    )

@@ -87,7 +87,7 @@ class Tube:
         """
         pull = self.outside(residual + nearness * centre if nearness else residual)
         if self.give + nearness:
-            return np.clip(pull / (self.give + nearness), self.low, self.high)
+            return np.asarray(np.clip(pull / (self.give + nearness), self.low, self.high))
         return np.where(pull > 0, self.high, np.where(pull < 0, self.low, 0.0))
 
     def free(self, gamma: Array) -> Array:
@@ -97,7 +97,7 @@ class Tube:
 
     def gain(self, residual: Array, gamma: Array) -> Array:
         """r·γ − ε|γ| − ½·give·γ², at most the loss."""
-        gain = residual * gamma
+        gain: Array = residual * gamma
         if self.epsilon:
             gain -= self.epsilon * np.abs(gamma)
         if self.give:
@@ -109,7 +109,7 @@ class Tube:
             return self.gain(residual, self.multiplier(residual))
         # Infinite ends do not occur here; this is the maximum of a linear function over each side.
         outside = self.outside(residual)
-        return np.maximum(self.high * outside, self.low * outside)
+        return np.asarray(np.maximum(self.high * outside, self.low * outside))
 
     def middle(self, residual: Array) -> Array:
         """Multipliers half way to the end on the residual's side: where nothing is known yet.
@@ -119,8 +119,8 @@ class Tube:
         if self.give:
             return self.multiplier(residual)
         if not self.epsilon:
-            return 0.5 * (self.low + self.high)
-        return 0.5 * np.where(residual > 0, self.high, self.low)
+            return np.asarray(0.5 * (self.low + self.high))
+        return np.asarray(0.5 * np.where(residual > 0, self.high, self.low))
 
     def best_level(self, residual: Array) -> float:
         """The number to take from all residuals so that the sum of the losses is least; of several, that next to 0."""
@@ -141,23 +141,23 @@ class Tube:
     def balanced(self, gamma: Array) -> Array:
         """Multipliers near `gamma` with Σ weight·γ = 0, as an intercept without penalty asks.
 
-        Multipliers that follow the score are shifted together, none past 0 or its end; all are if those are
-        not enough.
+        Multipliers that follow the score are shifted together, none past 0 or its end; all are if those are not
+        enough.
         """
-        free = self.free(gamma)
-        free &= gamma != 0
-        low, high = np.where(gamma > 0, 0.0, self.low), np.where(gamma < 0, 0.0, self.high)
-        return self._shifted(gamma, np.where(free, low, gamma), np.where(free, high, gamma), low, high)
-
-    def _shifted(self, gamma: Array, low: Array, high: Array, widest_low: Array, widest_high: Array) -> Array:
-        if self.total(low) > 0 or self.total(high) < 0:
-            low, high = widest_low, widest_high
+        # No multiplier need move further than all of them together weigh, so infinite ends are not met.
+        furthest = 1.0 + float(np.abs(gamma).max(initial=0.0)) + abs(self.total(gamma))
+        low = np.where(gamma > 0, 0.0, np.maximum(self.low, -furthest))
+        high = np.where(gamma < 0, 0.0, np.minimum(self.high, furthest))
+        free = self.free(gamma) & (gamma != 0)
+        least, most = np.where(free, low, gamma), np.where(free, high, gamma)
+        if self.total(least) > 0 or self.total(most) < 0:
+            least, most = low, high
 
         def excess(shift: float) -> float:
-            return self.total(np.clip(gamma + shift, low, high))
+            return self.total(np.clip(gamma + shift, least, most))
 
         shift = root_of_increasing(excess, float(np.abs(gamma).max(initial=0.0)) or 1.0)
-        return np.clip(gamma + shift, low, high)
+        return np.clip(gamma + shift, least, most)
 
 
 def root_of_increasing(function: Callable[[float], float], unit: float) -> float:
