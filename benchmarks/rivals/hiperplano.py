@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "hiperplano"
@@ -36,3 +40,25 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
 
     model = RidgeCV(alphas=alphas, cv=cv).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
+
+
+def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
+    from hiperplano import LogisticRegression
+
+    model = LogisticRegression(**parameters).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def logistic_summary(X: Array, y: Array) -> Answer:
+    from hiperplano import LogisticRegression
+
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    table = model.summary()
+    return Answer(model.coef_, model.intercept_, {"se": table.se, "p": table.p, "low": table.low, "high": table.high})
+
+
+def logistic_cv(X: Array, y: Array, Cs: Array, folds: int) -> Answer:
+    from hiperplano import LogisticRegressionCV
+
+    model = LogisticRegressionCV(Cs=Cs, cv=folds).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"C": model.C_, "score": model.best_score_})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "scikit-learn"
@@ -27,3 +29,24 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
 
     model = RidgeCV(alphas=alphas, cv=cv).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
+
+
+def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(**parameters).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def logistic_cv(X: Array, y: Array, Cs: Array, folds: int, tol: float) -> Answer:
+    import warnings
+
+    from sklearn.linear_model import LogisticRegressionCV
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        model = LogisticRegressionCV(Cs=Cs, cv=folds, scoring="neg_log_loss", tol=tol, max_iter=1000).fit(X, y)
+    scores = next(iter(model.scores_.values())) if isinstance(model.scores_, dict) else model.scores_
+    return Answer(
+        model.coef_, model.intercept_, {"C": float(model.C_.ravel()[0]), "score": float(scores.mean(axis=0).max())}
+    )

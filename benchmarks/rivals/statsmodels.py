@@ -25,3 +25,11 @@ def _ols(X: Array, y: Array) -> Any:
     from statsmodels.api import OLS, add_constant
 
     return OLS(y, add_constant(X, has_constant="add")).fit()
+
+
+def logit(X: Array, y: Array) -> Answer:
+    import statsmodels.api as sm
+
+    fit = sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-10)
+    low, high = fit.conf_int().T
+    return Answer(fit.params[1:], fit.params[0], {"se": fit.bse, "p": fit.pvalues, "low": low, "high": high})

@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
+    from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.odds import OddsSummary
     from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.svm import LinearSVC, LinearSVR
+    from hiperplano.models.logistic import LogisticRegression
+    from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
 
 __version__ = "0.1.0"
@@ -26,6 +30,9 @@ _HOME = {
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
     "LinearSVR": "models.svm",
+    "LogisticRegression": "models.logistic",
+    "LogisticRegressionCV": "selection.logistic",
+    "OddsSummary": "evidence.odds",
     "Overlapping": "evidence.separability",
     "QuasiSeparable": "evidence.separability",
     "Ridge": "models.least_squares",
@@ -34,6 +41,7 @@ _HOME = {
     "Summary": "evidence.summary",
     "diagnose": "evidence.diagnose",
     "inference": "evidence.covariance",
+    "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "project": "decision.geometry",
@@ -48,6 +56,9 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "OddsSummary",
     "Overlapping",
     "QuasiSeparable",
     "Ridge",
@@ -56,6 +67,7 @@ __all__ = [
     "Summary",
     "diagnose",
     "inference",
+    "likelihood_ratio",
     "load_credit_line",
     "margin",
     "project",

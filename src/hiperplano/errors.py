@@ -17,6 +17,7 @@ __all__ = [
     "InvalidTarget",
     "NotAvailable",
     "NotSeparable",
+    "SeparationWarning",
 ]
 
 
@@ -59,3 +60,7 @@ class NotAvailable(HiperplanoError, AttributeError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class SeparationWarning(UserWarning):
+    """A plane separates the classes, so the likelihood has no finite maximum."""

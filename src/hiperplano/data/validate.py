@@ -75,6 +75,12 @@ def _numbers(y: Any) -> Array:
     return np.asarray(y)
 
 
+def target_names(y: Any) -> list[str] | None:
+    """Names of the columns of a table of targets; None for an array."""
+    columns = getattr(y, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
 def validate_rows(estimator: Any, X: Any) -> Any:
     """Check rows for a prediction against the columns seen in `fit`."""
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)

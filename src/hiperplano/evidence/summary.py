@@ -36,6 +36,23 @@ class Summary:
         Names of targets or classes if there is more than one; empty otherwise.
     notes : tuple of str
         What a reader must know before trusting the numbers.
+
+    Examples
+    --------
+    >>> from hiperplano import LinearRegression
+    >>> found = LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 4.0, 6.0]).summary()
+    >>> print(found)
+    LinearRegression: 4 rows, classical standard errors
+    =============================================================
+               coef       se       t       p    low 95%  high 95%
+    intercept   1.1  0.26458   4.158  0.0533  -0.038375    2.2384
+    x0          1.6  0.14142  11.314  0.0077    0.99151    2.2085
+    -------------------------------------------------------------
+    r2 = 0.984615  adj_r2 = 0.976923  f = 128  f_p = 0.00772212
+    sigma = 0.316228  loglik = 0.31571  aic = 5.36858
+    bic = 3.52746  n = 4  df = 2
+    >>> print(found.names[1], found.coef[1].round(2), found.p[1].round(4))
+    x0 1.6 0.0077
     """
 
     title: str
@@ -160,6 +177,12 @@ def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     columns = [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
     return (["intercept"] if fit_intercept else []) + columns
+
+
+def target_names(model: Any, n_targets: int) -> list[str]:
+    """Names of the targets' columns; `target 0`, `target 1`, … if they came without."""
+    names = getattr(model, "_target_names_", None)
+    return [f"target {k}" for k in range(n_targets)] if names is None else list(names)
 
 
 def library_and_name(model: Any) -> str:

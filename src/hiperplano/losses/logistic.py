@@ -4,19 +4,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 Array = NDArray[Any]
 
 
 class Logistic(NamedTuple):
-    """log(1 + exp(−y·score)), y in {−1, +1}."""
+    """log(1 + exp(−y·score)), y in {−1, +1}.
+
+    Written with exp(−|score|), which cannot overflow, keeps its digits far out on both sides, and is fast.
+    """
 
     def value(self, y: Array, score: Array) -> Array:
-        return np.asarray(np.logaddexp(0.0, -y * score))
+        margin = y * score
+        return np.asarray(np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0))
 
     def slope(self, y: Array, score: Array) -> Array:
-        return np.asarray(-y * expit(-y * score))
+        margin = y * score
+        small = np.exp(-np.abs(margin))
+        return np.asarray(-y * np.where(margin >= 0.0, small, 1.0) / (1.0 + small))
 
     def curvature(self, y: Array, score: Array) -> Array:
-        return np.asarray(expit(score) * expit(-score))
+        small = np.exp(-np.abs(score))
+        return np.asarray(small / np.square(1.0 + small))

@@ -85,8 +85,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> None:
-    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly."""
+def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: bool = True) -> None:
+    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
+
+    `warn` is False where the caller has more to say about a bad end.
+    """
     coef, intercept = solution.coef, solution.intercept
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise InvalidData(
@@ -100,19 +103,21 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool) -> Non
     model.solution_ = solution
     model.n_iter_ = solution.n_iter
     digits = getattr(solution, "digits", np.inf)
+    if not warn:
+        return
     if not solution.converged:
-        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=_users_level())
+        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
     elif digits < _FEW_DIGITS:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
             "follow from others, or add a penalty (Ridge).",
             AccuracyWarning,
-            stacklevel=_users_level(),
+            stacklevel=users_level(),
         )
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The `stacklevel` of the first caller outside the library: a warning should show the user's line."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):

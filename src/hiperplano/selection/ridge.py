@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
+from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.least_squares import fits_in_memory
 from hiperplano.solvers.ridge_folds import Split, fold_paths, squared_errors
 from hiperplano.solvers.ridge_path import RidgePath, ridge_path
@@ -100,6 +100,7 @@ class RidgeCV(LeastSquares):
         alphas = self._checked_alphas()
         flag(self, "fit_intercept")
         design = validate(self, X, y, sample_weight)
+        self._target_names_ = target_names(y)
         if not fits_in_memory(design):
             raise InvalidData(
                 f"RidgeCV: {design.n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
@@ -175,7 +176,7 @@ class RidgeCV(LeastSquares):
 
     def _score_predictions(self, design: Design, predictions: Array) -> list[Any]:
         """What the scorer says of leave-one-out predictions, for each penalty."""
-        scorer = _Scorer(self.scoring, design.weight)
+        scorer = Scorer(self.scoring, design.weight)
         if self.alpha_per_target:
             targets = range(design.n_targets)
             return [
@@ -200,7 +201,7 @@ class RidgeCV(LeastSquares):
         scores = np.empty((len(splits), len(alphas)))
         for number, (_, test) in enumerate(splits):
             rows, y = design.take(test), design.y[test]
-            scorer = _Scorer(self.scoring, None if design.weight is None else design.weight[test])
+            scorer = Scorer(self.scoring, None if design.weight is None else design.weight[test])
             for position in range(len(alphas)):
                 model = _Given(coefs[number][position], intercepts[number][position], design.one_target)
                 scores[number, position] = scorer(model, rows, y[:, 0] if design.one_target else y)
@@ -231,15 +232,3 @@ class _Given(RegressorMixin, BaseEstimator):
             return X
         scores = X @ self.coef.T + self.intercept
         return scores[:, 0] if self.one_target else scores
-
-
-class _Scorer:
-    """A scorer that gives weights to those that take them."""
-
-    def __init__(self, scoring: Any, weight: Array | None) -> None:
-        self._score = get_scorer(scoring)
-        named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
-        self._extra = {"sample_weight": weight} if weight is not None and named else {}
-
-    def __call__(self, model: Any, X: Any, y: Array) -> float:
-        return float(self._score(model, X, y, **self._extra))

@@ -10,8 +10,9 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.normal import reciprocal
 from hiperplano.solvers.residuals import summed_residual_squares
-from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 from hiperplano.solvers.spread import Spread, column_spread
 from hiperplano.solvers.statistics import centred_product, centred_scores
 
@@ -56,13 +57,15 @@ def conjugate_least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=gap,
         converged=gap <= tol,
-        status=_sentence(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many),
+        status=_sentence(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many)
+        + columns_at_rest(design.n_columns - varying, design.n_columns),
         rank=rank,
         condition=max(end.condition for end in ends),
         digits=float(np.clip(-np.log10(max(_EPS, *(end.error for end in ends))), 0.0, 15.0)) + 0.0,
         rss=rss,
         tss=weight @ np.square(design.y - target_mean),
         mean=columns.mean,
+        scale=reciprocal(columns.length),
         total=columns.total,
         alpha=alpha,
         dependent=tuple(range(design.n_columns)) if many else tuple(np.flatnonzero(columns.length == 0).tolist()),

@@ -8,7 +8,7 @@ factorisation over blocks takes its place; if columns depend on each other, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +17,13 @@ from scipy.optimize import nnls
 from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.exact import ExactProducts
-from hiperplano.solvers.factor import Factor, cholesky, from_triangle
+from hiperplano.solvers.factor import Columns, Factor, cholesky, from_triangle
 from hiperplano.solvers.normal import NormalEquations
-from hiperplano.solvers.orthogonal import Directions, directions, triangle
+from hiperplano.solvers.orthogonal import Directions, directions, triangles
 from hiperplano.solvers.refine import by_factor, by_triangle, refine
 from hiperplano.solvers.residuals import residual_squares
 from hiperplano.solvers.shortest import shortest
-from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 from hiperplano.solvers.statistics import moments
 
 EPS = float(np.finfo(float).eps)
@@ -33,11 +33,22 @@ _SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without
 
 
 class Factorised(NamedTuple):
-    """UᵀU of the scaled columns with their penalty, U⁻ᵀ·cross, and whether they come from the Gram matrix."""
+    """UᵀU of the scaled columns with their penalty, U⁻ᵀ·cross, and where they come from.
+
+    Attributes
+    ----------
+    bare : ndarray of shape (d, d) or None
+        The triangle of the same columns without the penalty; None if only their Gram matrix was factored.
+    """
 
     factor: Factor
     right: Array
-    squared: bool
+    bare: Array | None
+
+    @property
+    def squared(self) -> bool:
+        """Whether the Gram matrix was factored, which squares the condition of the columns."""
+        return self.bare is None
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,7 @@ class _Answer:
     factor: Factor
     dependent: Array
     intercept: Array | None = None
+    columns: Columns | None = None
 
 
 def least_squares(
@@ -98,10 +110,12 @@ def least_squares(
         rss=rss,
         tss=plain.squares * plain.target_unit**2,
         mean=plain.mean,
+        scale=plain.scale,
         total=plain.total,
         alpha=alpha,
         dependent=tuple(map(int, answer.dependent)),
         factor=answer.factor if len(strengths) == 1 else None,
+        columns=answer.columns if len(strengths) == 1 else None,
     )
 
 
@@ -109,32 +123,51 @@ def factorise(design: Design, equations: NormalEquations, alpha: float, level: b
     """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do."""
     factor = None if orthogonal else cholesky(equations.gram, equations.scale)
     if factor is not None and factor.condition <= _SQUARED:
-        return Factorised(factor, factor.forward(equations.cross), squared=True)
+        return Factorised(factor, factor.forward(equations.cross), bare=None)
     d = design.n_columns
     right = (design.y - equations.target_mean) / equations.target_unit
-    upper = triangle(design, equations, alpha, level, right)
-    return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], squared=False)
+    bare, upper = triangles(design, equations, alpha, level, right)
+    return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], bare[:d, :d])
 
 
 def _solve(
     design: Design, plain: NormalEquations, which: Array, alpha: float, level: bool, positive: bool, orthogonal: bool
 ) -> _Answer:
-    """The targets in `which`, by the cheapest method that is accurate enough."""
+    """The targets in `which`, and what their standard errors will need."""
     equations = plain.penalised(alpha)
-    unit = plain.target_unit[which]
+    factored = factorise(design, equations, alpha, level, orthogonal)
+    found = None
+    if not factored.squared:
+        # A penalty too small to be seen beside rounding leaves the shortest solution, its limit.
+        blur = plain.blur if not alpha else np.zeros_like(plain.blur)
+        found = directions(factored.factor.upper, factored.factor.scale, blur)
+    if positive:
+        answer = _nonnegative(factored, found, which, plain.target_unit[which])
+    elif found is not None and found.null.size:
+        answer = _minimum_norm(factored, found, which, plain.target_unit[which])
+    else:
+        answer = _unique(design, plain, equations, factored, which, alpha, level)
+    if factored.bare is None or not alpha:
+        return answer  # a factor of a Gram matrix tells the columns without the penalty, too
+    there = directions(factored.bare, equations.scale, plain.blur)
+    return replace(answer, columns=there.columns(equations.scale))
+
+
+def _unique(
+    design: Design,
+    plain: NormalEquations,
+    equations: NormalEquations,
+    factored: Factorised,
+    which: Array,
+    alpha: float,
+    level: bool,
+) -> _Answer:
+    """By the cheapest method that is accurate enough."""
+    factor, squared = factored.factor, factored.squared
     constant = np.flatnonzero(plain.scale == 0)
     rank = design.n_columns - len(constant)
-    factor, right, squared = factorise(design, equations, alpha, level, orthogonal)
-    right = right[:, which]
-    if positive:
-        return _nonnegative(factor, right, unit, rank, constant)
-    if not squared:
-        # A penalty too small to be seen beside rounding leaves the shortest solution, its limit.
-        found = directions(factor, plain.blur if not alpha else np.zeros_like(plain.blur))
-        if found.null.size:
-            return _minimum_norm(factor, found, right, unit)
-    z = factor.backward(right)
-    coef = _in_units(z, factor, unit)
+    z = factor.backward(factored.right[:, which])
+    coef = _in_units(z, factor, plain.target_unit[which])
     if squared:
         error = EPS * factor.condition**2 * plain.cancelled * _cancellation(plain, which, coef)
         if error <= _ENOUGH:
@@ -163,25 +196,42 @@ def _solve(
     )
 
 
-def _minimum_norm(factor: Factor, found: Directions, right: Array, unit: Array) -> _Answer:
+def _minimum_norm(factored: Factorised, found: Directions, which: Array, unit: Array) -> _Answer:
+    factor, right = factored.factor, factored.right[:, which]
     varying = factor.scale > 0
     coef = np.zeros((right.shape[1], len(varying)))
     coef[:, varying] = shortest(found.values, found.basis, found.left.T @ right[varying], 1.0 / factor.scale[varying])
-    dependent = ~varying
-    dependent[varying] = np.abs(found.null).max(axis=1) > 1e-6
-    digits = _digits(EPS * float(found.values.max(initial=1.0) / found.values.min(initial=1.0)))
+    digits = _digits(EPS * _condition(found))
     method, rank = "minimum-norm solution", len(found.values)
-    return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, np.flatnonzero(dependent))
+    return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, dependent_columns(factor.scale, found))
 
 
-def _nonnegative(factor: Factor, right: Array, unit: Array, rank: int, constant: Array) -> _Answer:
+def _condition(found: Directions) -> float:
+    """Of what is there."""
+    return float(found.values.max(initial=1.0) / found.values.min(initial=1.0))
+
+
+def dependent_columns(scale: Array, found: Directions | None) -> Array:
+    """Columns that do not vary, and those in a linear relation; None stands for no relation."""
+    dependent = scale == 0
+    if found is not None:
+        dependent[~dependent] = np.abs(found.null).max(axis=1, initial=0.0) > 1e-6
+    return np.flatnonzero(dependent)
+
+
+def _nonnegative(factored: Factorised, found: Directions | None, which: Array, unit: Array) -> _Answer:
     """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
+    factor, right = factored.factor, factored.right[:, which]
     most = 30 * len(factor.scale)
     z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])
     slope = factor.upper.T @ (right - factor.upper @ z)  # at the optimum ≤ 0, and 0 where z > 0
     gap = _relative(np.where(z > 0, slope, np.maximum(slope, 0.0)), right)
-    digits = _digits(EPS * min(factor.condition, 1e100) ** 2)
-    return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, constant)
+    rank, condition = int(np.count_nonzero(factor.scale)), factor.condition
+    if found is not None and found.null.size:
+        rank, condition = len(found.values), _condition(found)
+    digits = _digits(EPS * min(condition, 1e100) ** 2)
+    dependent = dependent_columns(factor.scale, found)
+    return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, dependent)
 
 
 def _cancellation(plain: NormalEquations, which: Array, coef: Array) -> float:
@@ -204,10 +254,15 @@ def _digits(error: float) -> float:
 
 
 def _sentence(answer: _Answer, n_columns: int) -> str:
+    constant = int(np.count_nonzero(answer.factor.scale == 0))
+    varying = n_columns - constant
     text = f"Solved by {answer.method}"
-    if answer.method == "minimum-norm solution":
+    if answer.rank < varying and answer.method == "minimum-norm solution":
         text = (
-            f"The columns are linearly dependent (rank {answer.rank} of {n_columns}): the shortest of all best "
+            f"The columns are linearly dependent (rank {answer.rank} of {varying}): the shortest of all best "
             "fits was taken; predictions are unique, coefficients are not"
         )
-    return f"{text}; about {answer.digits:.0f} digits of the coefficients can be trusted."
+    elif answer.rank < varying:
+        text += f"; the columns are linearly dependent (rank {answer.rank} of {varying}): others may fit as well"
+    text += f"; about {answer.digits:.0f} digits of the coefficients can be trusted."
+    return text + columns_at_rest(constant, n_columns)

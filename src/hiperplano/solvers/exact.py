@@ -1,37 +1,52 @@
 """Products of rows with vectors, correct to about twice the digits of float64, through ordinary BLAS.
 
-Numbers are cut into slices of few bits on a common grid. A product of two slices, and any sum of such
-products that `_slice_bits` allows for, fits into 53 bits: BLAS then makes no rounding error at all, in any
-order of additions. (Ozaki, Ogita, Oishi, Rump 2012 use this for matrix products.)
+Numbers are cut into slices of few bits on a common grid. A product of two slices, and any sum of so many of them as
+a block has rows or columns, fits into 53 bits: BLAS then makes no rounding error at all, in any order of additions.
+(Ozaki, Ogita, Oishi, Rump 2012 use this for matrix products.) The rows are many and the vectors few, so rows are cut
+into long slices, at most two and what is left, and vectors into short ones. Products with what is left are so small
+that their rounding does not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.solvers.statistics import largest
 
-_SLICES = 5
-_LEVELS = 6  # products of slices i and j are kept for i + j < _LEVELS
+_LONG = 27  # bits of a slice of the rows
+_LEAST = 50  # bits of a vector that are cut exactly
 
 
-def _slice_bits(n_terms: int) -> int:
-    # Eight times as many: sums of up to _LEVELS pairs of slices share a grid.
-    return (53 - int(np.ceil(np.log2(8 * max(2, n_terms))))) // 2
-
-
-def _slices(values: Array, bits: int) -> Iterator[Array]:
-    """Cut numbers of size at most one: multiples of 2**-bits, then of 2**-(2·bits), and so on."""
-    for position in range(1, _SLICES + 1):
+def _cut_vector(values: Array, bits: int, least: int) -> Array:
+    """Numbers of size at most one as slices of `bits` bits, until `least` are cut, and what is left; in columns."""
+    parts = []
+    for position in range(1, -(-least // bits) + 1):
         grid = np.ldexp(1.5, 52 - position * bits)
-        part = (values + grid) - grid
-        yield part
-        values = values - part
-        if not values.any():
-            return
+        parts.append((values + grid) - grid)
+        values = values - parts[-1]
+    return np.stack([*parts, values], axis=1)
+
+
+class _Vector:
+    """A vector, ready to meet slices of rows: the smaller those are, the fewer of its own slices matter."""
+
+    def __init__(self, values: Array, bits: int) -> None:
+        self.size = _power_above(np.abs(values).max(initial=0.0))
+        scaled = values / self.size
+        self._cuts = [_cut_vector(scaled, bits, least) for least in (_LEAST, _LEAST - _LONG, 0)]
+
+    def meet(self, level: int) -> Array:
+        """Slices in columns, for the rows' slice number `level`."""
+        return self._cuts[level]
+
+    def take(self, rows: slice) -> _Vector:
+        part = object.__new__(_Vector)
+        part.size, part._cuts = self.size, [cut[rows] for cut in self._cuts]
+        return part
 
 
 def _power_above(size: Array) -> Array:
@@ -66,7 +81,8 @@ class ExactProducts:
     def __init__(self, design: Design) -> None:
         self.unit = _power_above(largest(design))
         self._design = design
-        self._bits = _slice_bits(max(design.n_rows, design.n_columns))
+        terms = max(design.block_rows(), design.n_columns, 2)
+        self._bits = 53 - _LONG - int(np.ceil(np.log2(terms)))
 
     def residual_and_gradient(self, y: Array, r: Array, coef: Array, intercept: float, u: Array) -> tuple[Array, Array]:
         """f = y − r − intercept − x·coef by row, and g = xᵀ·(u₁ + u₂ + …)/unit, each rounded once.
@@ -74,47 +90,62 @@ class ExactProducts:
         Parameters
         ----------
         u : ndarray of shape (n, parts)
-            The parts of an exactly represented vector, largest first.
+            The parts of an exactly represented vector, largest first, each below the rounding of the one before.
         """
-        bits = self._bits
-        scaled = coef * self.unit
-        size = _power_above(np.abs(scaled).max(initial=0.0))
-        right = np.stack(list(_slices(scaled / size, bits)), axis=1)
-        sizes = _power_above(np.abs(u).max(axis=0, initial=0.0))
+        right, left = _Vector(coef * self.unit, self._bits), _Vector(u[:, 0], self._bits)
+        rest = u[:, 1:].sum(axis=1) if u.shape[1] > 1 else None
         f = np.empty(len(y))
 
         def statistic(block: Block) -> Sums:
             rows = block.rows
-            by_level = np.zeros((_LEVELS, len(block)))
-            gradient = np.zeros((u.shape[1], _LEVELS, len(coef)))
-            left = [np.stack(list(_slices(u[rows, k] / sizes[k], bits)), axis=1) for k in range(u.shape[1])]
-            for i, part in enumerate(self._cut(block.counted())):
-                scores = part @ right
-                for j in range(min(right.shape[1], _LEVELS - i)):
-                    by_level[i + j] += scores[:, j]
-                for k, slices in enumerate(left):
-                    sums = part.T @ slices
-                    for j in range(min(slices.shape[1], _LEVELS - i)):
-                        gradient[k, i + j] += sums[:, j]
-            total, error = _two_sum(y[rows], -r[rows])
-            for term in (np.full(len(block), -intercept), *(-size * by_level)):
-                total, slip = _two_sum(total, term)
-                error += slip
-            f[rows] = total + error
-            return (gradient,)
+            mine, scores, sums = left.take(rows), [], []
+            for level, part in enumerate(self._cut(block.counted())):
+                scores.append(part @ right.meet(level))
+                sums.append(part.T @ mine.meet(level))
+                if rest is not None and level < 2:  # beyond, below the rounding of the rounding
+                    sums.append(part.T @ (rest[rows, None] / mine.size))
+            terms = (y[rows], -r[rows], np.full(len(block), -intercept), *(-right.size * _columns(scores)))
+            f[rows] = np.add(*_sum(terms))
+            return _sum(_columns(sums))
 
-        (gradient,) = self._design.fold(statistic)
-        total, error = np.zeros(len(coef)), np.zeros(len(coef))
-        for term in (gradient * sizes[:, None, None]).reshape(-1, len(coef)):
-            total, slip = _two_sum(total, term)
-            error += slip
-        return f, total + error
+        total, error = self._design.fold(statistic, _add)
+        return f, left.size * (total + error)
 
-    def _cut(self, block: Block) -> Iterator[Array]:
-        if isinstance(block.x, np.ndarray):
-            yield from _slices(block.x / self.unit, self._bits)
-            return
-        for data in _slices(block.x.data / self.unit[block.x.indices], self._bits):
-            part = block.x.astype(np.float64)
-            part.data = data
-            yield part
+    def _cut(self, block: Block) -> Iterator[Any]:
+        """Slices of the rows: two of them and what is left, or fewer if nothing is."""
+        dense = isinstance(block.x, np.ndarray)
+        values = block.x / self.unit if dense else block.x.data / self.unit[block.x.indices]
+        for position in (1, 2):
+            grid = np.ldexp(1.5, 52 - position * _LONG)
+            part = values + grid
+            part -= grid
+            yield part if dense else _with_entries(block.x, part)
+            values -= part
+            if not values.any():
+                return
+        yield values if dense else _with_entries(block.x, values)
+
+
+def _with_entries(rows: Any, data: Array) -> Any:
+    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _columns(products: list[Array]) -> Array:
+    """All columns, as rows."""
+    return np.concatenate([product.T for product in products])
+
+
+def _sum(terms: Iterable[Array]) -> tuple[Array, Array]:
+    """The sum of some arrays and its error, to twice the digits."""
+    first, *others = terms
+    total, error = first, np.zeros(len(first))
+    for term in others:
+        total, slip = _two_sum(total, term)
+        error += slip
+    return total, error
+
+
+def _add(a: Sums, b: Sums) -> Sums:
+    """Add sums that have errors."""
+    total, slip = _two_sum(a[0], b[0])
+    return total, a[1] + b[1] + slip

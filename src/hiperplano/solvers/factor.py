@@ -39,10 +39,20 @@ class Factor:
         """U⁻¹·right."""
         return np.asarray(lapack.dtrtrs(self.upper, right)[0])
 
-    def inverse(self) -> Array:
-        """(XᵀX + penalty)⁻¹ in the units of the data, with zeros for columns that do not vary."""
-        half = self.scale[:, None] * self.backward(np.eye(len(self.scale)))
-        return np.asarray(half @ half.T)
+
+@dataclass(frozen=True)
+class Columns:
+    """A few rows whose products of columns are those of all rows, less their means, times `scale`; no penalty.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r, d)
+    scale : ndarray of shape (d,)
+        0 for a column that does not vary.
+    """
+
+    rows: Array
+    scale: Array
 
 
 def cholesky(gram: Array, scale: Array) -> Factor | None:

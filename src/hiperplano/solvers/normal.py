@@ -87,3 +87,8 @@ def inverse_root(squares: Array) -> Array:
     """1/√ of sums of squares, 0 where they are 0."""
     with np.errstate(divide="ignore"):
         return np.where(squares > 0, 1.0 / np.sqrt(squares), 0.0)
+
+
+def reciprocal(length: Array) -> Array:
+    """One over each, 0 for 0."""
+    return np.where(length > 0, 1.0 / np.where(length > 0, length, 1.0), 0.0)

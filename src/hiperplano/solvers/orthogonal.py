@@ -7,12 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.factor import Factor
+from hiperplano.solvers.factor import Columns
 from hiperplano.solvers.normal import NormalEquations
 
 
-def triangle(design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, right: Array) -> Array:
-    """The triangle of [1, scaled columns, right], with √alpha rows below the columns.
+class Triangles(NamedTuple):
+    """Of [scaled columns, right], without and with √alpha rows below the columns; each of shape (d + k, d + k)."""
+
+    bare: Array
+    penalised: Array
+
+
+def triangles(design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, right: Array) -> Triangles:
+    """The triangles of [1, scaled columns, right], less the row and column of the intercept.
 
     Parameters
     ----------
@@ -20,11 +27,6 @@ def triangle(design: Design, equations: NormalEquations, alpha: float, fit_inter
         Tells where columns are measured from and their scale.
     right : ndarray of shape (n, k)
         Target columns.
-
-    Returns
-    -------
-    ndarray of shape (d + k, d + k)
-        Without the row and column of the intercept.
     """
     # A column of zeros would keep a row of the triangle from the others: such columns take no part.
     varying = np.flatnonzero(equations.scale)
@@ -43,16 +45,20 @@ def triangle(design: Design, equations: NormalEquations, alpha: float, fit_inter
             rows *= np.sqrt(block.weight)[:, None]
         return (_triangle_of(rows),)
 
+    def placed(upper: Array) -> Array:
+        inner = np.zeros((first + d + k, first + d + k))
+        inner[: len(upper)] = upper
+        places = np.concatenate([varying, design.n_columns + np.arange(k)])
+        full = np.zeros((design.n_columns + k, design.n_columns + k))
+        full[np.ix_(places, places)] = inner[first:, first:]
+        return full
+
     (upper,) = design.fold(statistic, _merge)
-    if alpha:
-        below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
-        (upper,) = _merge((upper,), (below,))
-    inner = np.zeros((first + d + k, first + d + k))
-    inner[: len(upper)] = upper
-    places = np.concatenate([varying, design.n_columns + np.arange(k)])
-    full = np.zeros((design.n_columns + k, design.n_columns + k))
-    full[np.ix_(places, places)] = inner[first:, first:]
-    return full
+    bare = placed(upper)
+    if not alpha:
+        return Triangles(bare, bare)
+    below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
+    return Triangles(bare, placed(_merge((upper,), (below,))[0]))
 
 
 def _merge(left: Sums, right: Sums) -> Sums:
@@ -71,8 +77,14 @@ class Directions(NamedTuple):
     basis: Array
     null: Array
 
+    def columns(self, scale: Array) -> Columns:
+        """Only what is there, as rows that stand for all rows."""
+        rows = np.zeros((len(self.values), len(scale)))
+        rows[:, scale > 0] = self.values[:, None] * self.basis.T
+        return Columns(rows, scale)
 
-def directions(factor: Factor, blur: Array) -> Directions:
+
+def directions(upper: Array, scale: Array, blur: Array) -> Directions:
     """Which directions are there, among the columns that vary.
 
     A direction counts as absent when it is shorter than the rounding errors made, or than what the rounding of
@@ -80,11 +92,13 @@ def directions(factor: Factor, blur: Array) -> Directions:
 
     Parameters
     ----------
+    upper, scale : ndarray of shape (d, d) and (d,)
+        The triangle, and by what columns were multiplied: 0 for those that do not vary.
     blur : ndarray of shape (d,)
         Rounding of each column as it was written down, relative to its spread.
     """
-    varying = np.flatnonzero(factor.scale)
-    left, values, right = np.linalg.svd(factor.upper[np.ix_(varying, varying)])
+    varying = np.flatnonzero(scale)
+    left, values, right = np.linalg.svd(upper[np.ix_(varying, varying)])
     made = 16 * len(values) * float(np.finfo(float).eps) * float(values.max(initial=0.0))
     written = 2 * np.sqrt(np.square(right) @ np.square(blur[varying]))
     present = values > np.maximum(made, written)

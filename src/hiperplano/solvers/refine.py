@@ -16,7 +16,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.solvers.exact import ExactProducts, two_product
 from hiperplano.solvers.factor import Factor
 from hiperplano.solvers.normal import NormalEquations
-from hiperplano.solvers.orthogonal import triangle
+from hiperplano.solvers.orthogonal import triangles
 from hiperplano.solvers.statistics import centred_product, centred_scores
 
 _MOST_STEPS = 10
@@ -125,7 +125,7 @@ def by_triangle(design: Design, factor: Factor, equations: NormalEquations, alph
 
     def solve(f: Array, gain: Array) -> Array:
         size = float(np.abs(f).max()) or 1.0
-        upper = triangle(design, equations, alpha, level, f[:, None] / size)
+        upper = triangles(design, equations, alpha, level, f[:, None] / size).penalised
         return factor.backward(upper[:-1, -1] * size * _signs(upper, factor) + factor.forward(gain))
 
     return solve

@@ -16,7 +16,8 @@ def residual_squares(design: Design, plain: NormalEquations, coef: Array, level:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         z = np.where(plain.scale[:, None] > 0, coef.T / plain.scale[:, None], 0.0) / plain.target_unit
         left = plain.squares - 2 * np.sum(z * plain.cross, axis=0) + np.sum(z * (plain.gram @ z), axis=0)
-        if (left > _SMALL * (plain.squares + np.square(z).sum(axis=0))).all():
+        terms = plain.squares + np.sum(np.abs(z) * (np.abs(plain.gram) @ np.abs(z)), axis=0)
+        if (left > _SMALL * terms).all():
             return np.asarray(left * plain.target_unit**2)
     return summed_residual_squares(design, plain.mean, plain.target_mean, coef, None if level else np.zeros(len(coef)))
 

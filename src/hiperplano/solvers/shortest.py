@@ -30,7 +30,7 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     ndarray of shape (targets, d)
     """
     unit = float(length.max(initial=0.0)) or 1.0
-    turn, upper, pivots = _graded_qr(basis * (length / unit)[:, None])
+    turn, upper, pivots = graded_qr(basis * (length / unit)[:, None])
     coef = np.empty((turned.shape[1], len(length)))
     for target, right in enumerate(turned.T):
         if alpha is None or alpha[target] == 0:
@@ -41,7 +41,7 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     return coef
 
 
-def _graded_qr(rows: Array) -> tuple[Array, Array, Array]:
+def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
     """Q, R and pivots of a matrix whose rows differ in size by any factor."""
     order = np.argsort(-np.abs(rows).max(axis=1, initial=0.0), kind="stable")
     turn, upper, pivots = qr(rows[order], mode="economic", pivoting=True, check_finite=False)
@@ -53,7 +53,7 @@ def _graded_qr(rows: Array) -> tuple[Array, Array, Array]:
 def _ridge(rows: Array, right: Array, root: float) -> Array:
     """min ‖rows·w − right‖² + root²·‖w‖², where columns, and both parts, may differ in size by any factor."""
     size = np.hypot(np.linalg.norm(rows, axis=0), root)
-    turn, upper, pivots = _graded_qr(np.vstack([rows, root * np.eye(rows.shape[1])]) / size)
+    turn, upper, pivots = graded_qr(np.vstack([rows, root * np.eye(rows.shape[1])]) / size)
     answer = np.empty(len(size))
     answer[pivots] = solve_triangular(upper, turn[: len(rows)].T @ right, check_finite=False)
     return np.asarray(answer / size)

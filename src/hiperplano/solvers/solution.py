@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.factor import Factor
+from hiperplano.solvers.factor import Columns, Factor
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class LeastSquaresSolution(Solution):
         Weighted sums of squares: of the residuals, and of the target about its mean (about 0 without intercept).
     mean : ndarray of shape (d,)
         Weighted means of the columns; zeros without intercept.
+    scale : ndarray of shape (d,)
+        One over the length of each centred column; 0 if it does not vary.
     total : float
         Sum of the weights.
     alpha : ndarray of shape (targets,)
@@ -68,6 +70,8 @@ class LeastSquaresSolution(Solution):
         Columns that take part in an exact linear relation, or do not vary.
     factor : Factor or None
         Of the columns with the penalty.
+    columns : Columns or None
+        Without the penalty, where `factor` is too far from them, or is missing.
     """
 
     rank: int
@@ -76,10 +80,19 @@ class LeastSquaresSolution(Solution):
     rss: Array = field(repr=False)
     tss: Array = field(repr=False)
     mean: Array = field(repr=False)
+    scale: Array = field(repr=False)
     total: float = field(repr=False)
     alpha: Array = field(repr=False)
     dependent: tuple[int, ...] = ()
     factor: Factor | None = field(default=None, repr=False)
+    columns: Columns | None = field(default=None, repr=False)
+
+
+def columns_at_rest(constant: int, n_columns: int) -> str:
+    """The sentence of a status on columns that do not vary; empty if there are none."""
+    if not constant:
+        return ""
+    return f" {constant} of {n_columns} columns {'does' if constant == 1 else 'do'} not vary and got the coefficient 0."
 
 
 def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:

@@ -38,7 +38,7 @@ class Units:
             rss, tss = (sums * self.target**2 * self.weight for sums in (solution.rss, solution.tss))
             coef = solution.coef * self.target[:, None]
             alpha = solution.alpha * self.weight
-            factor = solution.factor
+            factor, columns, root = solution.factor, solution.columns, np.sqrt(self.weight)
             return replace(
                 solution,
                 coef=coef,
@@ -46,9 +46,11 @@ class Units:
                 objective=penalised_sum(rss, alpha, coef),
                 rss=rss,
                 tss=tss,
+                scale=solution.scale / root,
                 total=solution.total * self.weight,
                 alpha=alpha,
-                factor=None if factor is None else replace(factor, scale=factor.scale / np.sqrt(self.weight)),
+                factor=None if factor is None else replace(factor, scale=factor.scale / root),
+                columns=None if columns is None else replace(columns, scale=columns.scale / root),
             )
 
 

@@ -10,12 +10,14 @@ from scipy.optimize import nnls
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import one_blas_thread
-from hiperplano.solvers.normal import inverse_root
+from hiperplano.solvers.factor import Columns
+from hiperplano.solvers.normal import inverse_root, reciprocal
 from hiperplano.solvers.residuals import summed_residual_squares
 from hiperplano.solvers.shortest import shortest
-from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 
 EPS = float(np.finfo(float).eps)
+_MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 
 
 class _Rows(NamedTuple):
@@ -54,6 +56,10 @@ def wide_least_squares(
     unique = bool((alpha > 0).all())
     choice = "some of them" if positive else "the shortest"
     reason = "" if unique else f" (many coefficients fit equally well: {choice} were taken)"
+    at_rest = columns_at_rest(int(np.count_nonzero(rows.length == 0)), design.n_columns)
+    kept_rows = None
+    if unique and design.n_columns <= _MOST_KEPT:
+        kept_rows = Columns(values[:, None] * basis[kept], reciprocal(rows.length))
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
@@ -62,16 +68,18 @@ def wide_least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=EPS,
         converged=True,
-        status=f"Solved by {method}{reason}; about {digits:.0f} digits of the coefficients can be trusted.",
+        status=f"Solved by {method}{reason}; about {digits:.0f} digits of the coefficients can be trusted.{at_rest}",
         rank=len(values),
         condition=condition,
         digits=digits,
         rss=rss,
         tss=np.sum(rows.right**2, axis=0),
         mean=rows.mean,
+        scale=reciprocal(rows.length),
         total=rows.total,
         alpha=alpha,
         dependent=() if unique else tuple(range(design.n_columns)),
+        columns=kept_rows,
     )
 
 
@@ -102,7 +110,7 @@ def _centred_rows(design: Design, level: bool) -> _Rows:
 
 def _nonnegative(rows: _Rows, alpha: Array) -> Array:
     """In coordinates of unit-length columns, where signs are the same."""
-    scale = np.where(rows.length > 0, 1.0 / np.where(rows.length > 0, rows.length, 1.0), 0.0)
+    scale = reciprocal(rows.length)
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
         x, target = rows.x, right

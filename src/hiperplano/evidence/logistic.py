@@ -1,0 +1,157 @@
+"""Standard errors and tests of a logistic fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc, ndtr, ndtri
+
+from hiperplano.data.design import Array
+from hiperplano.data.parameters import check_number
+from hiperplano.errors import NotAvailable
+from hiperplano.evidence.odds import OddsSummary
+from hiperplano.evidence.profile import profile
+from hiperplano.evidence.summary import coefficient_names
+from hiperplano.solvers.coordinates import Coordinates
+from hiperplano.solvers.firth import FirthSolution
+from hiperplano.solvers.logistic import LogisticSolution
+
+
+def summarise(model: Any, level: float) -> OddsSummary:
+    """The summary of a fitted logistic model, from what `fit` kept."""
+    solution: LogisticSolution = model.solution_
+    if solution.hessian is None:
+        size = solution.coef.size + solution.intercept.size
+        raise NotAvailable(
+            f"No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers at "
+            "the solution. Ask for it with inference(model, X, y)."
+        )
+    return table(model, solution, scaled_covariance(solution, solution.hessian), "classical", level)
+
+
+def scaled_covariance(solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
+    """Covariance of the scaled parameters: the inverse information, or a sandwich around `meat`.
+
+    `hessian` is that of the mean loss with its penalty; `meat` is Σ of squared gradients over the rows.
+    """
+    diagonal = np.tile(solution.penalty_diagonal(), len(solution.coef))
+    inverse = pseudo_inverse(hessian)
+    if meat is not None:
+        return np.asarray(inverse @ (meat / solution.total**2) @ inverse)
+    if solution.strength == 0:
+        return np.asarray(inverse / solution.total)
+    return np.asarray(inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total)
+
+
+def pseudo_inverse(hessian: Array) -> Array:
+    """The inverse, after bringing the diagonal to one."""
+    root = np.sqrt(hessian.diagonal())
+    if not (root > 0).all():
+        raise NotAvailable(
+            "No standard errors: some column does not vary, or the information about it is 0. Leave such columns out."
+        )
+    unit = hessian / np.outer(root, root)
+    if np.linalg.cond(unit) > 1e14:
+        raise NotAvailable(
+            "No standard errors: columns depend on each other, so single coefficients are not determined. Drop a "
+            "column of each relation, or set a finite C."
+        )
+    return np.asarray(np.linalg.inv(unit) / np.outer(root, root))
+
+
+def to_data(coordinates: Coordinates, n_scores: int) -> Array:
+    """The matrix from scaled parameters of all scores to contrasts in the units of the data.
+
+    With several scores these are differences to the first class.
+    """
+    if n_scores == 1:
+        return coordinates.matrix()
+    contrast = np.hstack([-np.ones((n_scores - 1, 1)), np.eye(n_scores - 1)])
+    return np.kron(contrast, coordinates.matrix())
+
+
+def table(
+    model: Any, solution: LogisticSolution, covariance: Array, kind: str, level: float, n_rows: float | None = None
+) -> OddsSummary:
+    """Arrange coefficients and covariance (of the scaled parameters)."""
+    check_number("summary", "level", level, 0.0, 1.0, open_low=True)
+    n_scores, fit_intercept = len(solution.coef), bool(model.fit_intercept)
+    change = to_data(solution.coordinates, n_scores)
+    covariance = change @ covariance @ change.T
+    coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
+    if n_scores > 1:
+        coef = coef[1:] - coef[0]
+    se = np.sqrt(np.maximum(covariance.diagonal(), 0.0)).reshape(coef.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(se > 0, coef / se, 0.0)
+    p = 2.0 * ndtr(-np.abs(statistic))
+    reach = ndtri(0.5 + level / 2) * se
+    low, high = coef - reach, coef + reach
+    if isinstance(solution, FirthSolution) and kind == "classical":
+        ends, tests = profile(solution, level)
+        low, high, p = ends[:, 0][None], ends[:, 1][None], tests[None]
+    elif solution.strength > 0 or solution.unbounded:
+        p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
+
+    def shaped(values: Array) -> Array:
+        return np.asarray(values[0] if n_scores == 1 else values)
+
+    rows = solution.total if n_rows is None else n_rows
+    return OddsSummary(
+        title=f"{type(model).__name__}: {rows:g} rows, {kind} standard errors",
+        names=coefficient_names(model, fit_intercept),
+        coef=shaped(coef),
+        se=shaped(se),
+        statistic=shaped(statistic),
+        p=shaped(p),
+        low=shaped(low),
+        high=shaped(high),
+        stats=_stats(solution, coef.size, coef.shape[0] * fit_intercept),
+        level=float(level),
+        statistic_name="z",
+        covariance=covariance,
+        blocks=[] if n_scores == 1 else [f"{name} against {model.classes_[0]}" for name in model.classes_[1:]],
+        notes=_notes(model, solution, kind),
+    )
+
+
+def _stats(solution: LogisticSolution, n_parameters: int, n_intercepts: int) -> dict[str, Any]:
+    n = solution.total
+    df = n_parameters - n_intercepts
+    lr = max(solution.null_deviance - solution.deviance, 0.0)
+    return {
+        "loglik": -0.5 * solution.deviance,
+        "deviance": solution.deviance,
+        "null_deviance": solution.null_deviance,
+        "lr": lr,
+        "lr_p": float(chdtrc(df, lr)),
+        "mcfadden_r2": 1.0 - solution.deviance / solution.null_deviance,
+        "aic": solution.deviance + 2.0 * n_parameters,
+        "bic": solution.deviance + np.log(n) * n_parameters,
+        "n": n,
+        "df": n - n_parameters,
+    }
+
+
+def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]:
+    notes = []
+    if isinstance(solution, FirthSolution):
+        notes.append(
+            "Firth's penalised likelihood: intervals and p-values are those of its profile, z is coefficient over "
+            "standard error."
+        )
+    elif solution.unbounded:
+        notes.append(
+            "the classes are separated: coefficients were stopped on their way to infinity, and nothing that assumes "
+            "a maximum of the likelihood holds. Set firth=True, or a finite C."
+        )
+    elif solution.strength > 0:
+        notes.append(
+            f"the fit is penalised (C={1.0 / (solution.strength * solution.total):g}): its coefficients are drawn "
+            "towards 0, so p-values and intervals, which assume that they are right on average, do not hold and are "
+            "left out; standard errors tell the spread, not the bias. C=np.inf gives plain maximum likelihood."
+        )
+    if kind != "classical":
+        notes.append(f"{kind}: standard errors hold also if the model's variance is wrong.")
+    return tuple(notes)

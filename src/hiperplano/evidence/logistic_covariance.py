@@ -1,0 +1,165 @@
+"""Standard errors of a logistic model on given rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data import Block, Design, validate
+from hiperplano.data.design import Array, Sums
+from hiperplano.data.labels import label_weight
+from hiperplano.data.threads import one_blas_thread
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
+from hiperplano.evidence.logistic import scaled_covariance, table
+from hiperplano.evidence.odds import OddsSummary
+from hiperplano.solvers.likelihood import Likelihood
+from hiperplano.solvers.logistic import LogisticSolution
+
+KINDS = ("classical", "HC0", "HC1")
+
+
+def logistic_inference(
+    solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float
+) -> OddsSummary:
+    """The table of a model's coefficients, judged on the rows given."""
+    if cov not in KINDS:
+        words = ", ".join(repr(kind) for kind in KINDS)
+        raise InvalidParameter(
+            f"inference: cov={cov!r} with a logistic model; cov must be one of {words} there: leverage corrections "
+            "belong to least squares. Choose one of them."
+        )
+    design = coded_rows(model, X, y, sample_weight)
+    with one_blas_thread():
+        problem = Likelihood(design, solution.coordinates, len(solution.coef), solution.strength)
+        theta = solution.coordinates.parameters(solution.coef, solution.intercept)
+        value, _, hessian = problem.evaluate_with_hessian(theta)
+        meat = None if cov == "classical" else _squared_gradients(problem, theta)
+    here = replace(
+        solution,
+        total=problem.total,
+        deviance=2.0 * problem.total * (value - problem.penalty_value(theta)),
+        null_deviance=2.0 * problem.total * problem.prior_loss(),
+    )
+    if cov == "HC1" and meat is not None:
+        k = (solution.coef.size + solution.intercept.size * solution.coordinates.level) // len(solution.coef)
+        k *= max(1, len(solution.coef) - 1)
+        meat = meat * (design.n_rows / (design.n_rows - k))
+    return table(model, here, scaled_covariance(here, hessian, meat), cov, level)
+
+
+def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
+    """Rows checked against a fitted classifier, with targets as the likelihood takes them."""
+    design = validate(model, X, y, sample_weight, numeric_target=False, reset=False)
+    labels = design.y[:, 0]
+    codes = np.searchsorted(model.classes_, labels)
+    codes = np.minimum(codes, len(model.classes_) - 1)
+    if not np.array_equal(model.classes_[codes], labels):
+        strange = labels[model.classes_[codes] != labels][0]
+        raise InvalidTarget(
+            f"y holds {strange!r}, a class the model has not seen; labels must be among {model.classes_.tolist()}. "
+            "Pass the rows of the fit, or of the same kind."
+        )
+    target = np.where(codes == 1, 1.0, -1.0) if len(model.classes_) == 2 else codes.astype(np.float64)
+    return design.with_target(target[:, None], label_weight(design, getattr(model, "class_weight", None)))
+
+
+def _squared_gradients(problem: Likelihood, theta: Array) -> Array:
+    """Σᵢ gᵢ·gᵢᵀ of the rows' own gradients, penalty aside."""
+    k = problem.n_scores
+
+    def statistic(block: Block) -> Sums:
+        rows = problem.coordinates.rows(block)
+        score = rows @ theta.T
+        slope = problem.loss.slope(block.y[:, 0], score[:, 0] if k == 1 else score).reshape(len(block), k)
+        if block.weight is not None:
+            slope = slope * block.weight[:, None]
+        own = (slope[:, :, None] * rows[:, None, :]).reshape(len(block), -1)
+        return (own.T @ own,)
+
+    return problem.design.fold(statistic)[0]
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio:
+    """The test of a smaller model within a larger one.
+
+    Attributes
+    ----------
+    statistic : float
+        Twice the difference of the log-likelihoods.
+    df : int
+        Coefficients that only the larger model has.
+    p : float
+        How often chance alone would give so large a statistic, if the smaller model were right.
+    """
+
+    statistic: float
+    df: int
+    p: float
+
+
+def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: Any = None) -> LikelihoodRatio:
+    """Does the larger logistic model fit better than chance would have it?
+
+    Parameters
+    ----------
+    small, large : fitted LogisticRegression with C=np.inf
+        The columns of `small` are among those of `large`.
+    X : table with the columns of both, or a pair (X_small, X_large)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    LikelihoodRatio
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiperplano import LogisticRegression, likelihood_ratio
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X[:, 0] + rng.logistic(size=200) > 0
+    >>> small = LogisticRegression(C=np.inf).fit(X[:, :1], y)
+    >>> large = LogisticRegression(C=np.inf).fit(X, y)
+    >>> likelihood_ratio(small, large, (X[:, :1], X), y).df
+    2
+    """
+    deviances = []
+    for model, rows in zip((small, large), _columns_of(small, large, X), strict=True):
+        check_is_fitted(model)
+        solution = model.solution_
+        if not isinstance(solution, LogisticSolution) or solution.strength > 0 or solution.unbounded:
+            raise NotAvailable(
+                f"likelihood_ratio: {model!r} is not a maximum of the likelihood, which the test compares. Fit "
+                "LogisticRegression(C=np.inf) on data that are not separated."
+            )
+        design = coded_rows(model, rows, y, sample_weight)
+        problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)
+        value, _ = problem.evaluate(solution.coordinates.parameters(solution.coef, solution.intercept))
+        deviances.append(2.0 * problem.total * value)
+    blocks = max(1, len(large.solution_.coef) - 1)
+    df = blocks * (large.n_features_in_ - small.n_features_in_ + large.fit_intercept - small.fit_intercept)
+    if df <= 0:
+        raise InvalidParameter(
+            f"likelihood_ratio: `large` has {df} coefficients more than `small`; it must have at least 1 more. Swap "
+            "the models, or check their columns."
+        )
+    statistic = max(deviances[0] - deviances[1], 0.0)
+    return LikelihoodRatio(statistic, int(df), float(chdtrc(df, statistic)))
+
+
+def _columns_of(small: Any, large: Any, X: Any) -> tuple[Any, Any]:
+    """The rows each model takes."""
+    if isinstance(X, tuple):
+        return X
+    if hasattr(small, "feature_names_in_") and hasattr(large, "feature_names_in_"):
+        return X[list(small.feature_names_in_)], X[list(large.feature_names_in_)]
+    raise InvalidData(
+        "likelihood_ratio: the models were fitted without column names, so their columns cannot be found in X. Pass "
+        "a pair (X_small, X_large)."
+    )

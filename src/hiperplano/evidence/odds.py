@@ -1,0 +1,46 @@
+"""The table of a logistic model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.evidence.summary import Summary
+
+
+@dataclass(frozen=True)
+class OddsSummary(Summary):
+    """A summary with odds ratios: by what the odds are multiplied when a column grows by one.
+
+    Attributes
+    ----------
+    odds_ratio, odds_low, odds_high : ndarray
+        exp of `coef`, `low` and `high`, of their shape.
+    """
+
+    @property
+    def odds_ratio(self) -> Array:
+        return _exp(self.coef)
+
+    @property
+    def odds_low(self) -> Array:
+        return _exp(self.low)
+
+    @property
+    def odds_high(self) -> Array:
+        return _exp(self.high)
+
+    def columns(self) -> dict[str, Array]:
+        """The numeric columns of the table, by heading."""
+        return super().columns() | {
+            "odds ratio": self.odds_ratio,
+            "odds low": self.odds_low,
+            "odds high": self.odds_high,
+        }
+
+
+def _exp(values: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(values))

@@ -1,0 +1,233 @@
+"""Logistic regression whose penalty is chosen by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.parameters import check_number, flag, number, one_of, whole
+from hiperplano.data.threads import one_blas_thread
+from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.losses import Logistic, Softmax
+from hiperplano.models.base import all_or_nothing, publish
+from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
+from hiperplano.selection.scoring import Scorer
+from hiperplano.solvers.likelihood_folds import fold_coefficients
+from hiperplano.solvers.logistic import SOLVERS, fit_likelihood
+
+
+class LogisticRegressionCV(LogisticClassifier):
+    """Logistic or softmax regression with C chosen from `Cs`.
+
+    Fits go from strong to weak penalties, each starting where the last ended; for two classes all folds move
+    together, so that one pass over the rows serves all of them.
+
+    Parameters
+    ----------
+    Cs : int or array-like of float, default=10
+        Values of C to try; an int takes so many from 1e-4 to 1e4, evenly on a logarithmic scale.
+    fit_intercept : bool, default=True
+    cv : int, splitter or iterable of (train, test), optional
+        Five stratified folds by default.
+    scoring : str or callable, optional
+        Any of scikit-learn's scorers, larger is better; the negative log loss by default.
+    class_weight : dict, "balanced" or None, default=None
+    solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
+        For the last fit to all rows, and for the folds of more than two classes, as in `LogisticRegression`.
+    tol : float, default=1e-6
+        Largest entry of the gradient (columns at unit spread) at which fits stop.
+    max_iter : int, default=1000
+        Most steps of each fit.
+
+    Attributes
+    ----------
+    C_ : float
+        The best of `Cs_`; of equal scores the smallest.
+    Cs_ : ndarray of shape (Cs,)
+    scores_ : ndarray of shape (folds, Cs)
+    best_score_ : float
+        Mean over the folds.
+    coef_, intercept_, classes_, solution_, n_iter_, n_features_in_, feature_names_in_
+        Of the fit to all rows with `C_`, as in `LogisticRegression`.
+
+    Notes
+    -----
+    Sample weights count in scores as in fits: a test row of weight 2 is two test rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hiperplano import LogisticRegressionCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegressionCV(Cs=[0.01, 1.0, 100.0]).fit(X, y)
+    >>> model.C_
+    100.0
+    """
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        *,
+        fit_intercept: bool = True,
+        cv: Any = None,
+        scoring: Any = None,
+        class_weight: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+    ) -> None:
+        self.Cs = Cs
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose C, and fit all rows with it.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        """
+        Cs = self._checked_Cs()
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        classes, coded = code_classes(design, self.class_weight)
+        splits = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in check_cv(self.cv, design.y[:, 0], classifier=True).split(design.x, design.y[:, 0])
+        ]
+        trained = np.stack([np.bincount(train, minlength=design.n_rows) > 0 for train, _ in splits], axis=1)
+        _refuse_missing_classes(coded, classes, trained)
+        control: dict[str, Any] = {
+            "tol": number(self, "tol", low=0.0, open_low=True),
+            "max_iter": whole(self, "max_iter", low=1),
+        }
+        one_of(self, "solver", SOLVERS)
+        with one_blas_thread():
+            if len(classes) == 2:
+                coef, intercept, _ = fold_coefficients(coded, trained, Cs, flag(self, "fit_intercept"), **control)
+                coef, intercept = coef[:, :, None, :], intercept[:, :, None]
+            else:
+                coef, intercept = self._one_by_one(coded, trained, Cs, len(classes), control)
+            tested = [test for _, test in splits]
+            if self.scoring is None:
+                scores = _log_loss_scores(coded, tested, coef, intercept)
+            else:
+                scores = self._scores_by_scorer(design, classes, tested, coef, intercept)
+        mean = scores.mean(axis=0)
+        best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
+        solution = fit_likelihood(
+            coded,
+            n_scores=coef.shape[2],
+            strength=1.0 / (Cs[best] * coded.total_weight),
+            fit_intercept=self.fit_intercept,
+            solver=self.solver,
+            start=(coef[best].mean(axis=0), intercept[best].mean(axis=0)),
+            **control,
+        )
+        self.classes_, self.Cs_, self.C_ = classes, Cs, float(Cs[best])
+        self.scores_, self.best_score_ = scores, float(mean[best])
+        publish(self, solution, design.x.dtype, one_target=False)
+        return self
+
+    def _checked_Cs(self) -> Array:
+        if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
+            if self.Cs < 1:
+                raise InvalidParameter(f"LogisticRegressionCV: Cs={self.Cs}; Cs must be 1 or more. Set it so.")
+            return np.logspace(-4, 4, int(self.Cs))
+        values = np.ravel(self.Cs).tolist()
+        if not values:
+            raise InvalidParameter("LogisticRegressionCV: Cs is empty; at least one value is needed. Pass some.")
+        name = "LogisticRegressionCV"
+        return np.array(
+            [check_number(name, f"Cs[{i}]", value, 0.0, np.inf, open_low=True) for i, value in enumerate(values)]
+        )
+
+    def _one_by_one(
+        self, design: Design, trained: Array, Cs: Array, n_classes: int, control: dict[str, Any]
+    ) -> tuple[Array, Array]:
+        """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d)."""
+        coef = np.empty((len(Cs), trained.shape[1], n_classes, design.n_columns))
+        intercept = np.empty(coef.shape[:3])
+        for split in range(trained.shape[1]):
+            weight = trained[:, split].astype(np.float64)
+            weight = weight if design.weight is None else weight * design.weight
+            part = design.with_target(design.y, weight)
+            start = None
+            for position in np.argsort(Cs):
+                found = fit_likelihood(
+                    part,
+                    n_scores=n_classes,
+                    strength=1.0 / (Cs[position] * part.total_weight),
+                    fit_intercept=self.fit_intercept,
+                    solver=self.solver,
+                    start=start,
+                    evidence=False,
+                    **control,
+                )
+                start = found.coef, found.intercept
+                coef[position, split], intercept[position, split] = start
+        return coef, intercept
+
+    def _scores_by_scorer(
+        self, design: Design, classes: Array, tested: list[Array], coef: Array, intercept: Array
+    ) -> Array:
+        scores = np.empty((len(tested), len(coef)))
+        for split, test in enumerate(tested):
+            rows, y = design.take(test), design.y[test, 0]
+            scorer = Scorer(self.scoring, None if design.weight is None else design.weight[test])
+            for position in range(len(coef)):
+                given = LogisticRegression()
+                given.classes_, given.n_features_in_ = classes, design.n_columns
+                given.coef_, given.intercept_ = coef[position, split], intercept[position, split]
+                scores[split, position] = scorer(given, rows, y)
+        return scores
+
+
+def _refuse_missing_classes(design: Design, classes: Array, trained: Array) -> None:
+    weight = np.ones(design.n_rows) if design.weight is None else design.weight
+    target = design.y[:, 0]
+    for k, label in enumerate(classes.tolist()):
+        own = target == ((-1.0, 1.0)[k] if len(classes) == 2 else k)
+        mass = (weight * own) @ trained
+        if not mass.all():
+            raise InvalidTarget(
+                f"fold {int(np.flatnonzero(mass == 0)[0])} trains on no row of class {label!r}; every fold needs all "
+                "classes. Use stratified folds, or fewer of them."
+            )
+
+
+def _log_loss_scores(design: Design, tested: list[Array], coef: Array, intercept: Array) -> Array:
+    """Negative mean log loss of every split's test rows, of shape (splits, Cs)."""
+    n_Cs, n_splits, k, d = coef.shape
+    members = [np.sort(test) for test in tested]
+    loss: Any = Logistic() if k == 1 else Softmax()
+
+    def statistic(block: Block) -> Sums:
+        sums, totals = np.zeros((n_splits, n_Cs)), np.zeros(n_splits)
+        for split, test in enumerate(members):
+            first, last = np.searchsorted(test, [block.rows.start, block.rows.stop])
+            if first == last:
+                continue
+            here = test[first:last] - block.rows.start
+            score = block.x[here] @ coef[:, split].reshape(-1, d).T + intercept[:, split].ravel()
+            weight = np.ones(len(here)) if block.weight is None else block.weight[here]
+            y = block.y[here, 0]
+            for position in range(n_Cs):
+                part = score[:, position * k : (position + 1) * k]
+                sums[split, position] = weight @ loss.value(y, part[:, 0] if k == 1 else part)
+            totals[split] = weight.sum()
+        return sums, totals
+
+    sums, totals = design.fold(statistic)
+    return np.asarray(-sums / totals[:, None])

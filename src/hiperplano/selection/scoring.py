@@ -1,0 +1,22 @@
+"""Scorers that know about weights."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+from sklearn.metrics import get_scorer
+
+from hiperplano.data.design import Array
+
+
+class Scorer:
+    """One of scikit-learn's scorers, or any callable like them, given weights if it takes them."""
+
+    def __init__(self, scoring: Any, weight: Array | None) -> None:
+        self._score = get_scorer(scoring)
+        named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
+        self._extra = {"sample_weight": weight} if weight is not None and named else {}
+
+    def __call__(self, model: Any, X: Any, y: Array) -> float:
+        return float(self._score(model, X, y, **self._extra))

@@ -1,0 +1,57 @@
+"""Newton's method with the whole Hessian, every pass giving value, gradient and Hessian."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.likelihood import Likelihood
+from hiperplano.solvers.metric import inverse
+from hiperplano.solvers.quasi_newton import State, drive, search
+
+_RUNNING = 3  # steps that no longer shrink, at a gradient that is small: the minimum is at infinity
+
+
+_VISIBLE = 1e-3  # a smaller step is rounding, not growth
+
+
+class Minimum(NamedTuple):
+    """The end of Newton's method, the Hessian there, and whether parameters run off without end."""
+
+    state: State
+    hessian: Any = None
+    unbounded: bool = False
+
+
+def newton(problem: Likelihood, theta: Array, tol: float, max_steps: int, settled: float) -> Minimum:
+    """Minimise until the gradient is below `tol` and the next step would move no parameter by more than `settled`.
+
+    That step is then taken too, unseen: it makes the error of the parameters the square of what it was.
+    """
+    hessian: Array = np.empty(0)
+
+    def look(point: Array) -> tuple[float, Array]:
+        nonlocal hessian
+        value, gradient, hessian = problem.evaluate_with_hessian(point)
+        return value, gradient
+
+    state = State(theta, *look(theta))
+    sizes: list[float] = []
+    while True:
+        here = hessian
+        direction = -inverse(here)(state.gradient)
+        sizes.append(float(np.abs(direction).max(initial=0.0)))
+        small = state.largest <= tol
+        if small and sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0))):
+            state.theta = state.theta + direction
+            return Minimum(state, here)
+        running = small and len(sizes) > _RUNNING and sizes[-1] > max(0.5 * sizes[-1 - _RUNNING], _VISIBLE)
+        if running or state.steps >= max_steps:
+            return Minimum(state, here, unbounded=running)
+        found = drive(search(state, direction), look)
+        if found is None:
+            state.stalled = True
+            return Minimum(state, here)
+        state = found
