@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from hiperplano.evidence.summary import Summary
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
-    from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.models.logistic import LogisticRegression
+    from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
 

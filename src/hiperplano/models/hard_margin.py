@@ -124,8 +124,8 @@ def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
             "Use LinearSVC with a large C."
         )
     raise NotSeparable(
-        f"No plane{where} has all rows of {one!r} and {other!r} on different sides: {len(proof.rows)} rows with weights "
-        "bring both classes to one point (see `certificate` of this error). Use LinearSVC, which allows for rows on "
-        "the wrong side.",
+        f"No plane{where} has all rows of {one!r} and {other!r} on different sides: {len(proof.rows)} rows with "
+        "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which allows for "
+        "rows on the wrong side.",
         proof,
     )

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from hiperplano.data import validate
+from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
@@ -117,13 +117,16 @@ class LinearSVC(LinearClassifier):
         self.classes_, codes = encode_labels(design)
         weight = label_weight(design, self.class_weight)
         _refuse_weightless_classes(self.classes_, codes, weight)
+        n_rows = design.n_rows
+        design, weight, kept = _counted(design, weight)
+        codes = codes[kept]
         if at_once:
             solution = crammer_singer(design, codes, len(self.classes_), strength=strength, weight=weight, **control)
         else:
             ones = [1] if len(self.classes_) == 2 else range(len(self.classes_))
             tubes = [Tube.hinge(np.where(codes == one, 1.0, -1.0), strength, squared, weight) for one in ones]
             solution = solve_svm(design, tubes, **control)
-        publish(self, solution, design.x.dtype, one_target=False)
+        publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=False)
         return self
 
     def _refuse_other_than_hinge(self, squared: bool) -> None:
@@ -208,8 +211,11 @@ class LinearSVR(RegressorMixin, LinearModel):
         squared = one_of(self, "loss", words) == words[1]
         control = _control(self)
         design = validate(self, X, y, sample_weight, many_targets=False)
-        tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, design.weight)
-        publish(self, solve_svm(design, [tube], **control), design.x.dtype, one_target=True)
+        n_rows = design.n_rows
+        design, weight, kept = _counted(design, design.weight)
+        tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, weight)
+        solution = solve_svm(design, [tube], **control)
+        publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=True)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -230,6 +236,14 @@ def _control(model: Any) -> dict[str, Any]:
         "tol": number(model, "tol", low=0.0, open_low=True),
         "max_iter": whole(model, "max_iter", low=1),
     }
+
+
+def _counted(design: Design, weight: Array | None) -> tuple[Design, Array | None, Array | slice]:
+    """The rows that weigh something, their weights, and which they are: nothing in the others may matter."""
+    if weight is None or weight.all():
+        return design, weight, slice(None)
+    kept = np.flatnonzero(weight)
+    return type(design)(design.take(kept), design.y[kept]), weight[kept], kept
 
 
 def _refuse_weightless_classes(classes: Array, codes: Array, weight: Array | None) -> None:

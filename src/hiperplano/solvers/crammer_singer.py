@@ -94,7 +94,7 @@ class _Search:
         dual_loops.row_squares(*self.rows, self.square)
         self.alpha, self.coef = np.zeros((n, n_classes)), np.zeros((design.n_columns, n_classes))
         self.level, self.total = np.zeros(n_classes), np.zeros(n_classes)
-        self.pull = (float(self.square.mean()) or 1.0) if fit_intercept else 0.0
+        self.pull = float(self.square.mean()) + 1.0 / float(self.cap.sum()) if fit_intercept else 0.0
         self.order, self.size, self.largest = np.empty(0, dtype=np.int64), 0, np.inf
         self._call_back(np.zeros((n, n_classes)))
 

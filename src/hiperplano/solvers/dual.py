@@ -56,13 +56,22 @@ class _Ascent:
         self.square, self.beta, self.coef = np.empty(n), np.zeros(n), np.zeros(design.n_columns)
         dual_loops.row_squares(*self.rows, self.square)
         self.state = np.zeros(dual_loops.STATE_SIZE)
-        self.state[dual_loops.PULL] = (float(self.square.mean()) or 1.0) if fit_intercept else 0.0
+        self.state[dual_loops.PULL] = self._pull() if fit_intercept else 0.0
         self.state[dual_loops.LARGEST] = np.inf
         self.order = np.argsort(~counted, kind="stable")
         self.size = int(counted.sum())
 
+    def _pull(self) -> float:
+        """How fast the level follows the sum of the multipliers.
+
+        As a column of the rows' size would, but fast enough that all multipliers together can move it by a unit of
+        the scores.
+        """
+        tube = self.problem.tube
+        return float(self.square.mean()) + (tube.give or tube.mean_size / tube.end) / float(self.weight.sum())
+
     def run(self, goal: Goal, budget: Budget) -> Answer:
-        unit = float(np.abs(self.problem.tube.target).mean())
+        unit = self.problem.tube.mean_size
         look_at, least, still = _FIRST_LOOK * unit, np.inf, 0
         best: tuple[Plane, Array, Array] | None = None
         while True:

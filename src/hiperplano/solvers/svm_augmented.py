@@ -36,7 +36,7 @@ def augmented_newton(design: Design, tube: Tube, *, fit_intercept: bool, tol: fl
     with one_blas_thread():
         d = design.n_columns
         squares = _squares(design, tube) if d > MATRIX_COLUMNS else None
-        shift = _typical(design) if fit_intercept and squares is None else np.zeros(d)
+        shift = _typical(design, tube.weight) if fit_intercept and squares is None else np.zeros(d)
         return _from_sample(design, tube, Plane(np.zeros(d), 0.0, shift), fit_intercept, tol, budget, squares)
 
 
@@ -51,10 +51,11 @@ def _squares(design: Design, tube: Tube) -> Array:
     return design.fold(statistic)[0]
 
 
-def _typical(design: Design) -> Array:
+def _typical(design: Design, weight: Array | None) -> Array:
     """Means of the columns, over some rows if there are many."""
-    some = design.take(slice(None, None, max(1, design.n_rows // 4096)))
-    return np.asarray(some.mean(axis=0), dtype=np.float64).ravel()
+    some = slice(None, None, max(1, design.n_rows // 4096))
+    share = np.ones(design.n_rows)[some] if weight is None else weight[some]
+    return np.asarray(design.take(some).T @ (share / share.sum()), dtype=np.float64)
 
 
 def _from_sample(
@@ -65,7 +66,7 @@ def _from_sample(
     search = _Search(Smoothed(design, tube, fit_intercept, squares=squares), Goal.of(tube, tol), budget)
     sampled = max(n // _SAMPLE_SHARE, _SAMPLE_ROWS * (d + 1))
     if 2 * sampled > n or squares is not None:
-        return search.run(zero, _START * float(np.abs(tube.target).mean()) or 1.0, None)
+        return search.run(zero, _START * tube.mean_size or 1.0, None)
     rows = np.sort(np.random.default_rng(0).choice(n, sampled, replace=False))
     part = type(design)(design.take(rows), design.y[rows], None)
     few, share = tube[rows], n / sampled  # so the sample's losses weigh as much as those of all rows
@@ -78,7 +79,7 @@ def _from_sample(
 def _first_width(tube: Tube, view: View, tol: float, fewest: float) -> float:
     """The first of ever smaller widths that costs at most `tol`, by these rows, or that frees few of them."""
     residual, centre = view.residual, tube.middle(view.residual)
-    width = _START * float(np.abs(tube.target).mean())
+    width = _START * tube.mean_size
     while True:
         gamma = tube.multiplier(residual, centre, width / tube.end)
         slack = tube.total(tube.loss(residual) - tube.gain(residual, gamma))

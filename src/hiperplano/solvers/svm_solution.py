@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.solution import Solution
@@ -40,6 +43,12 @@ class SvmSolution(Solution):
 
     dual_objective: float
     multipliers: Array = field(repr=False)
+
+    def for_rows(self, kept: Array | slice, n_rows: int) -> Self:
+        """The same fit where more rows are counted, that had no weight: their multipliers are 0."""
+        multipliers = np.zeros((len(self.multipliers), n_rows))
+        multipliers[:, kept] = self.multipliers
+        return replace(self, multipliers=multipliers)
 
 
 def sentence(method: str, gap: float, tol: float, passes: int, max_iter: int, good: bool) -> str:

@@ -63,6 +63,11 @@ class Tube:
         """The largest multiplier there can be."""
         return float(max(self.high.max(), -self.low.min()))
 
+    @property
+    def mean_size(self) -> float:
+        """Mean of the targets without their signs, by weight: the unit of scores."""
+        return self.total(np.abs(self.target)) / self.total(np.ones(len(self.target)))
+
     def __getitem__(self, rows: slice | Array) -> Tube:
         weight = None if self.weight is None else self.weight[rows]
         return Tube(self.target[rows], self.low[rows], self.high[rows], self.epsilon, self.give, weight)
