@@ -7,17 +7,31 @@ from hypothesis import strategies as st
 
 from hiperplano import losses
 
-BINARY = [losses.Hinge(), losses.Logistic(), losses.Perceptron(), losses.SquaredHinge(), losses.Squared()]
-KINKS = {losses.Hinge: 1.0, losses.Perceptron: 0.0, losses.SquaredHinge: 1.0}
+BINARY = [
+    losses.Hinge(),
+    losses.Logistic(),
+    losses.Perceptron(),
+    losses.SquaredHinge(),
+    losses.Squared(),
+    losses.EpsilonInsensitive(0.25),
+    losses.SquaredEpsilonInsensitive(0.25),
+]
+KINKS = {  # where y·score has one
+    losses.Hinge: [1.0],
+    losses.Perceptron: [0.0],
+    losses.SquaredHinge: [1.0],
+    losses.EpsilonInsensitive: [0.75, 1.25],
+    losses.SquaredEpsilonInsensitive: [0.75, 1.25],
+}
 NAMES = [type(loss).__name__ for loss in BINARY]
 STEP = 1e-6
 
 
 def smooth_scores(loss, y):
-    """Scores away from the loss's kink, where derivatives exist."""
+    """Scores away from the loss's kinks, where derivatives exist."""
     score = np.linspace(-4.0, 4.0, 161) + 0.0123
-    kink = KINKS.get(type(loss))
-    return score if kink is None else score[np.abs(y * score - kink) > 10 * STEP]
+    near = [np.abs(y * score - kink) <= 10 * STEP for kink in KINKS.get(type(loss), [])]
+    return score[~np.any(near, axis=0)] if near else score
 
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])

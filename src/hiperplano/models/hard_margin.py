@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -127,5 +128,5 @@ def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
         f"No plane{where} has all rows of {one!r} and {other!r} on different sides: {len(proof.rows)} rows with "
         "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which allows for "
         "rows on the wrong side.",
-        proof,
+        replace(proof, classes=(one, other)),
     )
