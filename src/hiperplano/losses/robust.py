@@ -1,4 +1,4 @@
-"""Regression losses on which a far point pulls no harder than a near one."""
+"""A regression loss on which a far point pulls no harder than a near one."""
 
 from typing import Any, NamedTuple
 
@@ -22,18 +22,3 @@ class Huber(NamedTuple):
 
     def curvature(self, y: Array, score: Array) -> Array:
         return np.where(np.abs(y - score) <= self.epsilon, 1.0, 0.0)
-
-
-class EpsilonInsensitive(NamedTuple):
-    """max(0, |y − score| − epsilon); at the kinks the slope is 0, one of its subgradients."""
-
-    epsilon: float = 0.1
-
-    def value(self, y: Array, score: Array) -> Array:
-        return np.asarray(np.maximum(0.0, np.abs(y - score) - self.epsilon))
-
-    def slope(self, y: Array, score: Array) -> Array:
-        return np.where(np.abs(score - y) > self.epsilon, np.sign(score - y), 0.0)
-
-    def curvature(self, y: Array, score: Array) -> Array:
-        return np.zeros_like(score)
