@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -14,11 +14,9 @@ from benchmarks.workload import Accuracy, Answer, Array, Request
 PASSES = 5
 
 
-class Stream(NamedTuple):
+class Stream(Labelled):
     """Rows that come one at a time: as arrays of one row, and as the dictionaries that river takes."""
 
-    X: Array
-    y: Array
     rows: list[tuple[Array, Array]]
     dictionaries: list[tuple[dict[int, float], bool]]
 
@@ -37,8 +35,10 @@ def sparse(request: Request) -> Labelled:
 
 def stream(request: Request) -> Stream:
     X, y = logistic_rows(2_000 if request.quick else 100_000, 50)
-    rows = [(X[i : i + 1], y[i : i + 1]) for i in range(len(y))]
-    return Stream(X, y, rows, [(dict(enumerate(x.tolist())), bool(label)) for x, label in zip(X, y, strict=True)])
+    problem = Stream(X, y)
+    problem.rows = [(X[i : i + 1], y[i : i + 1]) for i in range(len(y))]
+    problem.dictionaries = [(dict(enumerate(x.tolist())), bool(label)) for x, label in zip(X, y, strict=True)]
+    return problem
 
 
 def mistakes(equal: float) -> Accuracy[Any]:
