@@ -3,7 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge, RidgeCV
+from hiperplano import (
+    CostSensitiveClassifier,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+    QuadraticDiscriminantAnalysis,
+    Ridge,
+    RidgeCV,
+)
 
 
 @dataclass(frozen=True)
@@ -20,12 +30,15 @@ class Entry:
         An integer weight is that many rows. (Leaving one row out is not leaving one of its repetitions out.)
     rtol : float
         Agreement to expect between two ways to the same answer, in the norm of scaled coefficients.
+    flag : str
+        A parameter that must be True or False.
     """
 
     estimator: Any
     equivariant: bool = False
     weights_repeat: bool = True
     rtol: float = 1e-10
+    flag: str = "fit_intercept"
 
     def __str__(self):
         return str(self.estimator)
@@ -48,9 +61,23 @@ REGRESSORS = [
 CLASSIFIERS = [
     Entry(LeastSquaresClassifier(), equivariant=True),
     Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
+    Entry(LogisticRegression(), rtol=1e-9),
+    Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
+    Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
+    Entry(LinearDiscriminantAnalysis(), equivariant=True, flag="unbiased"),
+    Entry(LinearDiscriminantAnalysis(shrinkage="auto"), equivariant=True, flag="unbiased"),
+    Entry(LinearDiscriminantAnalysis(shrinkage=0.1, unbiased=True), flag="unbiased"),
 ]
 
 ESTIMATORS = REGRESSORS + CLASSIFIERS
+
+WITHOUT_COEFFICIENTS = [
+    Entry(QuadraticDiscriminantAnalysis(), flag="unbiased"),
+    Entry(QuadraticDiscriminantAnalysis(shrinkage="auto"), flag="unbiased"),
+    Entry(CostSensitiveClassifier()),
+    Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
+]
+"""Checked by scikit-learn's checks and by laws of their own."""
 
 SOLVERS = ("gram", "qr", "cg")
 """Values of `solver` that solve one problem, and so must agree."""

@@ -62,3 +62,24 @@ def logistic_cv(X: Array, y: Array, Cs: Array, folds: int) -> Answer:
 
     model = LogisticRegressionCV(Cs=Cs, cv=folds).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"C": model.C_, "score": model.best_score_})
+
+
+def linear_discriminant(X: Array, y: Array, judged: Array, shrinkage: str | None = None) -> Answer:
+    from hiperplano import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"scores": model.decision_function(judged)})
+
+
+def quadratic_discriminant(X: Array, y: Array, judged: Array) -> Answer:
+    from hiperplano import QuadraticDiscriminantAnalysis
+
+    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    return Answer(figures={"scores": model.decision_function(judged)})
+
+
+def ranking(y: Array, score: Array) -> Answer:
+    from hiperplano import ranking_scores
+
+    found = ranking_scores(y, score)
+    return Answer(figures={"ks": found.ks, "auc": found.auc, "gini": found.gini})

@@ -50,3 +50,17 @@ def logistic_cv(X: Array, y: Array, Cs: Array, folds: int, tol: float) -> Answer
     return Answer(
         model.coef_, model.intercept_, {"C": float(model.C_.ravel()[0]), "score": float(scores.mean(axis=0).max())}
     )
+
+
+def linear_discriminant(X: Array, y: Array, judged: Array, solver: str, shrinkage: str | None = None) -> Answer:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis(solver=solver, shrinkage=shrinkage).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"scores": model.decision_function(judged)})
+
+
+def quadratic_discriminant(X: Array, y: Array, judged: Array, solver: str) -> Answer:
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+    model = QuadraticDiscriminantAnalysis(solver=solver).fit(X, y)
+    return Answer(figures={"scores": model.decision_function(judged)})

@@ -18,6 +18,7 @@ __all__ = [
     "NotAvailable",
     "NotSeparable",
     "SeparationWarning",
+    "SingularWarning",
 ]
 
 
@@ -60,6 +61,10 @@ class NotAvailable(HiperplanoError, AttributeError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class SingularWarning(UserWarning):
+    """The data leave a choice open that decides what the model says; the message tells how it was made."""
 
 
 class SeparationWarning(UserWarning):

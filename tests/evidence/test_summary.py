@@ -8,6 +8,7 @@ import statsmodels.api as sm
 
 from hiperplano import LinearRegression, Ridge
 from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.evidence.summary import column_text
 
 
 def table(n=80, d=3, seed=0):
@@ -186,3 +187,19 @@ def test_no_standard_errors_where_there_are_none():
         Ridge(alpha=[1.0, 2.0]).fit(X, np.column_stack([y, y])).summary()
     with pytest.raises(NotAvailable, match="beyond the range of float64"):
         LinearRegression().fit(X, y * 1e200).summary()
+
+
+def test_a_table_shows_itself():
+    X, y, _ = table()
+    model = LinearRegression().fit(X, y)
+    assert repr(model.summary()) == str(model.summary())
+    assert model.solution_.status in repr(model.solution_)
+    assert "rank=3" in repr(model.solution_)
+    assert f"<p>{model.solution_.status}</p>" in model.solution_._repr_html_()
+
+
+def test_a_column_has_one_style():
+    assert column_text("coef", np.array([523991.2, 73738.4, 0.79632, -12.0])) == ["523991", "73738", "0.79632", "-12"]
+    assert column_text("coef", np.array([2.5e7, 3.0, 0.0])) == ["2.5000e+07", "3.0000e+00", "0"]
+    assert column_text("se", np.array([1.2e-5, 0.5, np.nan])) == ["1.2000e-05", "5.0000e-01", "–"]
+    assert column_text("coef", np.array([np.inf, 1.0])) == ["inf", "1"]

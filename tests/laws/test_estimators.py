@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from tests.registry import CLASSIFIERS, ESTIMATORS, REGRESSORS
+from hiperplano.solvers.solution import LeastSquaresSolution
+from tests.registry import CLASSIFIERS, ESTIMATORS, REGRESSORS, WITHOUT_COEFFICIENTS
 
 NOT_OURS = {"check_array_api_input"}  # skips itself unless SciPy's experimental array API is switched on
 
@@ -43,7 +44,9 @@ def fitted(entry, X, y, weight=None):
     return clone(entry.estimator).fit(X, y, sample_weight=weight)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+# One of the checks has a column that tells the class: discriminants say what they make of it.
+@pytest.mark.filterwarnings("ignore::hiperplano.errors.SingularWarning")
+@pytest.mark.parametrize("entry", ESTIMATORS + WITHOUT_COEFFICIENTS, ids=str)
 def test_scikit_learn_accepts_it(entry):
     results = check_estimator(entry.estimator, on_skip=None, on_fail="raise")
     assert {result["check_name"] for result in results if result["status"] != "passed"} <= NOT_OURS
@@ -148,7 +151,9 @@ def test_scaling_a_column_scales_its_coefficient(entry, powers, seed):
     assert_same(entry, scaled, plain, X)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ESTIMATORS if entry.estimator.fit_intercept], ids=str)
+@pytest.mark.parametrize(
+    "entry", [entry for entry in ESTIMATORS if getattr(entry.estimator, "fit_intercept", True)], ids=str
+)
 @settings(max_examples=15)
 @given(shifts=st.lists(st.sampled_from([0.0, -3.0, 1e3, -1e6, 2.0**20]), min_size=4, max_size=4))
 def test_shifting_a_column_changes_only_the_intercept(entry, shifts):
@@ -259,10 +264,10 @@ def test_a_refused_fit_leaves_an_earlier_one_as_it_was(entry, reason):
     before, said = dict(vars(model)), model.predict(X)
     rows, target, weight, parameter = REFUSED[reason](X, y)
     if parameter is not None:
-        model.fit_intercept = parameter
+        setattr(model, entry.flag, parameter)
     with pytest.raises(ValueError, match=r".+"):
         model.fit(rows, target, sample_weight=weight)
-    model.fit_intercept = before["fit_intercept"]
+    setattr(model, entry.flag, before[entry.flag])
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is value for name, value in before.items())
     np.testing.assert_array_equal(model.predict(X), said)
@@ -295,7 +300,8 @@ def test_models_survive_pickling_and_cloning(entry):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.solution_.status == model.solution_.status
-    if hasattr(model, "summary") and model.solution_.factor is not None:
+    kept = getattr(model.solution_, "factor", None) is not None or getattr(model.solution_, "hessian", None) is not None
+    if hasattr(model, "summary") and kept:
         assert str(again.summary()) == str(model.summary())
     copy = clone(model)
     assert not hasattr(copy, "coef_")
@@ -311,8 +317,9 @@ def test_the_solution_tells_how_the_fit_ended(entry):
     assert solution.converged
     assert str(solution) == solution.status
     assert solution.status.endswith(".")
-    assert 3 <= solution.digits <= 15
-    assert solution.condition >= 1
+    if isinstance(solution, LeastSquaresSolution):
+        assert 3 <= solution.digits <= 15
+        assert solution.condition >= 1
     assert model.n_iter_ == solution.n_iter
     assert np.isfinite(solution.objective)
     np.testing.assert_array_equal(np.atleast_2d(model.coef_), solution.coef)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -114,7 +114,9 @@ def worker_count() -> int:
 _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def ordered_map(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Generator[Result, None, None]:
     """`map` in threads: results come in the order of the items, and only a few wait at a time.
 
     Threads see the caller's context, so that `np.errstate` around a fold holds inside it.
@@ -124,9 +126,13 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], worke
         return
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(workers, initializer=_guard.limit_this_thread) as pool:
-        for item in items:
-            waiting.append(pool.submit(copy_context().run, function, item))
-            if len(waiting) > 2 * workers:
+        try:
+            for item in items:
+                waiting.append(pool.submit(copy_context().run, function, item))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:  # an error, an interrupt, or a caller that wants no more
+            for future in waiting:
+                future.cancel()

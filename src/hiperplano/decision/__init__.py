@@ -1,1 +1,1 @@
-"""From scores to labels, and what scores mean."""
+"""From scores and probabilities to decisions, and what scores mean."""

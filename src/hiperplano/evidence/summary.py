@@ -12,7 +12,7 @@ import numpy as np
 from hiperplano.data.design import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """Coefficients with their uncertainty, and how good the fit is.
 
@@ -66,7 +66,7 @@ class Summary:
     stats: Mapping[str, Any]
     level: float
     statistic_name: str
-    covariance: Array = field(repr=False)
+    covariance: Array
     blocks: list[str] = field(default_factory=list)
     notes: tuple[str, ...] = ()
 
@@ -106,14 +106,14 @@ class Summary:
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Headings and rows of text."""
-        columns = self.columns()
+        columns = {key: column_text(key, values) for key, values in self.columns().items()}
         rows = []
         for i in range(max(1, len(self.blocks))):
             if self.blocks:
                 rows.append([f"[{self.blocks[i]}]"] + [""] * len(columns))
+            first = i * len(self.names)
             for j, name in enumerate(self.names):
-                at = (i, j) if self.blocks else j
-                rows.append([name] + [_text(key, values[at]) for key, values in columns.items()])
+                rows.append([name] + [texts[first + j] for texts in columns.values()])
         return ["", *columns], rows
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -132,6 +132,8 @@ class Summary:
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         headings, rows = self._cells()
         head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
@@ -147,12 +149,23 @@ class Summary:
         )
 
 
-def _text(heading: str, value: float) -> str:
+def column_text(heading: str, values: Array) -> list[str]:
+    """The numbers of a column, all in one style: with powers of ten only if some number needs them."""
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    powers = bool(sizes.max(initial=1.0) >= 1e7 or sizes.min(initial=1.0) < 1e-4)
+    return [_text(heading, value, powers) for value in np.ravel(values).tolist()]
+
+
+def _text(heading: str, value: float, powers: bool) -> str:
     if np.isnan(value):
         return "–"
     if heading == "p":
         return "<0.0001" if value < 1e-4 else f"{value:.4f}"
-    return f"{value:.3f}" if heading in ("t", "z") and abs(value) < 1e4 else f"{value:.5g}"
+    if heading in ("t", "z") and abs(value) < 1e4:
+        return f"{value:.3f}"
+    if powers:
+        return f"{value:.4e}" if value else "0"
+    return f"{value:.0f}" if 1e4 <= abs(value) < np.inf else f"{value:.5g}"
 
 
 def _fact(value: Any) -> str:

@@ -20,7 +20,7 @@ from hiperplano.evidence.summary import coefficient_names
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.solvers.certificates import Separable
 from hiperplano.solvers.firth import fit_firth
-from hiperplano.solvers.logistic import SOLVERS, LogisticSolution, fit_likelihood
+from hiperplano.solvers.logistic import SOLVERS, LogisticSolution, fit_likelihood, sample_of
 from hiperplano.solvers.separation import separate
 
 
@@ -162,6 +162,8 @@ class LogisticRegression(LogisticClassifier):
         control = self._control()
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
+        if coded.weight is not None and not coded.weight.all():  # such rows may hold numbers that overflow
+            coded = sample_of(coded, np.flatnonzero(coded.weight))
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(

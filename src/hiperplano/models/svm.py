@@ -69,7 +69,7 @@ class LinearSVC(LinearClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LinearSVC(loss="hinge").fit(X[50:], y[50:])
     >>> model.score(X[50:], y[50:])
-    0.96
+    0.99
     >>> model.solution_.gap < 1e-4
     True
     """
@@ -210,7 +210,7 @@ class LinearSVR(RegressorMixin, LinearModel):
         words = ("epsilon_insensitive", "squared_epsilon_insensitive")
         squared = one_of(self, "loss", words) == words[1]
         control = _control(self)
-        design = validate(self, X, y, sample_weight, many_targets=False)
+        design = validate(self, X, y, sample_weight, one_target=True)
         n_rows = design.n_rows
         design, weight, kept = _counted(design, design.weight)
         tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, weight)

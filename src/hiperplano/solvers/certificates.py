@@ -73,6 +73,13 @@ class Separable(Certificate):
         Positions and names of the columns with a coefficient.
     fit_intercept, classes, n_examined
         As in `Overlapping`.
+
+    Examples
+    --------
+    >>> from hiperplano import separability
+    >>> found = separability([[0.0], [1.0], [3.0]], [0, 0, 1])
+    >>> found.margin, found.verify([[0.0], [1.0], [3.0]], [0, 0, 1])
+    (1.0, True)
     """
 
     separated = True
@@ -119,6 +126,13 @@ class Overlapping(Certificate):
         The label on the negative side, and that on the positive.
     n_examined : int
         Rows in the largest linear program that had to be solved; the others were only looked at.
+
+    Examples
+    --------
+    >>> from hiperplano import separability
+    >>> found = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    >>> found.separated, found.verify([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    (False, True)
     """
 
     separated = False
@@ -156,6 +170,13 @@ class QuasiSeparable(Certificate):
         As in `Overlapping`.
     fit_intercept, classes, n_examined
         As in `Overlapping`.
+
+    Examples
+    --------
+    >>> from hiperplano import separability
+    >>> found = separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    >>> found.n_separated, found.columns
+    (2, (0,))
     """
 
     separated = True

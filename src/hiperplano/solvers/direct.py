@@ -28,7 +28,7 @@ from hiperplano.solvers.statistics import moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
-_SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
+SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
 _SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
 
 
@@ -122,7 +122,7 @@ def least_squares(
 def factorise(design: Design, equations: NormalEquations, alpha: float, level: bool, orthogonal: bool) -> Factorised:
     """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do."""
     factor = None if orthogonal else cholesky(equations.gram, equations.scale)
-    if factor is not None and factor.condition <= _SQUARED:
+    if factor is not None and factor.condition <= SQUARED:
         return Factorised(factor, factor.forward(equations.cross), bare=None)
     d = design.n_columns
     right = (design.y - equations.target_mean) / equations.target_unit

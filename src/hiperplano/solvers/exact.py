@@ -31,22 +31,9 @@ def _cut_vector(values: Array, bits: int, least: int) -> Array:
     return np.stack([*parts, values], axis=1)
 
 
-class _Vector:
-    """A vector, ready to meet slices of rows: the smaller those are, the fewer of its own slices matter."""
-
-    def __init__(self, values: Array, bits: int) -> None:
-        self.size = _power_above(np.abs(values).max(initial=0.0))
-        scaled = values / self.size
-        self._cuts = [_cut_vector(scaled, bits, least) for least in (_LEAST, _LEAST - _LONG, 0)]
-
-    def meet(self, level: int) -> Array:
-        """Slices in columns, for the rows' slice number `level`."""
-        return self._cuts[level]
-
-    def take(self, rows: slice) -> _Vector:
-        part = object.__new__(_Vector)
-        part.size, part._cuts = self.size, [cut[rows] for cut in self._cuts]
-        return part
+def _cut_for_rows(values: Array, bits: int) -> list[Array]:
+    """A vector to meet the slices of rows: the smaller those are, the fewer of its own slices matter."""
+    return [_cut_vector(values, bits, least) for least in (_LEAST, _LEAST - _LONG, 0)]
 
 
 def _power_above(size: Array) -> Array:
@@ -92,36 +79,45 @@ class ExactProducts:
         u : ndarray of shape (n, parts)
             The parts of an exactly represented vector, largest first, each below the rounding of the one before.
         """
-        right, left = _Vector(coef * self.unit, self._bits), _Vector(u[:, 0], self._bits)
-        rest = u[:, 1:].sum(axis=1) if u.shape[1] > 1 else None
+        scaled, size = coef * self.unit, _power_above(np.abs(u[:, 0]).max(initial=0.0))
+        reach = _power_above(np.abs(scaled).max(initial=0.0))
+        right = _cut_for_rows(scaled / reach, self._bits)
+        rest = u[:, 1:].sum(axis=1, keepdims=True) if u.shape[1] > 1 else None
         f = np.empty(len(y))
 
         def statistic(block: Block) -> Sums:
-            rows = block.rows
-            mine, scores, sums = left.take(rows), [], []
+            rows, scores, sums = block.rows, [], []
+            left = _cut_for_rows(u[rows, 0] / size, self._bits)
             for level, part in enumerate(self._cut(block.counted())):
-                scores.append(part @ right.meet(level))
-                sums.append(part.T @ mine.meet(level))
+                scores.append(part @ right[level])
+                sums.append(part.T @ left[level])
                 if rest is not None and level < 2:  # beyond, below the rounding of the rounding
-                    sums.append(part.T @ (rest[rows, None] / mine.size))
-            terms = (y[rows], -r[rows], np.full(len(block), -intercept), *(-right.size * _columns(scores)))
+                    sums.append(part.T @ (rest[rows] / size))
+            terms = (y[rows], -r[rows], np.full(len(block), -intercept), *(-reach * _columns(scores)))
             f[rows] = np.add(*_sum(terms))
             return _sum(_columns(sums))
 
         total, error = self._design.fold(statistic, _add)
-        return f, left.size * (total + error)
+        return f, size * (total + error)
+
+    def _scaled(self, values: Array, columns: Array | None) -> Array:
+        """Numbers in the units of their columns, as a fresh array of float64."""
+        divide = bool(self.unit.min(initial=1.0) < 2.0**-1000)  # beyond, one over the unit may overflow
+        unit = self.unit if divide else 1.0 / self.unit
+        unit = unit if columns is None else unit[columns]
+        return np.asarray(np.divide(values, unit) if divide else np.multiply(values, unit))
 
     def _cut(self, block: Block) -> Iterator[Any]:
         """Slices of the rows: two of them and what is left, or fewer if nothing is."""
         dense = isinstance(block.x, np.ndarray)
-        values = block.x / self.unit if dense else block.x.data / self.unit[block.x.indices]
+        values = self._scaled(block.x if dense else block.x.data, None if dense else block.x.indices)
         for position in (1, 2):
             grid = np.ldexp(1.5, 52 - position * _LONG)
             part = values + grid
             part -= grid
             yield part if dense else _with_entries(block.x, part)
             values -= part
-            if not values.any():
+            if not (values[:1].any() or values.any()):  # a look at the beginning is enough, as a rule
                 return
         yield values if dense else _with_entries(block.x, values)
 

@@ -30,10 +30,10 @@ def solve_least_squares(
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one."""
     design = without_ignored_targets(design)
     units = Units.of(design)
-    if not units.plain:
-        design, alpha = units.apply(design), alpha / units.weight
-    solution = _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter)
-    return solution if units.plain else units.undo(solution)
+    if units.plain:
+        return _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter)
+    inner = _solve(units.apply(design), alpha / units.weight, fit_intercept, positive, solver, tol, max_iter)
+    return units.undo(inner)
 
 
 def _solve(

@@ -1,22 +1,24 @@
 """The point of a polytope next to the origin, by Wolfe's method.
 
-A polytope is given by groups of points: its corners are all sums of one point from each group. The answer is a
-convex combination of affinely independent corners, the corral, held with a triangular factor.
+A polytope is asked for its lowest corner along a direction, nothing else. The answer is a convex combination of
+affinely independent corners, the corral, held with a triangular factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr_delete, qr_insert, solve_triangular
+from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 
 _ZERO = 1e-12  # weights up to this are dropped
 _DEPENDENT = 1e-12  # a corner this near to the affine hull of the corral, in lengths of corners, adds nothing
-_STEPS = 20  # for each coordinate, before rounding is to blame
+_TOUCHING = 1e-13  # points this near to the origin, in lengths of corners, cannot be told from it
 
 
 @dataclass
@@ -26,13 +28,15 @@ class Corral:
     Attributes
     ----------
     members : list of tuples of int
-        Which points each corner is the sum of.
+        A name for each corner: which rows it is made of.
+    corners : ndarray of shape (k, d)
     weights : ndarray of shape (k,)
     left, upper : ndarray of shape (d+1, k) and (k, k)
         Orthogonal and triangular factor of the corners as columns, with a 1 above each.
     """
 
     members: list[tuple[int, ...]]
+    corners: Array
     weights: Array
     left: Array
     upper: Array
@@ -41,11 +45,11 @@ class Corral:
     def of(cls, members: tuple[int, ...], corner: Array) -> Corral:
         column = np.append(1.0, corner)
         length = float(np.linalg.norm(column))
-        return cls([members], np.ones(1), column[:, None] / length, np.array([[length]]))
+        return cls([members], corner[None].copy(), np.ones(1), column[:, None] / length, np.array([[length]]))
 
     @property
     def point(self) -> Array:
-        return np.asarray((self.left @ (self.upper @ self.weights))[1:])
+        return np.asarray(self.weights @ self.corners)
 
     def add(self, members: tuple[int, ...], corner: Array) -> bool:
         """Take a corner in with weight 0; False if it depends on the others."""
@@ -58,6 +62,7 @@ class Corral:
             return False
         self.left, self.upper = left, upper
         self.members.append(members)
+        self.corners = np.vstack([self.corners, corner])
         self.weights = np.append(self.weights, 0.0)
         return True
 
@@ -84,29 +89,82 @@ class Corral:
         self.left, self.upper = qr_delete(self.left, self.upper, k, which="col", check_finite=False)
         # The factor of fewer columns keeps its shape.
         self.left, self.upper = self.left[:, : len(self.weights) - 1], self.upper[: len(self.weights) - 1]
-        self.weights = np.delete(self.weights, k)
+        self.corners, self.weights = np.delete(self.corners, k, axis=0), np.delete(self.weights, k)
         del self.members[k]
 
 
-def lowest(points: Array, groups: Sequence[Array], direction: Array) -> tuple[tuple[int, ...], float]:
+class Lowest(NamedTuple):
     """The corner that lies lowest along a direction, and how low."""
-    height = points @ direction
-    members = tuple(int(group[np.argmin(height[group])]) for group in groups)
-    return members, float(sum(height[member] for member in members))
+
+    members: tuple[int, ...]
+    corner: Array
+    height: float
 
 
-def nearest_point(points: Array, groups: Sequence[Array], corral: Corral, tol: float) -> None:
-    """Improve a corral until no corner is nearer than its point by more than `tol`, relative to the squared distance.
+def approach(corral: Corral, lowest: Callable[[Array], Lowest], tol: float, max_steps: int) -> float:
+    """Improve a corral until its point's squared length exceeds the lowest corner's height by `tol` of it at most.
 
     Parameters
     ----------
-    points : ndarray of shape (m, d)
-        Lengths of about 1 at most.
+    corral : Corral
+        Changed in place. Lengths of corners should be about 1 at most.
+    lowest : callable, direction -> Lowest
+    max_steps : int
+        Before rounding is to blame.
+
+    Returns
+    -------
+    height : float
+        Of the lowest corner along the corral's point: no point of the polytope is nearer to the origin than it over
+        the length of the point.
     """
-    for _ in range(_STEPS * (points.shape[1] + 10)):
+    for _ in range(max_steps):
         point = corral.point
-        members, height = lowest(points, groups, point)
+        found = lowest(point)
         square = float(point @ point)
-        if square - height <= tol * square or not corral.add(members, points[list(members)].sum(axis=0)):
-            return
+        if square - found.height <= tol * square or not corral.add(found.members, found.corner):
+            break
         corral.settle()
+    return found.height
+
+
+class Nearest(NamedTuple):
+    """A point of a hull, and how near to the origin the nearest one is: between `low` and its own `length`.
+
+    For every point p of the hull p·point/length ≥ low: the plane through the origin across `point` has the whole hull
+    on one side, `low` away at least, if low > 0.
+    """
+
+    point: Array
+    length: float
+    low: float
+
+
+def nearest_point(points: Any, tol: float, max_steps: int) -> Nearest:
+    """Minimise ‖Σ λᵢ·pᵢ‖ over λ ≥ 0, Σ λ = 1, until length − low ≤ tol·length.
+
+    Parameters
+    ----------
+    points : ndarray or CSR array of shape (n, d)
+    tol : float
+    max_steps : int
+    """
+    squares = np.asarray(points.multiply(points).sum(axis=1) if issparse(points) else np.sum(points**2, axis=1))
+    unit = float(np.sqrt(squares.max())) or 1.0
+
+    def corner(place: int) -> Array:
+        row = points[[place]]
+        return np.asarray((row.toarray() if issparse(row) else row)[0] / unit, dtype=np.float64)
+
+    def lowest(direction: Array) -> Lowest:
+        height = np.asarray(points @ direction).ravel() / unit
+        place = int(np.argmin(height))
+        return Lowest((place,), corner(place), float(height[place]))
+
+    first = int(np.argmin(squares))
+    corral = Corral.of((first,), corner(first))
+    height = approach(corral, lowest, tol, max_steps)
+    point = corral.point
+    length = float(np.linalg.norm(point))
+    low = height / length if length > _TOUCHING else 0.0
+    return Nearest(unit * point, unit * length, unit * low)

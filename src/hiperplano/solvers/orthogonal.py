@@ -43,7 +43,7 @@ def triangles(design: Design, equations: NormalEquations, alpha: float, fit_inte
         rows[:, first + d :] = right[block.rows]
         if block.weight is not None:
             rows *= np.sqrt(block.weight)[:, None]
-        return (_triangle_of(rows),)
+        return (triangle_of(rows),)
 
     def placed(upper: Array) -> Array:
         inner = np.zeros((first + d + k, first + d + k))
@@ -53,19 +53,21 @@ def triangles(design: Design, equations: NormalEquations, alpha: float, fit_inte
         full[np.ix_(places, places)] = inner[first:, first:]
         return full
 
-    (upper,) = design.fold(statistic, _merge)
+    (upper,) = design.fold(statistic, merge_triangles)
     bare = placed(upper)
     if not alpha:
         return Triangles(bare, bare)
     below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
-    return Triangles(bare, placed(_merge((upper,), (below,))[0]))
+    return Triangles(bare, placed(merge_triangles((upper,), (below,))[0]))
 
 
-def _merge(left: Sums, right: Sums) -> Sums:
-    return (_triangle_of(np.vstack([left[0], right[0]])),)
+def merge_triangles(left: Sums, right: Sums) -> Sums:
+    """The triangle of two sets of rows from those of each."""
+    return (triangle_of(np.vstack([left[0], right[0]])),)
 
 
-def _triangle_of(rows: Array) -> Array:
+def triangle_of(rows: Array) -> Array:
+    """R of rows = Q·R."""
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
@@ -99,7 +101,12 @@ def directions(upper: Array, scale: Array, blur: Array) -> Directions:
     """
     varying = np.flatnonzero(scale)
     left, values, right = np.linalg.svd(upper[np.ix_(varying, varying)])
-    made = 16 * len(values) * float(np.finfo(float).eps) * float(values.max(initial=0.0))
-    written = 2 * np.sqrt(np.square(right) @ np.square(blur[varying]))
-    present = values > np.maximum(made, written)
+    present = is_present(values, right, blur[varying])
     return Directions(left[:, present], values[present], right[present].T, right[~present].T)
+
+
+def is_present(values: Array, basis: Array, blur: Array) -> Array:
+    """Which singular values of unit-length columns are more than rounding; `basis` holds their directions in rows."""
+    made = 16 * max(basis.shape) * float(np.finfo(float).eps) * float(values.max(initial=0.0))
+    written = 2 * np.sqrt(np.square(basis) @ np.square(blur))
+    return np.asarray(values > np.maximum(made, written))

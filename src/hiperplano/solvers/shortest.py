@@ -7,13 +7,16 @@ from scipy.linalg import qr, solve_triangular
 
 from hiperplano.data.design import Array
 
+_EPS = float(np.finfo(float).eps)
+
 
 def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: Array | None = None) -> Array:
     """Minimise ‖values·(basisᵀ·(length·coef)) − turned‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
 
-    Columns differ in length by any factor, and so do rows of length·basis. A QR factorisation with columns
-    pivoted and rows sorted by size keeps the relative accuracy of each row (Cox and Higham 1998), so that no
-    column is lost beside a longer one.
+    Columns differ in length by any factor. Two things keep a short one from drowning in the rounding of longer
+    ones: the space of the rows is written in echelon form, where columns that have nothing to do with each other
+    show exact zeros, and its QR factorisation has columns pivoted and rows sorted by size, which keeps the
+    relative accuracy of each row (Cox and Higham 1998).
 
     Parameters
     ----------
@@ -30,15 +33,24 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     ndarray of shape (targets, d)
     """
     unit = float(length.max(initial=0.0)) or 1.0
-    turn, upper, pivots = graded_qr(basis * (length / unit)[:, None])
-    coef = np.empty((turned.shape[1], len(length)))
-    for target, right in enumerate(turned.T):
-        if alpha is None or alpha[target] == 0:
-            inner = solve_triangular(upper, (right / values)[pivots], trans="T", check_finite=False)
-        else:
-            inner = _ridge((values[pivots] * upper).T, right[pivots], np.sqrt(alpha[target]) / unit)
-        coef[target] = turn @ inner / unit
-    return coef
+    size = (length / unit)[:, None]
+    turn = graded_qr(_echelon(values, basis) * size)[0]
+    fit = (values * basis).T @ (size * turn)
+    roots = np.zeros(turned.shape[1]) if alpha is None else np.sqrt(alpha) / unit
+    inner = np.empty_like(turned)
+    for root in np.unique(roots):
+        inner[:, roots == root] = _ridge(fit, turned[:, roots == root], root)
+    return np.asarray(inner.T @ turn.T / unit)
+
+
+def _echelon(values: Array, basis: Array) -> Array:
+    """The same space, with an identity in some r of the rows, and zeros for what is only rounding elsewhere."""
+    if not len(values):
+        return basis
+    order = qr(basis.T, mode="r", pivoting=True, check_finite=False)[1][: len(values)]
+    rows = np.linalg.solve(basis[order].T, basis.T).T
+    noise = 4 * max(basis.shape) * _EPS * float(values.max() / values.min())
+    return np.where(np.abs(rows) > noise, rows, 0.0)
 
 
 def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
@@ -52,8 +64,9 @@ def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
 
 def _ridge(rows: Array, right: Array, root: float) -> Array:
     """min ‖rows·w − right‖² + root²·‖w‖², where columns, and both parts, may differ in size by any factor."""
-    size = np.hypot(np.linalg.norm(rows, axis=0), root)
-    turn, upper, pivots = graded_qr(np.vstack([rows, root * np.eye(rows.shape[1])]) / size)
-    answer = np.empty(len(size))
+    size = np.hypot(np.abs(rows).max(axis=0, initial=0.0), root)
+    stacked = np.vstack([rows, root * np.eye(rows.shape[1])]) if root else rows
+    turn, upper, pivots = graded_qr(stacked / size)
+    answer = np.empty_like(right)
     answer[pivots] = solve_triangular(upper, turn[: len(rows)].T @ right, check_finite=False)
-    return np.asarray(answer / size)
+    return np.asarray(answer / size[:, None])

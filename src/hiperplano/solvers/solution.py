@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from html import escape
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.factor import Columns, Factor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The end of a fit.
 
@@ -43,8 +44,24 @@ class Solution:
     def __str__(self) -> str:
         return self.status
 
+    def _facts(self) -> dict[str, str]:
+        """What is worth a line beside the status."""
+        shown = (each for each in fields(self) if each.repr and each.name != "status")
+        values = {each.name: getattr(self, each.name) for each in shown}
+        return {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in values.items()}
 
-@dataclass(frozen=True)
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name}={value}" for name, value in self._facts().items())
+        return f"{type(self).__name__}: {self.status}\n({facts})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items()
+        )
+        return f"<p>{escape(self.status)}</p><table>{rows}</table>"
+
+
+@dataclass(frozen=True, repr=False)
 class LeastSquaresSolution(Solution):
     """A least-squares fit and what its standard errors need.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
 
-_SAFE = 2.0**200  # products of four such numbers, or of their inverses, stay inside float64
+_SAFE = 2.0**200  # squares of such numbers, or of their inverses, times a weight, stay inside float64
+_SAFE_WEIGHT = 2.0**100  # weights are brought no further than here: a penalty is divided by the same
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,10 @@ class Units:
 
     @classmethod
     def of(cls, design: Design) -> Units:
-        weight = 1.0 if design.weight is None else float(_power(design.weight.max(keepdims=True), 2)[0])
-        return cls(_power(np.abs(design.y).max(axis=0), 1), weight)
+        size = np.abs(design.y).max(axis=0)
+        extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
+        target = np.ldexp(1.0, np.where(extreme, np.frexp(size)[1] - 1, 0)) if extreme.any() else np.ones_like(size)
+        return cls(target, 1.0 if design.weight is None else _weight_unit(float(design.weight.max())))
 
     @property
     def plain(self) -> bool:
@@ -35,9 +39,8 @@ class Units:
     def undo(self, solution: LeastSquaresSolution) -> LeastSquaresSolution:
         """The same solution in the units of the data; sums of squares beyond float64 become infinite."""
         with np.errstate(over="ignore", under="ignore"):
-            rss, tss = (sums * self.target**2 * self.weight for sums in (solution.rss, solution.tss))
-            coef = solution.coef * self.target[:, None]
-            alpha = solution.alpha * self.weight
+            rss, tss = (sums * self.target * self.target * self.weight for sums in (solution.rss, solution.tss))
+            coef, alpha = solution.coef * self.target[:, None], solution.alpha * self.weight
             factor, columns, root = solution.factor, solution.columns, np.sqrt(self.weight)
             return replace(
                 solution,
@@ -54,13 +57,19 @@ class Units:
             )
 
 
-def _power(size: Array, root: int) -> Array:
-    """One where a size is safe, otherwise a power of two near it, with an exponent divisible by `root`."""
-    extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
-    if not extreme.any():
-        return np.ones_like(size)
-    exponent = np.frexp(size)[1] // root * root
-    return np.ldexp(1.0, np.where(extreme, np.minimum(exponent, 1022), 0))
+def _weight_unit(size: float) -> float:
+    """A power of four that brings the largest weight to a safe size; one if it is."""
+    exponent = math.frexp(size)[1]
+    beyond = exponent - int(np.clip(exponent, -math.log2(_SAFE_WEIGHT), math.log2(_SAFE_WEIGHT)))
+    return math.ldexp(1.0, beyond // 2 * 2)
+
+
+def with_safe_weights(design: Design, alphas: Array) -> tuple[Design, Array]:
+    """The same problem with weights, and penalties, divided by a power of two where weights are extreme."""
+    unit = 1.0 if design.weight is None else _weight_unit(float(design.weight.max()))
+    if design.weight is None or unit == 1.0:
+        return design, alphas
+    return design.with_target(design.y, design.weight / unit), alphas / unit
 
 
 def without_ignored_targets(design: Design) -> Design:

@@ -47,6 +47,7 @@ def wide_least_squares(
             coef = _nonnegative(rows, alpha)
         else:
             coef = shortest(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
+            coef = _polished(coef, rows, alpha)
         intercept = rows.target_mean - coef @ rows.mean
         best = None if fit_intercept else np.zeros(design.n_targets)
         rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, best)
@@ -108,14 +109,24 @@ def _centred_rows(design: Design, level: bool) -> _Rows:
     return _Rows(x, length, y * root, mean, target_mean, total)
 
 
+def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
+    """alpha·coef = xᵀ·r, solved for columns shorter than the penalty: their coefficients are small beside others'."""
+    r = rows.right - rows.x @ (rows.length * coef).T
+    penalty = alpha[:, None]
+    small = rows.length < np.sqrt(penalty)
+    return np.where(small, rows.length * (r.T @ rows.x) / np.where(small, penalty, 1.0), coef)
+
+
 def _nonnegative(rows: _Rows, alpha: Array) -> Array:
-    """In coordinates of unit-length columns, where signs are the same."""
-    scale = reciprocal(rows.length)
+    """In coordinates where columns with their penalty have unit length, and signs are the same."""
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
-        x, target = rows.x, right
+        root = np.sqrt(strength)
+        size = np.where(rows.length > 0, np.hypot(rows.length, root), np.inf)
+        scale = 1.0 / size
+        x, target = rows.x * (rows.length * scale), right
         if strength > 0:
-            x = np.vstack([x, np.diag(np.sqrt(strength) * scale)])
+            x = np.vstack([x, np.diag(root * scale)])
             target = np.concatenate([target, np.zeros(x.shape[1])])
         answers.append(scale * nnls(x, target, maxiter=30 * x.shape[1])[0])
     return np.stack(answers)
