@@ -13,9 +13,9 @@ BINARY = [
     losses.Huber(0.7),
     losses.Logistic(),
     losses.Perceptron(),
+    losses.SquaredEpsilonInsensitive(0.3),
     losses.SquaredHinge(),
     losses.Squared(),
-    losses.SquaredEpsilonInsensitive(0.25),
 ]
 # Where y·score has a kink; for regressions, with y = ±1, the same as where score − y has one.
 KINKS = {
@@ -23,7 +23,7 @@ KINKS = {
     losses.Hinge: (1.0,),
     losses.Huber: (0.3, 1.7),
     losses.Perceptron: (0.0,),
-    losses.SquaredEpsilonInsensitive: (0.75, 1.25),
+    losses.SquaredEpsilonInsensitive: (0.7, 1.3),
     losses.SquaredHinge: (1.0,),
 }
 NAMES = [type(loss).__name__ for loss in BINARY]
@@ -31,7 +31,7 @@ STEP = 1e-6
 
 
 def smooth_scores(loss, y):
-    """Scores away from the loss's kinks, where derivatives exist."""
+    """Scores away from the loss's kink, where derivatives exist."""
     score = np.linspace(-4.0, 4.0, 161) + 0.0123
     for kink in KINKS.get(type(loss), ()):
         score = score[np.abs(y * score - kink) > 10 * STEP]

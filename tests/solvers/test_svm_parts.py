@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from hiperplano import losses
-from hiperplano.solvers.corral import Corral, lowest, nearest_point
 from hiperplano.solvers.crammer_singer import balanced_classes
 from hiperplano.solvers.curvature import Matrix, Rows
+from hiperplano.solvers.nearest_point import Corral, Lowest, approach, nearest_point
 from hiperplano.solvers.tube import Tube, root_of_increasing
 from tests import quadratic
 
@@ -137,9 +137,15 @@ def test_the_nearest_point_is_that_of_the_quadratic_program(seed, m, d, two):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(2 * m, d)) / np.sqrt(d) + rng.normal(size=d)
     groups = [np.arange(m), np.arange(m, 2 * m)] if two else [np.arange(2 * m)]
-    first = tuple(int(group[0]) for group in groups)
-    corral = Corral.of(first, points[list(first)].sum(axis=0))
-    nearest_point(points, groups, corral, 1e-12)
+
+    def lowest(direction):
+        members = tuple(int(group[np.argmin(points[group] @ direction)]) for group in groups)
+        corner = points[list(members)].sum(axis=0)
+        return Lowest(members, corner, float(corner @ direction))
+
+    first = lowest(np.zeros(d))
+    corral = Corral.of(first.members, first.corner)
+    height = approach(corral, lowest, 1e-12, 1000)
     assert (corral.weights > 0).all()
     assert corral.weights.sum() == pytest.approx(1.0)
     corners = np.array([points[list(members)].sum(axis=0) for members in corral.members])
@@ -151,8 +157,12 @@ def test_the_nearest_point_is_that_of_the_quadratic_program(seed, m, d, two):
     matrix, bound = np.vstack([member, -np.eye(2 * m)]), np.concatenate([np.ones(len(groups)), np.zeros(2 * m)])
     _, value = quadratic.solve(np.triu(points @ points.T), np.zeros(2 * m), matrix, bound, equal=len(groups))
     assert 0.5 * corral.point @ corral.point == pytest.approx(value, rel=1e-6, abs=1e-9)
-    _, height = lowest(points, groups, corral.point)
     assert corral.point @ corral.point - height <= 1e-9
+    if not two:
+        for rows in (points, sparse.csr_array(points)):
+            found = nearest_point(rows, 1e-12, 1000)
+            assert found.length == pytest.approx(np.sqrt(2 * max(value, 0.0)), rel=1e-4, abs=1e-4)
+            assert found.low <= found.length + 1e-12
 
 
 @given(seed=seeds, n=st.integers(2, 20), classes=st.integers(2, 5))

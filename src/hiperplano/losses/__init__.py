@@ -12,10 +12,9 @@ array([-0.5])
 """
 
 from hiperplano.losses.hinge import Hinge, SquaredHinge
-from hiperplano.losses.insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from hiperplano.losses.logistic import Logistic
 from hiperplano.losses.perceptron import Perceptron, ZeroOne
-from hiperplano.losses.robust import Huber
+from hiperplano.losses.robust import EpsilonInsensitive, Huber, SquaredEpsilonInsensitive
 from hiperplano.losses.softmax import Softmax
 from hiperplano.losses.squared import Squared
 

@@ -8,15 +8,17 @@ pass over all rows tells which others to add.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.threads import one_blas_thread
-from hiperplano.solvers.corral import Corral, lowest, nearest_point
+from hiperplano.solvers.nearest_point import Corral, Lowest, approach
 from hiperplano.solvers.solution import Solution
 
 _MORE = 2  # rows of each class to add in a round, for each coordinate
+_STEPS = 20  # among the same rows, for each coordinate
 _TOUCHING = 1e-9  # hulls nearer than this, in lengths of rows, may have no plane between them
 
 
@@ -73,12 +75,12 @@ class _Search:
     def run(self, tol: float, max_iter: int) -> MarginSolution:
         score = self._scores(self._first_direction())
         self._add(score, [np.inf] * len(self.groups))
-        members, _ = lowest(self.points, self._here(), self._first_direction())
-        corral = Corral.of(members, self.points[list(members)].sum(axis=0))
+        first = self._lowest(self._here(), self._first_direction())
+        corral = Corral.of(first.members, first.corner)
         passes, gap = 1, np.inf
         while True:
             here = self._here()
-            nearest_point(self.points, here, corral, 0.1 * tol)
+            approach(corral, partial(self._lowest, here), 0.1 * tol, _STEPS * (self.design.n_columns + 10))
             point = corral.point
             square, height = float(point @ point), self.points @ point
             if square <= _TOUCHING**2:
@@ -111,6 +113,12 @@ class _Search:
 
     def _here(self) -> list[Array]:
         return [np.flatnonzero(np.isin(self.rows, group, assume_unique=True)) for group in self.groups]
+
+    def _lowest(self, here: list[Array], direction: Array) -> Lowest:
+        """The sum of the lowest point of each class."""
+        height = self.points @ direction
+        members = tuple(int(group[np.argmin(height[group])]) for group in here)
+        return Lowest(members, self.points[list(members)].sum(axis=0), float(height[list(members)].sum()))
 
     def _add(self, score: Array, known: list[float]) -> bool:
         """Take in the rows of each class that lie lowest, if lower than what is known; False if none does."""
