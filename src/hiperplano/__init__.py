@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
-    from hiperplano.solvers.certificates import Overlapping, QuasiSeparable, Separable
+    from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
 
 __version__ = "0.1.0"
 
@@ -59,18 +59,18 @@ _HOME = {
     "LogisticRegressionCV": "selection.logistic",
     "MistakeBound": "evidence.mistakes",
     "OddsSummary": "evidence.odds",
-    "Overlapping": "solvers.certificates",
+    "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.passive_aggressive",
     "PassiveAggressiveRegressor": "models.passive_aggressive",
     "Pegasos": "models.pegasos",
     "Perceptron": "models.perceptron",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
-    "QuasiSeparable": "solvers.certificates",
+    "QuasiSeparable": "solvers.separation.certificates",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
     "SGDClassifier": "models.stochastic",
     "SGDRegressor": "models.stochastic",
-    "Separable": "solvers.certificates",
+    "Separable": "solvers.separation.certificates",
     "Step": "models.replay",
     "Summary": "evidence.summary",
     "ambiguous": "decision.votes",

@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from hiperplano import losses
-from hiperplano.solvers.crammer_singer import balanced_classes
-from hiperplano.solvers.curvature import Matrix, Rows
-from hiperplano.solvers.nearest_point import Corral, Lowest, approach, nearest_point
-from hiperplano.solvers.tube import Tube, root_of_increasing
+from hiperplano.solvers.online.nearest_point import Corral, Lowest, approach, nearest_point
+from hiperplano.solvers.svm.crammer_singer import balanced_classes
+from hiperplano.solvers.svm.curvature import Matrix, Rows
+from hiperplano.solvers.svm.tube import Tube, root_of_increasing
 from tests import quadratic
 
 seeds = st.integers(0, 10_000)

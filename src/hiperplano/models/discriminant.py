@@ -19,8 +19,8 @@ from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, Singu
 from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
-from hiperplano.solvers.discriminant import DiscriminantSolution, Shrinkage, linear_discriminant
-from hiperplano.solvers.least_squares import fits_in_memory
+from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
+from hiperplano.solvers.least_squares.choice import fits_in_memory
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 

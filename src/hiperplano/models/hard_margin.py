@@ -13,9 +13,9 @@ from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidTarget, NotSeparable
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish
-from hiperplano.solvers.certificates import Overlapping, QuasiSeparable
-from hiperplano.solvers.hard_margin import MarginSolution, widest_margin
-from hiperplano.solvers.separation import separate
+from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable
+from hiperplano.solvers.separation.search import separate
+from hiperplano.solvers.svm.hard_margin import MarginSolution, widest_margin
 
 
 class HardMarginSVC(LinearClassifier):

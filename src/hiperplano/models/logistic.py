@@ -19,12 +19,12 @@ from hiperplano.evidence.logistic import summarise
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.summary import coefficient_names
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
-from hiperplano.solvers.certificates import QuasiSeparable, Separable
-from hiperplano.solvers.firth import fit_firth
-from hiperplano.solvers.growth import growing_columns
-from hiperplano.solvers.likelihood import Likelihood
-from hiperplano.solvers.logistic import SOLVERS, LogisticSolution, fit_likelihood, sample_of
-from hiperplano.solvers.separation import separate
+from hiperplano.solvers.likelihood.firth import fit_firth
+from hiperplano.solvers.likelihood.growth import growing_columns
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of
+from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
+from hiperplano.solvers.separation.search import separate
 
 _PROGRAM_CELLS = 10**6
 

@@ -13,9 +13,9 @@ from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
-from hiperplano.solvers.crammer_singer import crammer_singer
-from hiperplano.solvers.svm import SOLVERS, solve_svm
-from hiperplano.solvers.tube import Tube
+from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
+from hiperplano.solvers.svm.crammer_singer import crammer_singer
+from hiperplano.solvers.svm.tube import Tube
 
 
 class LinearSVC(LinearClassifier):
