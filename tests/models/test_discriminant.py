@@ -18,7 +18,7 @@ from hiperplano.errors import (
     NotAvailable,
     SingularWarning,
 )
-from hiperplano.solvers.class_moments import class_moments
+from hiperplano.solvers.discriminant.class_moments import class_moments
 
 
 def classes(n=200, d=5, k=3, seed=0, apart=1.0, offset=0.0):

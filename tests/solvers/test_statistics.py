@@ -6,8 +6,8 @@ from scipy import sparse
 
 from hiperplano.data.validate import design as make_design
 from hiperplano.solvers import statistics
-from hiperplano.solvers.normal import NormalEquations
-from hiperplano.solvers.spread import column_spread
+from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.spread import column_spread
 from hiperplano.solvers.statistics import moments
 
 

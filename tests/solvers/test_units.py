@@ -5,7 +5,7 @@ import pytest
 
 from hiperplano import LinearRegression, Ridge
 from hiperplano.data.validate import design as make_design
-from hiperplano.solvers.units import Units
+from hiperplano.solvers.least_squares.units import Units
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 3)) + 2.0

@@ -7,8 +7,8 @@ from typing import Any
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.models.online_classifier import OnlineClassifier
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.schedules import set_schedule
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.schedules import set_schedule
 
 
 class Pegasos(OnlineClassifier):
