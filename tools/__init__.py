@@ -1,0 +1,1 @@
+"""What the project needs to be written, not to be run."""
