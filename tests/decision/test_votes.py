@@ -14,7 +14,12 @@ from hiperplano import (
     CostSensitiveClassifier,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
+    LogisticRegression,
+    PassiveAggressiveClassifier,
+    Pegasos,
+    Perceptron,
     QuadraticDiscriminantAnalysis,
+    SGDClassifier,
     ambiguous,
     votes,
 )
@@ -22,9 +27,14 @@ from hiperplano.errors import InvalidData, NotAvailable
 
 BINARY = [
     LeastSquaresClassifier(),
+    LogisticRegression(),
     LinearDiscriminantAnalysis(),
     QuadraticDiscriminantAnalysis(),
     CostSensitiveClassifier(LinearDiscriminantAnalysis(), costs=[[0, 2], [1, 0]]),
+    Perceptron(average=True),
+    PassiveAggressiveClassifier(average=True),
+    Pegasos(),
+    SGDClassifier(),
 ]
 
 

@@ -16,7 +16,7 @@ from hiperplano import (
 )
 from hiperplano.data.validate import design
 from hiperplano.errors import SingularWarning
-from hiperplano.solvers.class_moments import class_moments
+from hiperplano.solvers.discriminant.class_moments import class_moments
 
 
 def sample(seed, n=120, d=3, k=3):

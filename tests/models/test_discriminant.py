@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from statsmodels.multivariate.cancorr import CanCorr
 from statsmodels.multivariate.manova import MANOVA
 
-from hiperplano import LinearDiscriminantAnalysis
+from hiperplano import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from hiperplano.data.validate import design
 from hiperplano.errors import (
     AccuracyWarning,
@@ -18,7 +18,7 @@ from hiperplano.errors import (
     NotAvailable,
     SingularWarning,
 )
-from hiperplano.solvers.class_moments import class_moments
+from hiperplano.solvers.discriminant.class_moments import class_moments
 
 
 def classes(n=200, d=5, k=3, seed=0, apart=1.0, offset=0.0):
@@ -351,6 +351,18 @@ def test_many_classes():
     ours = LinearDiscriminantAnalysis().fit(X, y)
     theirs = sklearn.discriminant_analysis.LinearDiscriminantAnalysis().fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+@pytest.mark.parametrize("shrinkage", [None, "auto"])
+def test_the_number_of_threads_changes_no_bit(model, shrinkage, monkeypatch):
+    X, y = classes(40_000, 12, 4)
+    many = model(shrinkage=shrinkage).fit(X, y).solution_
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    one = model(shrinkage=shrinkage).fit(X, y).solution_
+    np.testing.assert_array_equal(one.means, many.means)
+    for name in ("coef", "intercept", "scalings") if model is LinearDiscriminantAnalysis else ("whitening", "log_det"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
 
 
 def test_strings_for_classes():

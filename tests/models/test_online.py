@@ -318,8 +318,8 @@ def test_pickles_and_copies_go_on_learning(model):
 
 
 def test_large_rows_are_shuffled_in_pools():
-    from hiperplano.solvers.learner import rows_of
-    from hiperplano.solvers.visits import Visits
+    from hiperplano.solvers.online.learner import rows_of
+    from hiperplano.solvers.online.visits import Visits
 
     X = np.zeros((20_000, 40))
     visits = Visits(rows_of(X), None, np.zeros(20_000), seed=5)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hiperplano.data.dense import DenseDesign
 from hiperplano.data.sparse import SparseDesign
-from hiperplano.solvers.exact import ExactProducts, two_product
+from hiperplano.solvers.least_squares.exact import ExactProducts, two_product
 
 N, D = 2500, 4  # of rows: more than one block
 

@@ -6,7 +6,7 @@ from numba.core import caching
 from scipy.sparse import csr_array
 
 from hiperplano.solvers import rows_loops
-from hiperplano.solvers.learner import rows_of
+from hiperplano.solvers.online.learner import rows_of
 from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_square
 
 

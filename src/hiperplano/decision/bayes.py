@@ -95,7 +95,7 @@ def bayes_error(
         return BayesError(float((risk @ shares).min()), 0.0, "components are equal")
     if centres.shape[1] == 1:
         value = _line(centres[:, 0], np.sqrt(spreads[:, 0, 0]), shares, risk)
-        return BayesError(value, 1e-12 * np.abs(risk).max(), "integration in 1 dimension")
+        return BayesError(value, 1e-12 * float(np.abs(risk).max()), "integration in 1 dimension")
     if centres.shape[1] == 2:
         return _plane(centres, spreads, shares, risk)
     return _monte_carlo(centres, spreads, shares, risk, int(n_draws), np.random.default_rng(random_state))

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, fdtrc
 
 from hiperplano.data.design import Array
 from hiperplano.evidence.summary import coefficient_names
-from hiperplano.solvers.discriminant import DiscriminantSolution
+from hiperplano.solvers.discriminant.linear import DiscriminantSolution
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from hiperplano.evidence.least_squares import (
 )
 from hiperplano.evidence.logistic_covariance import logistic_inference
 from hiperplano.evidence.summary import Summary, library_and_name
-from hiperplano.solvers.logistic import LogisticSolution
+from hiperplano.solvers.likelihood.maximum import LogisticSolution
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")

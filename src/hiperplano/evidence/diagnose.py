@@ -18,7 +18,7 @@ from hiperplano.evidence.findings import Finding, about_columns, about_residuals
 from hiperplano.evidence.hat import Hat
 from hiperplano.evidence.least_squares import Sample, fitted_exactly, refuse_undetermined
 from hiperplano.evidence.summary import coefficient_names, library_and_name
-from hiperplano.solvers.direct import least_squares
+from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 

@@ -14,11 +14,11 @@ from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
 from hiperplano.evidence.slopes import Slopes
 from hiperplano.evidence.summary import coefficient_names
-from hiperplano.solvers.direct import dependent_columns, factorise
-from hiperplano.solvers.factor import Columns, Factor
-from hiperplano.solvers.normal import NormalEquations
-from hiperplano.solvers.orthogonal import directions
-from hiperplano.solvers.residuals import summed_residual_squares
+from hiperplano.solvers.least_squares.direct import dependent_columns, factorise
+from hiperplano.solvers.least_squares.factor import Columns, Factor
+from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.orthogonal import directions
+from hiperplano.solvers.least_squares.residuals import summed_residual_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import moments
 

@@ -13,8 +13,8 @@ from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
 from hiperplano.evidence.slopes import Slopes
 from hiperplano.evidence.summary import Summary, coefficient_names, target_names
-from hiperplano.solvers.factor import Factor
-from hiperplano.solvers.normal import reciprocal
+from hiperplano.solvers.least_squares.factor import Factor
+from hiperplano.solvers.least_squares.normal import reciprocal
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 _EPS = float(np.finfo(float).eps)

@@ -13,7 +13,7 @@ from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.nearest_point import nearest_point
+from hiperplano.solvers.online.nearest_point import nearest_point
 
 _TOL = 1e-10
 _STEPS_PER_COLUMN = 50
@@ -82,7 +82,7 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
     --------
     >>> from hiperplano import mistake_bound
     >>> found = mistake_bound([[3.0, 4.0], [-3.0, 4.0]], ["yes", "no"], fit_intercept=False)
-    >>> found.radius, round(found.margin, 9), round(found.bound, 6), found.coef.round(9)
+    >>> found.radius, round(found.margin, 9), round(found.bound, 6), found.coef.round(9) + 0
     (5.0, 3.0, 2.777778, array([1., 0.]))
     """
     if not isinstance(fit_intercept, bool | np.bool_):

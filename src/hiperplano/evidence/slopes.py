@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.factor import Columns, Factor
-from hiperplano.solvers.normal import reciprocal
-from hiperplano.solvers.shortest import graded_qr
+from hiperplano.solvers.least_squares.factor import Columns, Factor
+from hiperplano.solvers.least_squares.normal import reciprocal
+from hiperplano.solvers.least_squares.shortest import graded_qr
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 _EPS = float(np.finfo(float).eps)

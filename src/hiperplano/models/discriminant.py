@@ -19,8 +19,8 @@ from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, Singu
 from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
-from hiperplano.solvers.discriminant import DiscriminantSolution, Shrinkage, linear_discriminant
-from hiperplano.solvers.least_squares import fits_in_memory
+from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
+from hiperplano.solvers.least_squares.choice import fits_in_memory
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 
@@ -271,7 +271,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         >>> from hiperplano import LinearDiscriminantAnalysis
         >>> model = LinearDiscriminantAnalysis().fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
         >>> found = model.fisher()
-        >>> found.u, found.centroids, found.cutoff
+        >>> found.u, found.centroids, round(found.cutoff, 6)
         (array([1.]), array([1., 5.]), 3.0)
         >>> round(model.fisher(costs=[[0, 10], [1, 0]]).cutoff, 3)
         2.424

@@ -12,8 +12,8 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import number
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.class_moments import class_weights
-from hiperplano.solvers.discriminant import Shrinkage
+from hiperplano.solvers.discriminant.class_moments import class_weights
+from hiperplano.solvers.discriminant.linear import Shrinkage
 
 
 class GaussianProblem(NamedTuple):

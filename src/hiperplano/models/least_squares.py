@@ -17,7 +17,7 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
-from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
+from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):

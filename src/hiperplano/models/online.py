@@ -14,11 +14,11 @@ from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from hiperplano.models.base import LinearModel, representable, users_level
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.learner import Learner
-from hiperplano.solvers.online import Control, Lesson, Record, keep_if_better, one_pass, train
-from hiperplano.solvers.online_solution import OnlineSolution, verdict
-from hiperplano.solvers.visits import MOST_VISITS
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import Control, Lesson, Record, keep_if_better, one_pass, train
+from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.solution import OnlineSolution, verdict
+from hiperplano.solvers.online.visits import MOST_VISITS
 
 
 class OnlineModel(LinearModel):

@@ -12,13 +12,13 @@ from hiperplano.data.labels import class_weights, codes_of, encode_labels, first
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online import OnlineModel
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.courses import AllPlanes, OnePlane
-from hiperplano.solvers.learner import Learner, rows_of
-from hiperplano.solvers.online import Control, Judge, Lesson
-from hiperplano.solvers.quick import Quick
-from hiperplano.solvers.visits import Visits
-from hiperplano.solvers.whole_batch import WholeBatch
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import Control, Judge, Lesson
+from hiperplano.solvers.online.courses import AllPlanes, OnePlane
+from hiperplano.solvers.online.learner import Learner, rows_of
+from hiperplano.solvers.online.quick import Quick
+from hiperplano.solvers.online.visits import Visits
+from hiperplano.solvers.online.whole_batch import WholeBatch
 
 
 class Examples(NamedTuple):

@@ -13,13 +13,13 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.online import OnlineModel
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.courses import OnePlane
-from hiperplano.solvers.learner import Learner, rows_of
-from hiperplano.solvers.online import Control, Judge, Lesson
-from hiperplano.solvers.quick import Quick
-from hiperplano.solvers.visits import Visits
-from hiperplano.solvers.whole_batch import WholeBatch
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import Control, Judge, Lesson
+from hiperplano.solvers.online.courses import OnePlane
+from hiperplano.solvers.online.learner import Learner, rows_of
+from hiperplano.solvers.online.quick import Quick
+from hiperplano.solvers.online.visits import Visits
+from hiperplano.solvers.online.whole_batch import WholeBatch
 
 
 class OnlineRegressor(RegressorMixin, OnlineModel):

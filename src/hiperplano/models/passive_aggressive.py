@@ -8,7 +8,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of
 from hiperplano.models.online_classifier import OnlineClassifier
 from hiperplano.models.online_regressor import OnlineRegressor
-from hiperplano.solvers import online_rules as at
+from hiperplano.solvers.online import rules as at
 
 
 class PassiveAggressiveClassifier(OnlineClassifier):

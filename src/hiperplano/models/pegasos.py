@@ -8,9 +8,9 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.online_classifier import OnlineClassifier
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.learner import Learner
-from hiperplano.solvers.schedules import set_schedule
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.schedules import set_schedule
 
 
 class Pegasos(OnlineClassifier):

@@ -10,9 +10,9 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.online_classifier import Examples, OnlineClassifier
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.learner import Learner
-from hiperplano.solvers.least_squares import solve_least_squares
+from hiperplano.solvers.least_squares.choice import solve_least_squares
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import Learner
 
 
 class Perceptron(OnlineClassifier):

@@ -16,7 +16,7 @@ from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.models.base import all_or_nothing, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
-from hiperplano.solvers.quadratic import QuadraticSolution, quadratic_discriminant
+from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3

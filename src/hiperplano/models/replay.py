@@ -11,9 +11,9 @@ from sklearn.base import clone
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.online import OnlineModel
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.courses import Course
-from hiperplano.solvers.online import passes, present
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import passes, present
+from hiperplano.solvers.online.courses import Course
 
 
 class Step(NamedTuple):

@@ -14,8 +14,8 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.models.online import OnlineModel
 from hiperplano.models.online_classifier import OnlineClassifier
 from hiperplano.models.online_regressor import OnlineRegressor
-from hiperplano.solvers import online_rules as at
-from hiperplano.solvers.schedules import SCHEDULES, set_schedule
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.schedules import SCHEDULES, set_schedule
 
 _CLASS_LOSSES = {
     "hinge": at.HINGE,

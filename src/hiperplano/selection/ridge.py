@@ -18,10 +18,10 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.selection.scoring import Scorer
-from hiperplano.solvers.least_squares import fits_in_memory
-from hiperplano.solvers.ridge_folds import Split, fold_paths, squared_errors
-from hiperplano.solvers.ridge_path import RidgePath, ridge_path
-from hiperplano.solvers.units import with_safe_weights
+from hiperplano.solvers.least_squares.choice import fits_in_memory
+from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, squared_errors
+from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path
+from hiperplano.solvers.least_squares.units import with_safe_weights
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 

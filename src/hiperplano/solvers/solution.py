@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.factor import Columns, Factor
+from hiperplano.solvers.least_squares.factor import Columns, Factor
 
 
 @dataclass(frozen=True, repr=False)
