@@ -83,3 +83,34 @@ def ranking(y: Array, score: Array) -> Answer:
 
     found = ranking_scores(y, score)
     return Answer(figures={"ks": found.ks, "auc": found.auc, "gini": found.gini})
+
+
+def perceptron(X: Any, y: Array, passes: int, average: bool = False) -> Answer:
+    from hiperplano import Perceptron
+
+    model = Perceptron(average=average, max_iter=passes, tol=None).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def passive_aggressive(X: Any, y: Array, passes: int) -> Answer:
+    from hiperplano import PassiveAggressiveClassifier
+
+    model = PassiveAggressiveClassifier(max_iter=passes, tol=None, random_state=0).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def pegasos(X: Any, y: Array, passes: int) -> Answer:
+    from hiperplano import Pegasos
+
+    model = Pegasos(max_iter=passes, tol=None, random_state=0).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def perceptron_rows(rows: list[tuple[Array, Array]]) -> Answer:
+    from hiperplano import Perceptron
+
+    model = Perceptron()
+    model.partial_fit(*rows[0], classes=[0, 1])
+    for x, label in rows[1:]:
+        model.partial_fit(x, label)
+    return Answer(model.coef_, model.intercept_)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
     from hiperplano.decision.bayes import bayes_error
     from hiperplano.decision.costs import bayes_decision, prior_decision
+    from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
     from hiperplano.evidence.canonical import CanonicalAxes
     from hiperplano.evidence.covariance import inference
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ks_test, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
+    from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
     from hiperplano.models.replay import Step, replay
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
+    from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
@@ -46,9 +49,12 @@ _HOME = {
     "CanonicalAxes": "evidence.canonical",
     "CostSensitiveClassifier": "selection.cost_sensitive",
     "Diagnosis": "evidence.diagnose",
+    "HardMarginSVC": "models.hard_margin",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
+    "LinearSVC": "models.svm",
+    "LinearSVR": "models.svm",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
     "MistakeBound": "evidence.mistakes",
@@ -82,14 +88,17 @@ _HOME = {
     "ks_test": "metrics.ranking",
     "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
+    "margin": "decision.geometry",
     "mistake_bound": "evidence.mistakes",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
+    "project": "decision.geometry",
     "ranking_scores": "metrics.ranking",
     "replay": "models.replay",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
     "separability": "evidence.separability",
+    "signed_distance": "decision.geometry",
     "votes": "decision.votes",
 }
 
@@ -97,9 +106,12 @@ __all__ = [
     "CanonicalAxes",
     "CostSensitiveClassifier",
     "Diagnosis",
+    "HardMarginSVC",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
+    "LinearSVC",
+    "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MistakeBound",
@@ -133,14 +145,17 @@ __all__ = [
     "ks_test",
     "likelihood_ratio",
     "load_credit_line",
+    "margin",
     "mistake_bound",
     "population_stability_index",
     "prior_decision",
+    "project",
     "ranking_scores",
     "replay",
     "savings_interval",
     "savings_score",
     "separability",
+    "signed_distance",
     "votes",
 ]
 

@@ -16,6 +16,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
+    "NotSeparable",
     "SeparationWarning",
     "SingularWarning",
 ]
@@ -31,6 +32,23 @@ class InvalidData(HiperplanoError, ValueError):
 
 class InvalidTarget(InvalidData):
     """The target cannot be used: one class only, not finite, of the wrong kind."""
+
+
+class NotSeparable(InvalidTarget):
+    """No plane has the rows of two classes on different sides.
+
+    Attributes
+    ----------
+    certificate : Overlapping or QuasiSeparable
+        The proof: rows with weights that bring both classes to one point.
+    """
+
+    def __init__(self, message: str, certificate: object) -> None:
+        super().__init__(message)
+        self.certificate = certificate
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.certificate)
 
 
 class InvalidParameter(HiperplanoError, ValueError):

@@ -50,7 +50,7 @@ def nist(name):
 
 @dataclass(frozen=True)
 class RModel:
-    """A table and what R's lm says of it; `said` has the names of R (coef, se, hat, cooks, hc, vif, …)."""
+    """A table and what R says of a model of it; `said` has the names of R (coef, se, hat, cooks, hc, vif, …)."""
 
     columns: list[str]
     x: np.ndarray
@@ -68,3 +68,9 @@ def r_lm(name):
 def r_ridge():
     """MASS::lm.ridge on longley: lambda, coef_scaled, coef_orig (intercept first), scales, GCV."""
     return _read("r_lm.json")["longley_ridge"]
+
+
+def r_glm(name):
+    """`glm_mtcars`, `glm_birthwt`, `multinom_birthwt`, `firth_endometrial` or `firth_separated_2d`."""
+    found = _read("r_glm.json")[name]
+    return RModel(found["columns"], np.array(found["x"], dtype=float), np.array(found["y"]), found)

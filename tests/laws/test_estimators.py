@@ -14,7 +14,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from hiperplano.solvers.solution import LeastSquaresSolution
-from tests.registry import CLASSIFIERS, ESTIMATORS, REGRESSORS, WITHOUT_COEFFICIENTS
+from tests.registry import CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, WITHOUT_COEFFICIENTS
+
+EVERY = ESTIMATORS + ONLINE
 
 NOT_OURS = {"check_array_api_input"}  # skips itself unless SciPy's experimental array API is switched on
 
@@ -70,7 +72,7 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_format_of_rows_changes_nothing(entry, format):
     X, y = table(entry)
@@ -80,7 +82,7 @@ def test_the_format_of_rows_changes_nothing(entry, format):
     np.testing.assert_allclose(other.predict(FORMATS[format](X)), plain.predict(X), rtol=1e-7)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("density", [0.01, 0.05, 0.09, 0.2, 0.6, 1.0])
 def test_dense_equals_sparse_at_all_densities(entry, density):
     X, y = table(entry, n=400, d=12, density=density)
@@ -90,7 +92,7 @@ def test_dense_equals_sparse_at_all_densities(entry, density):
     assert_same(entry, fitted(entry, rows, y, weight), fitted(entry, X, y, weight), X, rtol=10 * entry.rtol)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_float32_rows_give_the_answer_of_the_same_numbers(entry):
     X, y = table(entry)
     short = X.astype(np.float32)
@@ -103,7 +105,7 @@ def test_float32_rows_give_the_answer_of_the_same_numbers(entry):
         np.testing.assert_allclose(model.solution_.coef, plain.solution_.coef, rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ESTIMATORS if entry.weights_repeat], ids=str)
+@pytest.mark.parametrize("entry", [entry for entry in EVERY if entry.weights_repeat], ids=str)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), dense=st.booleans())
 def test_weights_equal_repetition(entry, seed, dense):
@@ -117,14 +119,14 @@ def test_weights_equal_repetition(entry, seed, dense):
     assert_same(entry, fitted(entry, rows, y, weight), fitted(entry, X[repeated], y[repeated]), X)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_equal_weights_of_one_are_no_weights(entry):
     X, y = table(entry)
     assert_same(entry, fitted(entry, X, y, np.ones(len(y))), fitted(entry, X, y), X)
     assert_same(entry, fitted(entry, X, y, 1), fitted(entry, X, y), X)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ESTIMATORS if entry.weights_repeat], ids=str)
+@pytest.mark.parametrize("entry", [entry for entry in EVERY if entry.weights_repeat], ids=str)
 @pytest.mark.parametrize("value", [1e6, 1e30, -1e200, 1e308])
 def test_nothing_in_rows_without_weight_matters(entry, value):
     X, y = table(entry)
@@ -175,7 +177,7 @@ def test_the_order_of_columns_changes_nothing(entry):
     assert_same(entry, turned, plain, X[:, order])
 
 
-@pytest.mark.parametrize("entry", REGRESSORS, ids=str)
+@pytest.mark.parametrize("entry", [entry for entry in REGRESSORS if entry.many_targets], ids=str)
 def test_several_targets_equal_one_by_one(entry):
     X, y = table(entry)
     targets = np.column_stack([y, -y + X[:, 0], np.sin(y) * 1e6])
@@ -193,7 +195,7 @@ def test_several_targets_equal_one_by_one(entry):
         np.testing.assert_allclose(together.predict(X)[:, k], single.predict(X), rtol=1e-6)
 
 
-@pytest.mark.parametrize("entry", REGRESSORS, ids=str)
+@pytest.mark.parametrize("entry", [entry for entry in REGRESSORS if entry.many_targets], ids=str)
 def test_one_column_of_targets_keeps_its_shape(entry):
     X, y = table(entry)
     model, plain = fitted(entry, X, y[:, None]), fitted(entry, X, y)
@@ -230,7 +232,7 @@ def snapshot(value):
     return value.to_numpy().tobytes() if hasattr(value, "to_numpy") else value.tobytes()
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("format", ["array", "fortran", "csr", "untidy csr", "pandas"])
 def test_a_fit_does_not_change_its_inputs(entry, format):
     X, y = table(entry)
@@ -256,7 +258,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 @pytest.mark.parametrize("reason", REFUSED)
 def test_a_refused_fit_leaves_an_earlier_one_as_it_was(entry, reason):
     X, y = table(entry)
@@ -284,7 +286,7 @@ def test_a_refused_target_leaves_the_classes_as_they_were(entry):
     model.predict(X)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_a_second_fit_forgets_the_first(entry):
     X, y = table(entry)
     model = fitted(entry, pd.DataFrame(X).rename(columns=str), y).fit(X[:40, :2], y[:40])
@@ -293,7 +295,7 @@ def test_a_second_fit_forgets_the_first(entry):
     np.testing.assert_array_equal(model.coef_, fresh.coef_)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_models_survive_pickling_and_cloning(entry):
     X, y = table(entry)
     model = fitted(entry, X, y)
@@ -309,7 +311,7 @@ def test_models_survive_pickling_and_cloning(entry):
     np.testing.assert_array_equal(copy.fit(X, y).coef_, model.coef_)
 
 
-@pytest.mark.parametrize("entry", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("entry", EVERY, ids=str)
 def test_the_solution_tells_how_the_fit_ended(entry):
     X, y = table(entry)
     model = fitted(entry, X, y)

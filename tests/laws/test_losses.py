@@ -13,6 +13,7 @@ BINARY = [
     losses.Huber(0.7),
     losses.Logistic(),
     losses.Perceptron(),
+    losses.SquaredEpsilonInsensitive(0.3),
     losses.SquaredHinge(),
     losses.Squared(),
 ]
@@ -22,6 +23,7 @@ KINKS = {
     losses.Hinge: (1.0,),
     losses.Huber: (0.3, 1.7),
     losses.Perceptron: (0.0,),
+    losses.SquaredEpsilonInsensitive: (0.7, 1.3),
     losses.SquaredHinge: (1.0,),
 }
 NAMES = [type(loss).__name__ for loss in BINARY]

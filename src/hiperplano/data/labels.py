@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidParameter, InvalidTarget
 
 _NARROW = 2**16
+_FEW, _MOST_FLOATS = 20, 100
 
 
 def encode_labels(design: Design) -> tuple[Array, Array]:
@@ -22,7 +24,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     check that themselves.
     """
     labels = design.y[:, 0]
-    kind = "multiclass" if labels.dtype.kind in "iub" else type_of_target(labels, input_name="y")
+    kind = "multiclass" if labels.dtype.kind in "iub" else _kind(labels)
     if kind == "unknown":
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise InvalidTarget(
@@ -37,6 +39,12 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
             "classes. Use a regressor, or cut the numbers into classes first."
         )
     classes, codes = _sorted_classes(labels)
+    if labels.dtype.kind in "iuf" and _too_many(labels, len(classes)):
+        raise InvalidTarget(
+            f"y holds {len(classes)} different numbers in {len(labels)} rows: this looks like a regression target; a "
+            "classifier needs classes. Use a regressor, cut the numbers into classes, or pass them as text if each "
+            "really is a class."
+        )
     if len(classes) < 2:
         raise InvalidTarget(
             f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or "
@@ -55,6 +63,21 @@ def _sorted_classes(labels: Array) -> tuple[Array, Array]:
     places = np.subtract(labels, low, dtype=np.intp, casting="unsafe")
     there = np.bincount(places, minlength=high - low + 1) > 0
     return (np.flatnonzero(there) + low).astype(labels.dtype), (np.cumsum(there) - 1)[places]
+
+
+def _kind(labels: Array) -> str:
+    """What scikit-learn takes the labels for; the words it has for labels that cannot be compared are not said."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of many classes: refused below if they are too many
+            return str(type_of_target(labels, input_name="y"))
+    except TypeError:
+        return "unknown"
+
+
+def _too_many(labels: Array, n_classes: int) -> bool:
+    """Numbers of which most occur once, or fractional types with more values than anyone has classes."""
+    return n_classes > _FEW and (2 * n_classes > len(labels) or (labels.dtype.kind == "f" and n_classes > _MOST_FLOATS))
 
 
 def label_weight(design: Design, class_weight: Any) -> Array | None:

@@ -1,1 +1,1 @@
-"""From scores and probabilities to decisions."""
+"""From scores and probabilities to decisions, and what scores mean."""

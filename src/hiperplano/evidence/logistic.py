@@ -78,12 +78,15 @@ def table(
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     n_scores, fit_intercept = len(solution.coef), bool(model.fit_intercept)
     change = to_data(solution.coordinates, n_scores)
+    unit = np.abs(change).max(axis=1)  # squares of units may lie beyond the range of floats, their roots do not
+    change /= unit[:, None]
     covariance = change @ covariance @ change.T
     coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
     if n_scores > 1:
         coef = coef[1:] - coef[0]
-    se = np.sqrt(np.maximum(covariance.diagonal(), 0.0)).reshape(coef.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    se = (unit * np.sqrt(np.maximum(covariance.diagonal(), 0.0))).reshape(coef.shape)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        covariance = covariance * unit[:, None] * unit
         statistic = np.where(se > 0, coef / se, 0.0)
     p = 2.0 * ndtr(-np.abs(statistic))
     reach = ndtri(0.5 + level / 2) * se
@@ -125,8 +128,8 @@ def _stats(solution: LogisticSolution, n_parameters: int, n_intercepts: int) -> 
         "deviance": solution.deviance,
         "null_deviance": solution.null_deviance,
         "lr": lr,
-        "lr_p": float(chdtrc(df, lr)),
-        "mcfadden_r2": 1.0 - solution.deviance / solution.null_deviance,
+        "lr_p": float(chdtrc(df, lr)) if solution.at_maximum else np.nan,
+        "mcfadden_r2": 1.0 - solution.deviance / solution.null_deviance if solution.null_deviance > 0 else np.nan,
         "aic": solution.deviance + 2.0 * n_parameters,
         "bic": solution.deviance + np.log(n) * n_parameters,
         "n": n,

@@ -19,6 +19,7 @@ from hiperplano.evidence.odds import OddsSummary
 from hiperplano.solvers.likelihood import Likelihood
 from hiperplano.solvers.logistic import LogisticSolution
 
+_AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")
 
 
@@ -58,7 +59,7 @@ def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
     codes = np.searchsorted(model.classes_, labels)
     codes = np.minimum(codes, len(model.classes_) - 1)
     if not np.array_equal(model.classes_[codes], labels):
-        strange = labels[model.classes_[codes] != labels][0]
+        strange = labels[model.classes_[codes] != labels].tolist()[0]
         raise InvalidTarget(
             f"y holds {strange!r}, a class the model has not seen; labels must be among {model.classes_.tolist()}. "
             "Pass the rows of the fit, or of the same kind."
@@ -133,14 +134,21 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
     for model, rows in zip((small, large), _columns_of(small, large, X), strict=True):
         check_is_fitted(model)
         solution = model.solution_
-        if not isinstance(solution, LogisticSolution) or solution.strength > 0 or solution.unbounded:
+        if not isinstance(solution, LogisticSolution) or not solution.at_maximum:
             raise NotAvailable(
                 f"likelihood_ratio: {model!r} is not a maximum of the likelihood, which the test compares. Fit "
                 "LogisticRegression(C=np.inf) on data that are not separated."
             )
         design = coded_rows(model, rows, y, sample_weight)
         problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)
-        value, _ = problem.evaluate(solution.coordinates.parameters(solution.coef, solution.intercept))
+        value, gradient = problem.evaluate(solution.coordinates.parameters(solution.coef, solution.intercept))
+        largest = float(np.abs(gradient).max())
+        if largest > _AWAY:
+            raise InvalidData(
+                f"likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient is "
+                f"{largest:.1e} there, columns at unit spread); both models must have been fitted to them. Fit both "
+                "to X and y, and pass the weights of the fits as sample_weight."
+            )
         deviances.append(2.0 * problem.total * value)
     blocks = max(1, len(large.solution_.coef) - 1)
     df = blocks * (large.n_features_in_ - small.n_features_in_ + large.fit_intercept - small.fit_intercept)
@@ -158,6 +166,12 @@ def _columns_of(small: Any, large: Any, X: Any) -> tuple[Any, Any]:
     if isinstance(X, tuple):
         return X
     if hasattr(small, "feature_names_in_") and hasattr(large, "feature_names_in_"):
+        alone = [str(name) for name in small.feature_names_in_ if name not in set(large.feature_names_in_)]
+        if alone:
+            raise InvalidParameter(
+                f"likelihood_ratio: {', '.join(map(repr, alone[:6]))} of `small` are not among the columns of `large`; "
+                "the test compares a model with a larger one that contains it. Add them to `large`."
+            )
         return X[list(small.feature_names_in_)], X[list(large.feature_names_in_)]
     raise InvalidData(
         "likelihood_ratio: the models were fitted without column names, so their columns cannot be found in X. Pass "

@@ -1,4 +1,4 @@
-"""Regression losses on which a far point pulls no harder than a near one."""
+"""Regression losses that look away: from how far a far point is, or from points that are near enough."""
 
 from typing import Any, NamedTuple
 
@@ -37,3 +37,18 @@ class EpsilonInsensitive(NamedTuple):
 
     def curvature(self, y: Array, score: Array) -> Array:
         return np.zeros_like(score)
+
+
+class SquaredEpsilonInsensitive(NamedTuple):
+    """max(0, |y − score| − epsilon)²."""
+
+    epsilon: float = 0.1
+
+    def value(self, y: Array, score: Array) -> Array:
+        return np.asarray(np.maximum(0.0, np.abs(y - score) - self.epsilon) ** 2)
+
+    def slope(self, y: Array, score: Array) -> Array:
+        return np.asarray(2.0 * np.sign(score - y) * np.maximum(0.0, np.abs(y - score) - self.epsilon))
+
+    def curvature(self, y: Array, score: Array) -> Array:
+        return np.where(np.abs(y - score) > self.epsilon, 2.0, 0.0)

@@ -18,6 +18,7 @@ from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
 
 _FEW_DIGITS = 3
+_NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
 
 Model = TypeVar("Model")
 Rest = ParamSpec("Rest")
@@ -114,7 +115,7 @@ def publish(
         return
     if not solution.converged:
         warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
-    elif digits < _FEW_DIGITS:
+    elif digits < _FEW_DIGITS and getattr(solution, "condition", np.inf) > _NEARLY_DEPENDENT:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "

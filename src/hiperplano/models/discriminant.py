@@ -271,7 +271,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         >>> from hiperplano import LinearDiscriminantAnalysis
         >>> model = LinearDiscriminantAnalysis().fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
         >>> found = model.fisher()
-        >>> found.u, found.centroids, found.cutoff
+        >>> found.u, found.centroids, round(found.cutoff, 6)
         (array([1.]), array([1., 5.]), 3.0)
         >>> round(model.fisher(costs=[[0, 10], [1, 0]]).cutoff, 3)
         2.424

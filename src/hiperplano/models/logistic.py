@@ -13,15 +13,20 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
+from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
 from hiperplano.evidence.logistic import summarise
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.summary import coefficient_names
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
-from hiperplano.solvers.certificates import Separable
+from hiperplano.solvers.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.firth import fit_firth
+from hiperplano.solvers.growth import growing_columns
+from hiperplano.solvers.likelihood import Likelihood
 from hiperplano.solvers.logistic import SOLVERS, LogisticSolution, fit_likelihood, sample_of
 from hiperplano.solvers.separation import separate
+
+_PROGRAM_CELLS = 10**6
 
 
 class LogisticClassifier(LinearClassifier):
@@ -160,6 +165,7 @@ class LogisticRegression(LogisticClassifier):
             A weight of 2 counts a row twice.
         """
         control = self._control()
+        C = number(self, "C", low=0.0, open_low=True, infinite=True)
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
         if coded.weight is not None and not coded.weight.all():  # such rows may hold numbers that overflow
@@ -176,13 +182,14 @@ class LogisticRegression(LogisticClassifier):
             solution = fit_likelihood(
                 coded,
                 n_scores=1 if len(classes) == 2 else len(classes),
-                strength=1.0 / (number(self, "C", low=0.0, open_low=True, infinite=True) * coded.total_weight),
+                strength=1.0 / (C * coded.total_weight),
                 start=self._start(classes),
                 **control,
             )
         self.classes_ = classes
-        publish(self, solution, design.x.dtype, one_target=False, warn=not solution.unbounded)
-        if solution.unbounded:
+        no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
+        publish(self, solution, design.x.dtype, one_target=False, warn=not no_end)
+        if no_end:
             warn_of_separation(self, coded, solution)
         return self
 
@@ -209,7 +216,7 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
     if weight is not None:
         mass = np.bincount(codes, weights=weight, minlength=len(classes))
         if not mass.all():
-            empty = classes[int(np.flatnonzero(mass == 0)[0])]
+            empty = classes.tolist()[int(np.flatnonzero(mass == 0)[0])]
             raise InvalidTarget(
                 f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
                 "rows a positive weight, or leave the class out."
@@ -221,29 +228,34 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:
     """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that."""
     name = type(model).__name__
-    certificate = find_separation(design, len(model.classes_), model.fit_intercept, coefficient_names(model, False))
-    if certificate is None:
+    with one_blas_thread():
+        problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)
+        found = growing_columns(problem, solution.coordinates.parameters(solution.coef, solution.intercept))
+        if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
+            found = _by_program(design, model.fit_intercept)
+    if found is None:
         warnings.warn(f"{name}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
         return
-    columns = ", ".join(repr(column) for column in certificate.names[:6])
-    more = " and others" if len(certificate.names) > 6 else ""
-    kind = "separated" if isinstance(certificate, Separable) else "separated in part (quasi-completely)"
+    columns, complete = found
+    names = coefficient_names(model, False)
+    listed = ", ".join(repr(names[j]) for j in columns[:6])
+    more = " and others" if len(columns) > 6 else ""
+    kind = "separated" if complete else "separated in part (quasi-completely)"
+    remedy = "Set firth=True, or a finite C." if len(model.classes_) == 2 else "Set a finite C."
     warnings.warn(
-        f"{name}: the classes are {kind} by {columns}{more}, so the likelihood has no maximum and coefficients would "
-        "grow without end; they were stopped. Set firth=True, or a finite C.",
+        f"{name}: the classes are {kind} by {listed}{more}, so the likelihood has no maximum and coefficients would "
+        f"grow without end; they were stopped. {remedy}",
         SeparationWarning,
         stacklevel=users_level(),
     )
 
 
-def find_separation(design: Design, n_classes: int, fit_intercept: bool, names: list[str]) -> Any:
-    """A certificate of separation of the two classes, or of one class from all others; None if none is found."""
-    for k in range(1 if n_classes == 2 else n_classes):
-        y = design.y if n_classes == 2 else np.where(design.y == k, 1.0, -1.0)
-        try:
-            certificate = separate(design.with_target(y, design.weight), fit_intercept, names)
-        except NotAvailable:  # too close to tell
-            continue
-        if certificate.separated:
-            return certificate
+def _by_program(design: Design, fit_intercept: bool) -> tuple[Array, bool] | None:
+    """The separating columns of a table small enough to ask about all its rows, and whether all are told apart."""
+    try:
+        certificate = separate(design, fit_intercept)
+    except NotAvailable:  # too close to tell
+        return None
+    if isinstance(certificate, Separable | QuasiSeparable):
+        return np.array(certificate.columns), isinstance(certificate, Separable)
     return None

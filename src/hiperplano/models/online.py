@@ -50,13 +50,20 @@ class OnlineModel(LinearModel):
 
     # What is published
 
-    @property
-    def coef_(self) -> Array:  # type: ignore[override]
+    def _coef(self) -> Array:
         return self._shape(self._published()[0])
 
-    @property
-    def intercept_(self) -> Array:
+    def _intercept(self) -> Array:
         return self._published()[1]
+
+    def _replant(self, coef: Any, intercept: Any) -> None:
+        """Go on from planes that someone assigned."""
+        shape = self._of_fit("_learner_").weights.shape
+        planes = self._given("coef_", coef, shape), self._given("intercept_", intercept, shape[:1])
+        self._learner_ = Learner.start(*planes, self._pocketed())
+
+    coef_ = property(_coef, lambda self, coef: self._replant(coef, self.intercept_))
+    intercept_ = property(_intercept, lambda self, intercept: self._replant(self.coef_, intercept))
 
     @property
     def solution_(self) -> OnlineSolution:

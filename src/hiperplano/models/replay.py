@@ -35,6 +35,13 @@ class Step(NamedTuple):
         The plane before and after the step; not averaged, and not from the pocket.
     label : object
         The class that the plane tells from the rest, where there is one for each.
+
+    Examples
+    --------
+    >>> from hiperplano import Perceptron, replay
+    >>> step = next(replay(Perceptron(shuffle=False), [[2.0, 1.0], [-1.0, 2.0]], [1, 0]))
+    >>> step.row, float(step.score), step.coef_before, step.coef
+    (0, 0.0, array([0., 0.]), array([2., 1.]))
     """
 
     number: int

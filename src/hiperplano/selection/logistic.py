@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +12,9 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.data.threads import one_blas_thread
-from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
 from hiperplano.losses import Logistic, Softmax
-from hiperplano.models.base import all_or_nothing, publish
+from hiperplano.models.base import all_or_nothing, publish, users_level
 from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.likelihood_folds import fold_coefficients
@@ -103,10 +104,12 @@ class LogisticRegressionCV(LogisticClassifier):
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
         splits = [
-            (np.asarray(train), np.asarray(test))
+            (_positions(train, design.n_rows), _positions(test, design.n_rows))
             for train, test in check_cv(self.cv, design.y[:, 0], classifier=True).split(design.x, design.y[:, 0])
         ]
-        trained = np.stack([np.bincount(train, minlength=design.n_rows) > 0 for train, _ in splits], axis=1)
+        # How often each row is trained on: bootstrap samples take some twice.
+        counts = [np.bincount(train, minlength=design.n_rows) for train, _ in splits]
+        trained = np.stack(counts, axis=1).astype(np.min_scalar_type(max(int(count.max()) for count in counts)))
         _refuse_missing_classes(coded, classes, trained)
         control: dict[str, Any] = {
             "tol": number(self, "tol", low=0.0, open_low=True),
@@ -115,16 +118,24 @@ class LogisticRegressionCV(LogisticClassifier):
         one_of(self, "solver", SOLVERS)
         with one_blas_thread():
             if len(classes) == 2:
-                coef, intercept, _ = fold_coefficients(coded, trained, Cs, flag(self, "fit_intercept"), **control)
+                coef, intercept, converged = fold_coefficients(
+                    coded, trained, Cs, flag(self, "fit_intercept"), **control
+                )
                 coef, intercept = coef[:, :, None, :], intercept[:, :, None]
             else:
-                coef, intercept = self._one_by_one(coded, trained, Cs, len(classes), control)
+                coef, intercept, converged = self._one_by_one(coded, trained, Cs, len(classes), control)
             tested = [test for _, test in splits]
             if self.scoring is None:
                 scores = _log_loss_scores(coded, tested, coef, intercept)
             else:
                 scores = self._scores_by_scorer(design, classes, tested, coef, intercept)
         mean = scores.mean(axis=0)
+        if np.isnan(mean).any():
+            raise InvalidParameter(
+                f"LogisticRegressionCV: scoring={self.scoring!r} gives NaN in {np.isnan(scores).sum()} of "
+                f"{scores.size} cases; every fold needs a score for every C. Choose another scorer, or folds with all "
+                "classes in them."
+            )
         best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
         solution = fit_likelihood(
             coded,
@@ -138,6 +149,13 @@ class LogisticRegressionCV(LogisticClassifier):
         self.classes_, self.Cs_, self.C_ = classes, Cs, float(Cs[best])
         self.scores_, self.best_score_ = scores, float(mean[best])
         publish(self, solution, design.x.dtype, one_target=False)
+        if not converged:
+            warnings.warn(
+                f"LogisticRegressionCV: fits to some folds stopped after max_iter={self.max_iter} steps above "
+                f"tol={self.tol:g}, so their scores are not final. Raise max_iter, or tol if that is accurate enough.",
+                ConvergenceWarning,
+                stacklevel=users_level(),
+            )
         return self
 
     def _checked_Cs(self) -> Array:
@@ -155,10 +173,11 @@ class LogisticRegressionCV(LogisticClassifier):
 
     def _one_by_one(
         self, design: Design, trained: Array, Cs: Array, n_classes: int, control: dict[str, Any]
-    ) -> tuple[Array, Array]:
-        """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d)."""
+    ) -> tuple[Array, Array, bool]:
+        """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d); and whether all converged."""
         coef = np.empty((len(Cs), trained.shape[1], n_classes, design.n_columns))
         intercept = np.empty(coef.shape[:3])
+        converged = True
         for split in range(trained.shape[1]):
             weight = trained[:, split].astype(np.float64)
             weight = weight if design.weight is None else weight * design.weight
@@ -177,7 +196,8 @@ class LogisticRegressionCV(LogisticClassifier):
                 )
                 start = found.coef, found.intercept
                 coef[position, split], intercept[position, split] = start
-        return coef, intercept
+                converged &= found.converged
+        return coef, intercept, converged
 
     def _scores_by_scorer(
         self, design: Design, classes: Array, tested: list[Array], coef: Array, intercept: Array
@@ -192,6 +212,19 @@ class LogisticRegressionCV(LogisticClassifier):
                 given.coef_, given.intercept_ = coef[position, split], intercept[position, split]
                 scores[split, position] = scorer(given, rows, y)
         return scores
+
+
+def _positions(rows: Any, n_rows: int) -> Array:
+    """Positions of rows given as positions or as a mask."""
+    rows = np.asarray(rows)
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+    if not len(rows) or rows.min() < -n_rows or rows.max() >= n_rows:
+        raise InvalidParameter(
+            f"LogisticRegressionCV: cv gives {len(rows)} rows"
+            f"{f' from {rows.min()} to {rows.max()}' if len(rows) else ''} of a table of {n_rows}; every split needs "
+            "rows to train and to test on, by their positions. Check the splitter."
+        )
+    return np.asarray(np.where(rows < 0, rows + n_rows, rows))
 
 
 def _refuse_missing_classes(design: Design, classes: Array, trained: Array) -> None:

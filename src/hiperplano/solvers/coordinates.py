@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.design import Array, Block, Design
+from hiperplano.solvers.spread import column_spread
 
+_RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again
 _FAR = 1e3  # a mean of so many standard deviations costs digits when rows are not centred
 
 
@@ -34,19 +37,21 @@ class Coordinates:
 
     @classmethod
     def of(cls, design: Design, rows: Array | slice, level: bool) -> Coordinates:
-        """From some rows of a design."""
+        """From some rows of a design, and from all of them for columns that these do not show well."""
         sample = design.take(rows)
         weight = np.ones(sample.shape[0]) if design.weight is None else design.weight[rows]
         share = weight / weight.sum() if weight.any() else np.full(len(weight), 1.0 / len(weight))
-        mean = np.asarray(sample.T @ share, dtype=np.float64)
-        if isinstance(sample, np.ndarray):
-            spread = np.sqrt(np.square(sample - mean).T @ share)
-        else:
-            spread = np.sqrt(np.maximum(sample.multiply(sample).T @ share - mean**2, 0.0))
-        unseen = spread <= 1e-12 * np.abs(mean)
-        if unseen.any() and not isinstance(rows, slice):
-            mean[unseen], spread[unseen] = _over_all_rows(design, np.flatnonzero(unseen))
-        spread = np.where(spread > 1e-12 * np.abs(mean), spread, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.asarray(sample.T @ share, dtype=np.float64)
+            if isinstance(sample, np.ndarray):
+                spread = np.sqrt(np.square(sample - mean).T @ share)
+            else:
+                spread = np.sqrt(np.maximum(sample.multiply(sample).T @ share - mean**2, 0.0))
+        # Nothing seen in a sample, squares beyond the range of floats, or a difference of nearly equal squares.
+        doubtful = np.flatnonzero(~((spread > _RESOLVED * np.abs(mean)) & np.isfinite(spread)))
+        if len(doubtful):
+            exact = column_spread(type(design)(design.x[:, doubtful], design.y, design.weight), centred=True)
+            mean[doubtful], spread[doubtful] = exact.mean, exact.length / np.sqrt(exact.total)
         if not level:
             return cls(np.zeros_like(mean), _inverse(np.hypot(mean, spread)), level, centring=False)
         far = bool((np.abs(mean) > _FAR * spread)[spread > 0].any()) and isinstance(sample, np.ndarray)
@@ -76,6 +81,13 @@ class Coordinates:
         v = coef / self.scale
         return np.column_stack([intercept + coef @ self.shift, v]) if self.level else v
 
+    def penalty(self, strength: Any) -> Array:
+        """strength·scale², what a penalty on coefficients in the units of the data is on the scaled ones.
+
+        `strength` may be one number or a column of them; a penalty beyond 1e150 fixes a coefficient at 0 as well.
+        """
+        return np.asarray(np.square(np.minimum(np.sqrt(strength) * self.scale, 1e75)))
+
     def rows(self, block: Block) -> Array:
         """[1, (x − shift)·scale] of a block, as a fresh array."""
         out = np.empty((len(block), self.size))
@@ -97,20 +109,6 @@ class Coordinates:
         inner = sums.T if self.centring else sums.T - np.outer(totals, self.shift)
         inner = inner * self.scale
         return np.column_stack([totals, inner]) if self.level else inner
-
-
-def _over_all_rows(design: Design, columns: Array) -> tuple[Array, Array]:
-    """Mean and spread of columns that a sample shows constant."""
-    weight = np.ones(design.n_rows) if design.weight is None else design.weight
-    first = np.ravel(design.block(slice(0, 1)).dense())[columns].astype(np.float64)
-
-    def statistic(block: Block) -> Sums:
-        apart = block.dense()[:, columns] - first
-        return weight[block.rows] @ apart, weight[block.rows] @ np.square(apart)
-
-    sums, squares = design.fold(statistic)
-    total = float(weight.sum())
-    return first + sums / total, np.sqrt(np.maximum(squares / total - (sums / total) ** 2, 0.0))
 
 
 def _inverse(spread: Array) -> Array:

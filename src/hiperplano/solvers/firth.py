@@ -32,6 +32,10 @@ class FirthSolution(LogisticSolution):
     theta: Array = field(default_factory=lambda: np.empty(0), repr=False)
     penalised_loglik: float = 0.0
 
+    @property
+    def at_maximum(self) -> bool:
+        return False
+
 
 class Look(NamedTuple):
     """Penalised log-likelihood, its modified score, and the information at a point, over all rows."""

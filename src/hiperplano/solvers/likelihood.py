@@ -36,7 +36,7 @@ class Likelihood:
         self.loss: Logistic | Softmax = Logistic() if n_scores == 1 else Softmax()
         self.penalty = L2(strength)
         self.passes: float = 0
-        self._weights = np.concatenate([np.zeros(int(coordinates.level)), strength * coordinates.scale**2 + extra])
+        self._weights = np.concatenate([np.zeros(int(coordinates.level)), coordinates.penalty(strength) + extra])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -97,6 +97,19 @@ class Likelihood:
         gradient = self.coordinates.gradient(sums, totals) / self.total
         return float(value[0]) / self.total + self.penalty_value(theta), gradient + self._weights * theta
 
+    def movement(self, before: Array, after: Array) -> float:
+        """The largest change of a score, over rows that count."""
+
+        def statistic(block: Block) -> Sums:
+            change = np.abs(self.coordinates.scores(block, after)[0] - self.coordinates.scores(block, before)[0])
+            if block.weight is not None:
+                change[block.weight == 0] = 0.0
+            return (np.atleast_1d(change.max(initial=0.0)),)
+
+        self.passes += 1
+        (largest,) = self.design.fold(statistic, lambda left, right: (np.maximum(left[0], right[0]),))
+        return float(largest[0])
+
     def penalty_value(self, theta: Array) -> float:
         """½·strength·‖coef‖², and the small ridge if there is one."""
         return 0.5 * float(np.sum(self._weights * theta**2))
@@ -113,7 +126,7 @@ class Likelihood:
             slope = self.loss.slope(y, score).reshape(len(block), -1)
             gradient = (slope * weight[:, None]).T @ rows
             curvature = self.loss.curvature(y, score).reshape(len(block), k, k) * weight[:, None, None]
-            return np.atleast_1d(weight @ value), gradient, _outer(rows, curvature)
+            return np.atleast_1d(weight @ value), gradient, outer(rows, curvature)
 
         self.passes += 1
         value, gradient, hessian = self.design.fold(statistic)
@@ -137,7 +150,7 @@ class Likelihood:
         return hessian
 
 
-def _outer(rows: Array, curvature: Array) -> Array:
+def outer(rows: Array, curvature: Array) -> Array:
     """Σᵢ curvatureᵢ ⊗ rowᵢ·rowᵢᵀ, of shape (k·size, k·size)."""
     k, size = curvature.shape[1], rows.shape[1]
     if k == 1:

@@ -19,8 +19,8 @@ class FoldLikelihood:
 
     Parameters
     ----------
-    trained : ndarray of bool, shape (n, splits)
-        Which rows each split trains on.
+    trained : ndarray of int, shape (n, splits)
+        How often each split trains on each row.
     """
 
     def __init__(self, design: Design, coordinates: Coordinates, trained: Array) -> None:
@@ -75,7 +75,7 @@ def fold_coefficients(
     for position in np.argsort(Cs):
         strengths = 1.0 / (Cs[position] * problem.totals)
         penalty = np.zeros_like(before)
-        penalty[:, int(fit_intercept) :] = strengths[:, None] * coordinates.scale**2
+        penalty[:, int(fit_intercept) :] = coordinates.penalty(strengths[:, None])
         middle = Likelihood(sample, coordinates, 1, float(strengths.mean()), extra=1.0 / len(rows))
         start = np.mean([state.theta for state in states], axis=0) if states else middle.prior()
         found = newton(middle, start, tol=1e-3, max_steps=20, settled=1e-1)

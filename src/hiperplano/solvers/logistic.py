@@ -16,8 +16,9 @@ from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.coordinates import Coordinates
 from hiperplano.solvers.descent import gradient_descent
+from hiperplano.solvers.growth import furthest_margin, growing_columns
 from hiperplano.solvers.likelihood import Likelihood
-from hiperplano.solvers.metric import inverse
+from hiperplano.solvers.metric import inverse, is_singular
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.quasi_newton import Metric, State, drive, quasi_newton
 from hiperplano.solvers.solution import Solution
@@ -30,6 +31,8 @@ _UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond w
 _SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
 # Next step of scaled parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL, _SETTLED_PENALISED = 1e-7, 1e-12, 1e-4
+_FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
+_FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
 _EVIDENCE = 512  # parameters up to which the Hessian at the solution is kept for standard errors
 
@@ -68,10 +71,15 @@ class LogisticSolution(Solution):
     hessian: Array | None = field(default=None, repr=False)
     unbounded: bool = False
 
+    @property
+    def at_maximum(self) -> bool:
+        """Whether the coefficients maximise the likelihood itself."""
+        return self.strength == 0 and not self.unbounded
+
     def penalty_diagonal(self) -> Array:
         """What the penalty adds to the diagonal of one score's Hessian."""
         level = int(self.coordinates.level)
-        return np.concatenate([np.zeros(level), self.strength * self.coordinates.scale**2])
+        return np.concatenate([np.zeros(level), self.coordinates.penalty(self.strength)])
 
 
 def fit_likelihood(
@@ -108,8 +116,10 @@ def fit_likelihood(
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             before = end.state.steps
-            end = newton(problem, end.state.theta, tol, max_iter - before, _SETTLED_PENALISED if strength else _SETTLED)
+            end = newton(problem, end.state.theta, tol, max_iter - before, _settled(problem))
             end.state.steps += before
+        if strength == 0 and not end.unbounded:
+            end = end._replace(unbounded=_runs_off(problem, end, tol))
     return _solution(problem, end, method, tol)
 
 
@@ -121,9 +131,8 @@ def _minimise(
         return "gradient with a dynamic rate", Minimum(gradient_descent(problem, theta, tol, max_iter))
     parameters = theta.size
     holdable = parameters <= _MOST_PARAMETERS
-    small = problem.design.n_rows * float(parameters) ** 2 <= _SMALL
-    if holdable and (solver == "newton" or (solver == "auto" and small)):
-        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if small else _SETTLED)
+    if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
+        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if _is_small(problem) else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
     if holdable and rows is not None:
         theta, metric = _from_sample(problem, rows)
@@ -134,11 +143,40 @@ def _minimise(
         state = drive(quasi_newton(state, metric, tol, max_iter, patience), problem.evaluate)
         if state.largest <= tol or state.steps >= max_iter or not patience:
             return name, Minimum(state)
+        if state.stalled and name.endswith("all rows"):  # Newton can do what is left: it damps its steps
+            end = newton(problem, state.theta, tol, max_iter - state.steps, _SETTLED)
+            end.state.steps += state.steps
+            return name, end
         _, _, hessian = problem.evaluate_with_hessian(state.theta)
-        if state.stalled and name.endswith("all rows"):
-            return name, Minimum(state)
         metric, name = inverse(hessian), "L-BFGS in the metric of all rows"
         state.stalled = False
+
+
+def _is_small(problem: Likelihood) -> bool:
+    return problem.design.n_rows * float(np.prod(problem.shape)) ** 2 <= _SMALL
+
+
+def _settled(problem: Likelihood) -> float:
+    """Where parameters stand still enough for standard errors."""
+    if _is_small(problem):
+        return _SETTLED_SMALL
+    return _SETTLED_PENALISED if problem.penalty.strength else _SETTLED
+
+
+def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
+    """Whether the likelihood grows for ever from where it seems to have its maximum.
+
+    That can look like a maximum: far out slopes vanish with the curvature.
+    """
+    state = end.state
+    if end.hessian is not None:
+        return is_singular(end.hessian) and growing_columns(problem, state.theta) is not None
+    if state.theta.size <= _MOST_PARAMETERS:
+        return furthest_margin(problem, state.theta) > _FAR_OUT and growing_columns(problem, state.theta) is not None
+    # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    start = State(state.theta, state.value, state.gradient)
+    further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * state.largest, _FURTHER), problem.evaluate)
+    return state.largest <= tol and problem.movement(state.theta, further.theta) > 1.0
 
 
 def sample_rows(design: Design, n_scores: int) -> Array | None:

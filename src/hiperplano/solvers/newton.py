@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from hiperplano.solvers.metric import inverse
 from hiperplano.solvers.quasi_newton import State, drive, search
 
 _RUNNING = 3  # steps that no longer shrink, at a gradient that is small: the minimum is at infinity
-
-
+_TRIES = 8  # lengths of a step to try before damping it
+_GAIN = 1e-13  # a promise of less than this share of the value is rounding
+_DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
 _VISIBLE = 1e-3  # a smaller step is rounding, not growth
 
 
@@ -50,8 +52,26 @@ def newton(problem: Likelihood, theta: Array, tol: float, max_steps: int, settle
         running = small and len(sizes) > _RUNNING and sizes[-1] > max(0.5 * sizes[-1 - _RUNNING], _VISIBLE)
         if running or state.steps >= max_steps:
             return Minimum(state, here, unbounded=running)
-        found = drive(search(state, direction), look)
+        found = drive(search(state, direction, _TRIES), look)
+        if found is None and -float(np.vdot(state.gradient, direction)) > _GAIN * max(1.0, abs(state.value)):
+            found = _damped_step(state, here, look)
         if found is None:
             state.stalled = True
             return Minimum(state, here)
         state = found
+
+
+def _damped_step(state: State, hessian: Array, look: Callable[[Array], tuple[float, Array]]) -> State | None:
+    """A step that trusts curvature only so far.
+
+    Where a row is far on the wrong side its curvature vanishes while its slope does not, and Newton's step goes
+    beyond all measure. A multiple of the unit matrix, larger from try to try, turns it towards the gradient.
+    """
+    size = float(np.abs(hessian.diagonal()).max(initial=0.0))
+    for damping in _DAMPINGS:
+        damped = hessian.copy()
+        damped[np.diag_indices_from(damped)] += damping * size
+        found = drive(search(state, -inverse(damped)(state.gradient), _TRIES), look)
+        if found is not None:
+            return found
+    return None

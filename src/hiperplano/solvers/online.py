@@ -47,6 +47,7 @@ class Record:
 
     mistakes: list[int] = field(default_factory=list)
     ended: str = "passes"
+    objective: float = np.nan  # mean loss along the last pass, with the penalty at its end, if it was watched
 
 
 class Lesson(NamedTuple):
@@ -95,12 +96,14 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
         record.mistakes.append(int(counts[at.MISTAKES] - before[at.MISTAKES]))
         if report is not None:
             report(number, float(counts[at.LOSS_SUM] / course.total))
+        if good and rule[at.WATCH]:
+            record.objective = _objective(course, rule)
         if not good:
             record.ended = "overflow"
         elif counts[at.UPDATES] == before[at.UPDATES] and not _shrinks(rule):
             record.ended = "clean"
         elif control.tol is not None:
-            now = _objective(course, rule) if held_out is None else -held_out(*present(course))
+            now = record.objective if held_out is None else -held_out(*present(course))
             waited = waited + 1 if now > best - control.tol else 0
             best = min(best, now)
             if waited >= control.patience:

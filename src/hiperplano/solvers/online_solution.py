@@ -58,7 +58,7 @@ def verdict(
         intercept=intercept,
         method=method,
         n_iter=passes,
-        objective=float("nan"),
+        objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
         gap=float("nan"),
         converged=not (watched and unfinished),
         status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),

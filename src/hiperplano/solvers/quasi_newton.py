@@ -91,14 +91,14 @@ def quasi_newton(state: State, metric: Metric, tol: float, max_steps: int, patie
     return state
 
 
-def search(state: State, direction: Array) -> Generator[Array, tuple[float, Array], State | None]:
+def search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
     """A step along `direction` that lowers the value enough: the whole one if it does, else a shorter one.
 
     Where values no longer differ beyond rounding, a smaller gradient counts as progress.
     """
     downhill = float(np.vdot(state.gradient, direction))
     length = 1.0
-    for _ in range(30):
+    for _ in range(tries):
         theta = state.theta + length * direction
         value, gradient = yield theta
         found = State(theta, value, gradient, state.steps + 1)

@@ -1,0 +1,326 @@
+"""LogisticRegression: the same answers as scikit-learn and statsmodels, and words for what cannot be fitted."""
+
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import sklearn.linear_model
+import statsmodels.api as sm
+from scipy.sparse import csc_array, csr_array
+from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
+
+from hiperplano import LogisticRegression, LogisticRegressionCV
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
+
+SOLVERS = ["auto", "newton", "lbfgs"]
+CS = [1e-3, 1.0, 1e3]
+
+
+def sample(n=300, d=5, classes=2, seed=0, strength=1.0):
+    rng = np.random.default_rng(seed)
+    scale, offset = 10.0 ** rng.uniform(-1, 1, d), rng.normal(size=d)
+    Z = rng.normal(size=(n, d))
+    scores = Z @ rng.normal(size=(d, classes)) * strength / np.sqrt(d) + rng.gumbel(size=(n, classes))
+    return (Z + offset) * scale, scores.argmax(axis=1)
+
+
+def reference(X, y, C, **parameters):
+    """scikit-learn, run until it cannot get any better."""
+    weight = parameters.pop("sample_weight", None)
+    model = sklearn.linear_model.LogisticRegression(C=C, solver="newton-cg", tol=1e-13, max_iter=10_000, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its line search ends in rounding there
+        return model.fit(X, y, sample_weight=weight)
+
+
+def assert_same(model, other, X, rtol=1e-6):
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=rtol, atol=rtol * np.abs(other.coef_).max())
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-7)
+    np.testing.assert_array_equal(model.classes_, other.classes_)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", CS)
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_agrees_with_scikit_learn(solver, classes, C, fit_intercept):
+    X, y = sample(classes=classes)
+    model = LogisticRegression(C, solver=solver, fit_intercept=fit_intercept).fit(X, y)
+    assert model.solution_.converged
+    assert_same(model, reference(X, y, C, fit_intercept=fit_intercept), X)
+    assert model.coef_.shape == ((1, 5) if classes == 2 else (classes, 5))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"k0": 0.5, "k1": 3.0, "k2": 1.5}])
+def test_weights_and_words_agree_with_scikit_learn(class_weight, classes):
+    X, y = sample(classes=classes, seed=1)
+    labels = np.array([f"k{code}" for code in y])
+    weight = np.random.default_rng(2).uniform(0.1, 4.0, len(y))
+    if isinstance(class_weight, dict):
+        class_weight = {label: class_weight[label] for label in np.unique(labels)}
+    if class_weight == "balanced":
+        weight = None  # scikit-learn counts rows there, we count weights: a weight of 2 is two rows
+    model = LogisticRegression(class_weight=class_weight).fit(X, labels, sample_weight=weight)
+    other = reference(X, labels, 1.0, class_weight=class_weight, sample_weight=weight)
+    assert_same(model, other, X)
+    np.testing.assert_array_equal(model.predict(X), other.predict(X))
+
+
+def test_balanced_counts_weights_as_rows():
+    X, y = sample(120, seed=3)
+    times = np.random.default_rng(0).integers(1, 4, len(y))
+    weighted = LogisticRegression(class_weight="balanced").fit(X, y, times)
+    repeated = LogisticRegression(class_weight="balanced").fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_rows_of_every_kind(solver, classes):
+    X, y = sample(classes=classes, seed=4)
+    X[np.abs(X) < np.median(np.abs(X))] = 0.0
+    expected = LogisticRegression(solver=solver).fit(X, y)
+    names = [f"c{j}" for j in range(X.shape[1])]
+    for rows in (
+        csr_array(X),
+        csc_array(X),
+        np.asfortranarray(X),
+        X.tolist(),
+        pandas.DataFrame(X, columns=names),
+        polars.DataFrame(X, schema=names),
+    ):
+        found = LogisticRegression(solver=solver).fit(rows, y)
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.predict_proba(rows), expected.predict_proba(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_float32_rows_give_float32_coefficients_of_float64_sums(sparse):
+    X, y = sample(seed=5)
+    short = X.astype(np.float32)
+    expected = LogisticRegression().fit(short.astype(np.float64), y)
+    model = LogisticRegression().fit(csr_array(short) if sparse else short, y)
+    assert model.coef_.dtype == model.intercept_.dtype == np.float32
+    np.testing.assert_allclose(model.solution_.coef, expected.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_agrees_with_statsmodels(solver):
+    X, y = sample(400, 6, seed=6)
+    theirs = sm.Logit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12, maxiter=100)
+    model = LogisticRegression(C=np.inf, solver=solver).fit(X, y)
+    found = model.summary()
+    np.testing.assert_allclose(found.coef, theirs.params, rtol=1e-8)
+    np.testing.assert_allclose(found.se, theirs.bse, rtol=1e-8)
+    np.testing.assert_allclose(found.p, theirs.pvalues, rtol=1e-6)
+    np.testing.assert_allclose(found.covariance, theirs.cov_params(), rtol=1e-6)
+    np.testing.assert_allclose(found.stats["loglik"], theirs.llf, rtol=1e-12)
+    np.testing.assert_allclose(found.stats["mcfadden_r2"], theirs.prsquared, rtol=1e-10)
+    np.testing.assert_allclose(found.stats["lr_p"], theirs.llr_pvalue, rtol=1e-6)
+    np.testing.assert_allclose(found.stats["bic"], theirs.bic, rtol=1e-12)
+    np.testing.assert_allclose(np.column_stack([found.low, found.high]), theirs.conf_int(), rtol=1e-6)
+
+
+def test_agrees_with_statsmodels_on_three_classes():
+    X, y = sample(400, 4, classes=3, seed=7)
+    theirs = sm.MNLogit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12, maxiter=100)
+    found = LogisticRegression(C=np.inf).fit(X, y).summary()
+    np.testing.assert_allclose(found.coef, theirs.params.T, rtol=1e-7)
+    np.testing.assert_allclose(found.se, theirs.bse.T, rtol=1e-7)
+    np.testing.assert_allclose(found.stats["loglik"], theirs.llf, rtol=1e-12)
+    np.testing.assert_allclose(found.stats["lr"], theirs.llr, rtol=1e-9)
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_solvers_agree(classes, C):
+    X, y = sample(500, 3, classes=classes, seed=8, strength=0.5)
+    expected = LogisticRegression(C, solver="newton").fit(X, y)
+    for solver in ("lbfgs", "gradient", "auto"):
+        found = LogisticRegression(C, solver=solver, max_iter=20_000).fit(X, y)
+        assert found.solution_.converged, solver
+        np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=2e-7)
+
+
+def test_solution_says_what_was_done():
+    X, y = sample()
+    said = {solver: LogisticRegression(solver=solver).fit(X, y).solution_ for solver in (*SOLVERS, "gradient")}
+    assert said["auto"].method == said["newton"].method == "Newton"
+    assert said["lbfgs"].method.startswith("L-BFGS")
+    assert "gradient" in said["gradient"].method
+    for solution in said.values():
+        assert solution.converged
+        assert solution.gradient_norm <= 1e-8
+        assert "Converged by" in str(solution)
+        assert solution.passes >= 1
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, "gradient"])
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_too_few_steps(solver, C):
+    X, y = sample(seed=9)
+    model = LogisticRegression(C, solver=solver, max_iter=1)
+    with pytest.warns(
+        ConvergenceWarning, match=r"max_iter=1 .*gradient entry is .*above tol.*Raise max_iter"
+    ) as record:
+        model.fit(X, y)
+    assert [warning.filename for warning in record] == [__file__]
+    assert not model.solution_.converged
+    assert model.n_iter_ == 1
+    assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, "gradient"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_warm_start_starts_there(solver, classes):
+    X, y = sample(2000, 6, classes=classes, seed=10)
+    cold = LogisticRegression(solver=solver).fit(X, y)
+    warm = LogisticRegression(solver=solver, warm_start=True).fit(X, y)
+    steps = warm.n_iter_
+    warm.fit(X, y)
+    assert warm.n_iter_ < steps
+    assert warm.n_iter_ <= 1
+    np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-7, atol=1e-9)
+    warm.set_params(C=1.05).fit(X, y)
+    again = LogisticRegression(1.05, solver=solver).fit(X, y)
+    assert warm.n_iter_ < again.n_iter_
+    np.testing.assert_allclose(warm.predict_proba(X), again.predict_proba(X), atol=1e-7)
+
+
+def test_a_warm_start_of_another_shape_starts_anew():
+    X, y = sample(classes=3)
+    model = LogisticRegression(warm_start=True).fit(X[:, :2], y > 0)
+    model.fit(X, y)
+    np.testing.assert_allclose(model.coef_, LogisticRegression().fit(X, y).coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [np.array, csr_array])
+@pytest.mark.parametrize("parameters", [{}, {"C": np.inf}, {"firth": True}, {"solver": "lbfgs"}], ids=str)
+def test_inputs_are_not_changed(parameters, make):
+    X, y = sample()
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    rows = make(X)
+    LogisticRegression(**parameters).fit(rows, y, weight)
+    np.testing.assert_array_equal(rows if make is np.array else rows.toarray(), X)
+    np.testing.assert_array_equal(y, sample()[1])
+    np.testing.assert_array_equal(weight, np.random.default_rng(0).uniform(0.5, 2, len(y)))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_same_bits_for_any_number_of_threads(solver, classes):
+    X, y = sample(30_000, 12, classes=classes, seed=11)
+
+    def numbers():
+        model = LogisticRegression(C=np.inf, solver=solver).fit(X, y)
+        return [model.coef_, model.intercept_, model.summary().se, np.array(model.solution_.objective)]
+
+    with threadpool_limits(1):
+        one = numbers()
+    with threadpool_limits(2):
+        two = numbers()
+    for a, b in zip(one, two, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(),
+        LogisticRegression(firth=True),
+        LogisticRegression(solver="newton"),
+        LogisticRegression(solver="lbfgs"),
+        LogisticRegressionCV(Cs=3, cv=3),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator(estimator):
+    found = check_estimator(estimator, on_skip=None, on_fail=None)
+    assert not [(one["check_name"], one["exception"]) for one in found if one["status"] == "failed"]
+    assert not [one["check_name"] for one in found if one["status"] == "xfail"]
+
+
+X2, y2 = sample(100, 3)
+BAD = [
+    ({}, np.zeros(100), InvalidTarget, r"one class \(0.0 in all 100 rows\).*2 classes.*Check the target"),
+    ({}, X2[:, 0], InvalidTarget, "100 different numbers.*looks like a regression target.*Use a regressor"),
+    ({}, np.arange(100) * 10.0, InvalidTarget, "100 different numbers.*looks like a regression target.*regressor"),
+    ({}, np.arange(100), InvalidTarget, "looks like a regression target"),
+    ({}, np.where(y2 > 0, 1.0, np.nan), InvalidTarget, "y contains NaN.*Drop those rows"),
+    ({}, np.array(["a", None] * 50, dtype=object), InvalidTarget, "kinds NoneType, str.*Fill or convert"),
+    ({"firth": True}, np.arange(100) % 3, InvalidParameter, "firth=True with 3 classes.*two classes at a time"),
+    ({"class_weight": {0: 0.0, 1: 1.0}}, y2, InvalidTarget, "all rows of class 0 have weight 0.*positive weight"),
+    ({"class_weight": "even"}, y2, InvalidParameter, "class_weight='even'.*Set one of them"),
+    ({"C": 0}, y2, InvalidParameter, "C=0; C must be a number, more than 0. Set C"),
+    ({"C": -1.0}, y2, InvalidParameter, "C=-1.0"),
+    ({"C": "1"}, y2, InvalidParameter, "C='1'"),
+    ({"C": np.nan}, y2, InvalidParameter, "C=nan"),
+    ({"C": "1", "firth": True}, y2, InvalidParameter, "C='1'"),
+    ({"solver": "saga"}, y2, InvalidParameter, "solver='saga'.*'newton'"),
+    ({"tol": 0.0}, y2, InvalidParameter, "tol=0.0"),
+    ({"max_iter": 0}, y2, InvalidParameter, "max_iter=0"),
+    ({"fit_intercept": "yes"}, y2, InvalidParameter, "fit_intercept='yes'"),
+    ({"firth": 1}, y2, InvalidParameter, "firth=1"),
+    ({"warm_start": None}, y2, InvalidParameter, "warm_start=None"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "target", "error", "words"), BAD)
+def test_bad_input_is_refused_and_changes_nothing(parameters, target, error, words):
+    model = LogisticRegression().fit(X2, y2)
+    before = {key: np.copy(value) if isinstance(value, np.ndarray) else value for key, value in vars(model).items()}
+    model.set_params(**parameters)
+    with pytest.raises(error, match=words):
+        model.fit(X2[:, :2], target)
+    model.set_params(**LogisticRegression().get_params())
+    assert vars(model).keys() == before.keys()
+    for key, value in before.items():
+        np.testing.assert_array_equal(getattr(model, key), value) if isinstance(value, np.ndarray) else None
+    assert model.predict(X2).shape == (100,)
+
+
+def test_a_class_without_weight():
+    with pytest.raises(InvalidTarget, match="all rows of class 1 have weight 0"):
+        LogisticRegression().fit(X2, y2, (y2 == 0).astype(float))
+
+
+def test_missing_numbers_are_named():
+    rows = pandas.DataFrame(X2, columns=["age", "income", "debt"])
+    rows.loc[7, "income"] = np.nan
+    with pytest.raises(InvalidData, match=r"NaN .first in row 7, column 'income'"):
+        LogisticRegression().fit(rows, y2)
+
+
+@pytest.mark.parametrize("parameters", [{"C": 1.0}, {"C": np.inf}, {"firth": True}], ids=str)
+def test_constant_columns_get_no_coefficient(parameters):
+    expected = LogisticRegression(**parameters).fit(X2, y2)
+    model = LogisticRegression(**parameters).fit(np.column_stack([X2, np.full(100, 7.0), np.zeros(100)]), y2)
+    np.testing.assert_allclose(model.coef_[:, :3], expected.coef_, rtol=1e-7)
+    np.testing.assert_allclose(model.coef_[:, 3:], 0.0, atol=1e-12)
+    only = LogisticRegression(**parameters).fit(np.ones((100, 2)), y2)
+    if not parameters.get("firth"):
+        np.testing.assert_allclose(only.predict_proba(np.ones((1, 2)))[0, 1], y2.mean(), rtol=1e-10)
+
+
+def test_rows_without_weight_do_not_count_whatever_they_hold():
+    X, y = X2.copy(), y2.copy()
+    X[:5], weight = 1e300, np.ones(100)
+    weight[:5] = 0.0
+    expected = LogisticRegression(C=np.inf).fit(X[5:], y[5:])
+    for rows in (X, csr_array(X)):
+        np.testing.assert_allclose(LogisticRegression(C=np.inf).fit(rows, y, weight).coef_, expected.coef_, rtol=1e-9)
+
+
+def test_probabilities_too_small_to_be_written():
+    model = LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    far = np.array([[1e4], [-1e4]])
+    np.testing.assert_allclose(model.predict_log_proba(far)[0, 0], -model.decision_function(far)[0], rtol=1e-12)
+    np.testing.assert_array_equal(model.predict_proba(far).sum(axis=1), 1.0)
+    X, y = sample(classes=3)
+    softmax = LogisticRegression().fit(X, y)
+    np.testing.assert_allclose(np.exp(softmax.predict_log_proba(X)), softmax.predict_proba(X), rtol=1e-12)
