@@ -105,8 +105,8 @@ class Outcome:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the target ratio was reached; None if no rival counts, or on data too small to tell."""
-        if self.lost or self.quick or self.best_rival is None:
+        """Whether the target ratio was reached; None if no rival counts, or the run cannot tell."""
+        if self.lost or self.quick or self.disturbed or self.best_rival is None:
             return None
         return self.ratio(self.best_rival) >= self.target
 

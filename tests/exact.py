@@ -63,24 +63,31 @@ class Problem:
             return np.array([float(value) for value in coef])
 
     def slack(self, coef):
-        """How far each component of the gradient is from 0, in units of the rounding errors of data and answer.
+        """How far each component of the gradient is from 0, in units of the sizes it is made of.
 
-        |xⱼᵀ·W·r − alpha·coefⱼ| over ‖xⱼ‖·(‖y‖ + Σₖ |coefₖ|·‖xₖ‖): a backward error, small for every accurate
-        minimum, also where columns depend on each other.
+        |xⱼᵀ·W·r − alpha·coefⱼ| over sⱼ·(‖y‖ + Σₖ |coefₖ|·sₖ) with s = √(‖x‖² + alpha), the length of a column with
+        its penalty: a backward error, small for every accurate minimum, also where columns depend on each other.
         """
         with mp.workdps(DIGITS):
             coef = _vector(coef)
             residual = [
                 y - mp.fdot(coef, row) for y, row in zip(self.target, zip(*self.columns, strict=True), strict=True)
             ]
-            lengths = [self.length(column) for column in self.columns]
+            lengths = [mp.sqrt(self._product(column, column) + self.alpha) for column in self.columns]
             size = self.length(self.target) + mp.fdot([abs(c) for c in coef], lengths)
             found = []
             for column, c, length in zip(self.columns, coef, lengths, strict=True):
                 slope = self._product(column, residual) - self.alpha * c
-                scale = length * size + self.alpha * abs(c)
-                found.append(float(slope / scale) if scale else 0.0)
+                found.append(float(slope / (length * size)) if length * size else 0.0)
             return np.array(found)
+
+    def blur(self):
+        """How much of a column's spread the rounding of its own numbers is, at most."""
+        with mp.workdps(DIGITS):
+            root = mp.sqrt(mp.fsum(self.weight))
+            lengths = [self.length(column) for column in self.columns]
+            ratios = [abs(m) * root / length for m, length in zip(self.mean, lengths, strict=True) if length]
+            return float(max(ratios, default=mp.mpf(0))) * 2.3e-16
 
     def intercept_error(self, coef, intercept):
         """|intercept − (mean y − Σ coef·mean x)|, in units of the largest of these terms."""

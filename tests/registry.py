@@ -3,7 +3,26 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge, RidgeCV
+from hiperplano import (
+    CostSensitiveClassifier,
+    HardMarginSVC,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Pegasos,
+    Perceptron,
+    QuadraticDiscriminantAnalysis,
+    Ridge,
+    RidgeCV,
+    SGDClassifier,
+    SGDRegressor,
+)
 
 
 @dataclass(frozen=True)
@@ -20,12 +39,18 @@ class Entry:
         An integer weight is that many rows. (Leaving one row out is not leaving one of its repetitions out.)
     rtol : float
         Agreement to expect between two ways to the same answer, in the norm of scaled coefficients.
+    flag : str
+        A parameter that must be True or False.
+    many_targets : bool
+        For regressors: a target may have several columns.
     """
 
     estimator: Any
     equivariant: bool = False
     weights_repeat: bool = True
     rtol: float = 1e-10
+    flag: str = "fit_intercept"
+    many_targets: bool = True
 
     def __str__(self):
         return str(self.estimator)
@@ -48,9 +73,60 @@ REGRESSORS = [
 CLASSIFIERS = [
     Entry(LeastSquaresClassifier(), equivariant=True),
     Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
+    Entry(LogisticRegression(), rtol=1e-9),
+    Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
+    Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
+    Entry(LinearDiscriminantAnalysis(), equivariant=True, flag="unbiased"),
+    Entry(LinearDiscriminantAnalysis(shrinkage="auto"), equivariant=True, flag="unbiased"),
+    Entry(LinearDiscriminantAnalysis(shrinkage=0.1, unbiased=True), flag="unbiased"),
 ]
 
 ESTIMATORS = REGRESSORS + CLASSIFIERS
+
+ONLINE = [
+    Entry(Perceptron(random_state=0), rtol=1e-9),
+    Entry(Perceptron(average=True, random_state=0), rtol=1e-9),
+    Entry(Perceptron(pocket=True, random_state=0), rtol=1e-9),
+    Entry(Perceptron(multi_class="multinomial", random_state=0), rtol=1e-9),
+    Entry(Perceptron(update="batch"), rtol=1e-9),
+    Entry(PassiveAggressiveClassifier(random_state=0), rtol=1e-7),
+    Entry(PassiveAggressiveClassifier(loss="squared_hinge", average=True, random_state=0), rtol=1e-7),
+    Entry(PassiveAggressiveRegressor(random_state=0), rtol=1e-7),
+    Entry(Pegasos(alpha=0.1, random_state=0), rtol=1e-7),
+    Entry(Pegasos(alpha=0.1, average=True, project=True, batch_size=4, random_state=0), rtol=1e-7),
+    Entry(SGDClassifier(alpha=1.0, random_state=0), rtol=1e-7),
+    Entry(SGDClassifier("log_loss", learning_rate="constant", eta0=1e-3, random_state=0), rtol=1e-7),
+    Entry(SGDRegressor(eta0=1e-5, tol=0.1, random_state=0), rtol=1e-7),
+    Entry(SGDRegressor("huber", eta0=1e-3, average=True, random_state=0), rtol=1e-7),
+]
+"""Those that learn one example at a time: where they end depends on the way, so units of columns matter to them."""
+WITHOUT_COEFFICIENTS = [
+    Entry(QuadraticDiscriminantAnalysis(), flag="unbiased"),
+    Entry(QuadraticDiscriminantAnalysis(shrinkage="auto"), flag="unbiased"),
+    Entry(CostSensitiveClassifier()),
+    Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
+]
+"""Checked by scikit-learn's checks and by laws of their own."""
+
+# Solved to a duality gap by iterations, so they have tests of their own (tests/models/test_svm*.py).
+SUPPORT_VECTOR = [
+    Entry(LinearSVR(tol=1e-12), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(epsilon=0.3, tol=1e-12, fit_intercept=False), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(loss="squared_epsilon_insensitive", tol=1e-12), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(C=1e-3, solver="dual", tol=1e-12, max_iter=100_000), many_targets=False, rtol=1e-5),
+    Entry(LinearSVC(tol=1e-12), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", tol=1e-12), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", tol=1e-12, fit_intercept=False), rtol=1e-5),
+    Entry(LinearSVC(C=1e-3, solver="dual", tol=1e-12, max_iter=100_000), rtol=1e-5),
+    Entry(LinearSVC(C=1e-3, loss="hinge", solver="dual", tol=1e-12, max_iter=100_000), rtol=1e-5),
+    Entry(
+        LinearSVC(C=1e-3, loss="hinge", multi_class="crammer_singer", tol=1e-12, max_iter=100_000),
+        rtol=1e-5,
+    ),
+]
+
+SEPARABLE_ONLY = [Entry(HardMarginSVC())]
+"""Refuse most data, with a proof; they have tests of their own."""
 
 SOLVERS = ("gram", "qr", "cg")
 """Values of `solver` that solve one problem, and so must agree."""

@@ -62,3 +62,55 @@ def logistic_cv(X: Array, y: Array, Cs: Array, folds: int) -> Answer:
 
     model = LogisticRegressionCV(Cs=Cs, cv=folds).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"C": model.C_, "score": model.best_score_})
+
+
+def linear_discriminant(X: Array, y: Array, judged: Array, shrinkage: str | None = None) -> Answer:
+    from hiperplano import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"scores": model.decision_function(judged)})
+
+
+def quadratic_discriminant(X: Array, y: Array, judged: Array) -> Answer:
+    from hiperplano import QuadraticDiscriminantAnalysis
+
+    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    return Answer(figures={"scores": model.decision_function(judged)})
+
+
+def ranking(y: Array, score: Array) -> Answer:
+    from hiperplano import ranking_scores
+
+    found = ranking_scores(y, score)
+    return Answer(figures={"ks": found.ks, "auc": found.auc, "gini": found.gini})
+
+
+def perceptron(X: Any, y: Array, passes: int, average: bool = False) -> Answer:
+    from hiperplano import Perceptron
+
+    model = Perceptron(average=average, max_iter=passes, tol=None).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def passive_aggressive(X: Any, y: Array, passes: int) -> Answer:
+    from hiperplano import PassiveAggressiveClassifier
+
+    model = PassiveAggressiveClassifier(max_iter=passes, tol=None, random_state=0).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def pegasos(X: Any, y: Array, passes: int) -> Answer:
+    from hiperplano import Pegasos
+
+    model = Pegasos(max_iter=passes, tol=None, random_state=0).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def perceptron_rows(rows: list[tuple[Array, Array]]) -> Answer:
+    from hiperplano import Perceptron
+
+    model = Perceptron()
+    model.partial_fit(*rows[0], classes=[0, 1])
+    for x, label in rows[1:]:
+        model.partial_fit(x, label)
+    return Answer(model.coef_, model.intercept_)

@@ -50,3 +50,41 @@ def logistic_cv(X: Array, y: Array, Cs: Array, folds: int, tol: float) -> Answer
     return Answer(
         model.coef_, model.intercept_, {"C": float(model.C_.ravel()[0]), "score": float(scores.mean(axis=0).max())}
     )
+
+
+def linear_discriminant(X: Array, y: Array, judged: Array, solver: str, shrinkage: str | None = None) -> Answer:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis(solver=solver, shrinkage=shrinkage).fit(X, y)
+    return Answer(model.coef_, model.intercept_, {"scores": model.decision_function(judged)})
+
+
+def quadratic_discriminant(X: Array, y: Array, judged: Array, solver: str) -> Answer:
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+    model = QuadraticDiscriminantAnalysis(solver=solver).fit(X, y)
+    return Answer(figures={"scores": model.decision_function(judged)})
+
+
+def perceptron(X: Any, y: Array, passes: int) -> Answer:
+    from sklearn.linear_model import Perceptron
+
+    model = Perceptron(max_iter=passes, tol=None).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def stochastic(X: Any, y: Array, passes: int, **parameters: Any) -> Answer:
+    from sklearn.linear_model import SGDClassifier
+
+    model = SGDClassifier(max_iter=passes, tol=None, random_state=0, **parameters).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def perceptron_rows(rows: list[tuple[Array, Array]]) -> Answer:
+    from sklearn.linear_model import Perceptron
+
+    model = Perceptron()
+    model.partial_fit(*rows[0], classes=[0, 1])
+    for x, label in rows[1:]:
+        model.partial_fit(x, label)
+    return Answer(model.coef_, model.intercept_)

@@ -7,57 +7,156 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
+    from hiperplano.decision.bayes import bayes_error
+    from hiperplano.decision.costs import bayes_decision, prior_decision
+    from hiperplano.decision.geometry import margin, project, signed_distance
+    from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.evidence.canonical import CanonicalAxes
     from hiperplano.evidence.covariance import inference
     from hiperplano.evidence.diagnose import Diagnosis, diagnose
     from hiperplano.evidence.logistic_covariance import likelihood_ratio
+    from hiperplano.evidence.mistakes import MistakeBound, mistake_bound
     from hiperplano.evidence.odds import OddsSummary
-    from hiperplano.evidence.separability import Overlapping, QuasiSeparable, Separable, separability
+    from hiperplano.evidence.separability import separability
     from hiperplano.evidence.summary import Summary
+    from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
+    from hiperplano.metrics.divergence import (
+        information_value,
+        js_divergence,
+        kl_divergence,
+        population_stability_index,
+    )
+    from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ks_test, ranking_scores
+    from hiperplano.models.discriminant import LinearDiscriminantAnalysis
+    from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
+    from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+    from hiperplano.models.pegasos import Pegasos
+    from hiperplano.models.perceptron import Perceptron
+    from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
+    from hiperplano.models.replay import Step, replay
+    from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
+    from hiperplano.models.svm import LinearSVC, LinearSVR
+    from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "CanonicalAxes": "evidence.canonical",
+    "CostSensitiveClassifier": "selection.cost_sensitive",
     "Diagnosis": "evidence.diagnose",
+    "HardMarginSVC": "models.hard_margin",
     "LeastSquaresClassifier": "models.least_squares",
+    "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
+    "LinearSVC": "models.svm",
+    "LinearSVR": "models.svm",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
+    "MistakeBound": "evidence.mistakes",
     "OddsSummary": "evidence.odds",
-    "Overlapping": "evidence.separability",
-    "QuasiSeparable": "evidence.separability",
+    "Overlapping": "solvers.separation.certificates",
+    "PassiveAggressiveClassifier": "models.passive_aggressive",
+    "PassiveAggressiveRegressor": "models.passive_aggressive",
+    "Pegasos": "models.pegasos",
+    "Perceptron": "models.perceptron",
+    "QuadraticDiscriminantAnalysis": "models.quadratic",
+    "QuasiSeparable": "solvers.separation.certificates",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
-    "Separable": "evidence.separability",
+    "SGDClassifier": "models.stochastic",
+    "SGDRegressor": "models.stochastic",
+    "Separable": "solvers.separation.certificates",
+    "Step": "models.replay",
     "Summary": "evidence.summary",
+    "ambiguous": "decision.votes",
+    "bayes_decision": "decision.costs",
+    "bayes_error": "decision.bayes",
+    "binary_costs": "metrics.costs",
+    "confusion_at": "metrics.ranking",
     "diagnose": "evidence.diagnose",
+    "gini_score": "metrics.ranking",
     "inference": "evidence.covariance",
+    "information_value": "metrics.divergence",
+    "js_divergence": "metrics.divergence",
+    "kl_divergence": "metrics.divergence",
+    "ks_score": "metrics.ranking",
+    "ks_test": "metrics.ranking",
     "likelihood_ratio": "evidence.logistic_covariance",
     "load_credit_line": "datasets.credit",
+    "margin": "decision.geometry",
+    "mistake_bound": "evidence.mistakes",
+    "population_stability_index": "metrics.divergence",
+    "prior_decision": "decision.costs",
+    "project": "decision.geometry",
+    "ranking_scores": "metrics.ranking",
+    "replay": "models.replay",
+    "savings_interval": "metrics.costs",
+    "savings_score": "metrics.costs",
     "separability": "evidence.separability",
+    "signed_distance": "decision.geometry",
+    "votes": "decision.votes",
 }
 
 __all__ = [
+    "CanonicalAxes",
+    "CostSensitiveClassifier",
     "Diagnosis",
+    "HardMarginSVC",
     "LeastSquaresClassifier",
+    "LinearDiscriminantAnalysis",
     "LinearRegression",
+    "LinearSVC",
+    "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MistakeBound",
     "OddsSummary",
     "Overlapping",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+    "Pegasos",
+    "Perceptron",
+    "QuadraticDiscriminantAnalysis",
     "QuasiSeparable",
     "Ridge",
     "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
     "Separable",
+    "Step",
     "Summary",
+    "ambiguous",
+    "bayes_decision",
+    "bayes_error",
+    "binary_costs",
+    "confusion_at",
     "diagnose",
+    "gini_score",
     "inference",
+    "information_value",
+    "js_divergence",
+    "kl_divergence",
+    "ks_score",
+    "ks_test",
     "likelihood_ratio",
     "load_credit_line",
+    "margin",
+    "mistake_bound",
+    "population_stability_index",
+    "prior_decision",
+    "project",
+    "ranking_scores",
+    "replay",
+    "savings_interval",
+    "savings_score",
     "separability",
+    "signed_distance",
+    "votes",
 ]
 
 

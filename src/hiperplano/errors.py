@@ -16,7 +16,9 @@ __all__ = [
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
+    "NotSeparable",
     "SeparationWarning",
+    "SingularWarning",
 ]
 
 
@@ -32,6 +34,23 @@ class InvalidTarget(InvalidData):
     """The target cannot be used: one class only, not finite, of the wrong kind."""
 
 
+class NotSeparable(InvalidTarget):
+    """No plane has the rows of two classes on different sides.
+
+    Attributes
+    ----------
+    certificate : Overlapping or QuasiSeparable
+        The proof: rows with weights that bring both classes to one point.
+    """
+
+    def __init__(self, message: str, certificate: object) -> None:
+        super().__init__(message)
+        self.certificate = certificate
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.certificate)
+
+
 class InvalidParameter(HiperplanoError, ValueError):
     """A parameter of an estimator or function is outside its range."""
 
@@ -42,6 +61,10 @@ class NotAvailable(HiperplanoError, AttributeError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class SingularWarning(UserWarning):
+    """The data leave a choice open that decides what the model says; the message tells how it was made."""
 
 
 class SeparationWarning(UserWarning):

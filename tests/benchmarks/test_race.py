@@ -3,15 +3,19 @@
 import json
 import warnings
 from math import inf, nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 
+from benchmarks import machine
 from benchmarks import race as race_module
 from benchmarks.memory import extra_memory, weigh
 from benchmarks.outcome import Measured, Outcome
 from benchmarks.race import main, race
 from benchmarks.results import merge, read
+from benchmarks.table import plain
 from benchmarks.timing import Plan
 from benchmarks.workload import Accuracy, Answer, Contender, Request, Workload, load_workload, workload_names
 
@@ -59,6 +63,14 @@ class Stage:
 @pytest.fixture
 def stage():
     return Stage()
+
+
+@pytest.fixture(autouse=True)
+def neighbours(monkeypatch):
+    """Cores that other programs take, as the test says, not as the machine says."""
+    said = SimpleNamespace(cores=0.0)
+    monkeypatch.setattr(race_module, "Neighbours", lambda: SimpleNamespace(cores=lambda: said.cores))
+    return said
 
 
 def failing(name, problem="no such library"):
@@ -157,6 +169,34 @@ def test_warnings_of_a_contender_are_noted(stage):
 def test_an_allowance_is_added_to_the_rival(stage):
     outcome = stage.race(stage.contender("a", [2]), stage.contender("b", [1]), allowance=3.0)
     assert outcome.ratio(outcome.best_rival) == 2
+
+
+def test_a_busy_machine_is_told_and_judges_no_target(stage, neighbours):
+    neighbours.cores = 0.7
+    outcome = stage.race(stage.contender("a", [1]), stage.contender("b", [9]))
+    assert outcome.disturbed
+    assert outcome.reached is None
+    assert "BUSY MACHINE: other programs took 0.7 cores" in plain([outcome])
+    assert "9.0×, BUSY MACHINE" in plain([outcome])
+    neighbours.cores = 0.05
+    assert stage.race(stage.contender("a", [1]), stage.contender("b", [9])).reached
+
+
+def test_work_of_children_is_not_the_neighbours(monkeypatch):
+    mine, all_processors = SimpleNamespace(user=1.0, system=1.0, children_user=5.0, children_system=1.0), [10]
+    monkeypatch.setattr(machine.os, "times", lambda: mine)
+    monkeypatch.setattr(machine.os, "sysconf", lambda _: 1)
+    monkeypatch.setattr(
+        machine.Neighbours,
+        "_STAT",
+        SimpleNamespace(exists=lambda: True, read_text=lambda: f"cpu {all_processors[0]} 0 0 999 999 0 0 0 0\ncpu0"),
+    )
+    time = iter([100.0, 110.0])
+    monkeypatch.setattr(machine, "perf_counter", lambda: next(time))
+    neighbours = machine.Neighbours()
+    mine.children_user += 12.0
+    all_processors[0] += 15
+    assert neighbours.cores() == pytest.approx(0.3)
 
 
 def test_memory_is_asked_for_by_place_but_not_beyond_the_budget(stage):
@@ -260,4 +300,4 @@ def test_every_workload_makes_the_same_data_again(name):
     if workload.table is None:
         first, second = (workload.make(Request(quick=True)) for _ in range(2))
         for one, other in zip(first or (), second or (), strict=True):
-            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(*(part.toarray() if issparse(part) else part for part in (one, other)))

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hiperplano import Overlapping, QuasiSeparable, Separable, separability
 from hiperplano.data.validate import design
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
-from hiperplano.solvers.separation import separate
+from hiperplano.solvers.separation.search import separate
 
 # R package brglm2, data `endometrial` (79 patients): NV, PI, EH, HG. Every patient with NV = 1 has HG = 1.
 NV = [21, 22, 23, 24, 25, 47, 48, 49, 50, 70, 74, 75, 77]

@@ -7,8 +7,25 @@ from hypothesis import strategies as st
 
 from hiperplano import losses
 
-BINARY = [losses.Hinge(), losses.Logistic(), losses.Perceptron(), losses.SquaredHinge(), losses.Squared()]
-KINKS = {losses.Hinge: 1.0, losses.Perceptron: 0.0, losses.SquaredHinge: 1.0}
+BINARY = [
+    losses.EpsilonInsensitive(0.3),
+    losses.Hinge(),
+    losses.Huber(0.7),
+    losses.Logistic(),
+    losses.Perceptron(),
+    losses.SquaredEpsilonInsensitive(0.3),
+    losses.SquaredHinge(),
+    losses.Squared(),
+]
+# Where y·score has a kink; for regressions, with y = ±1, the same as where score − y has one.
+KINKS = {
+    losses.EpsilonInsensitive: (0.7, 1.3),
+    losses.Hinge: (1.0,),
+    losses.Huber: (0.3, 1.7),
+    losses.Perceptron: (0.0,),
+    losses.SquaredEpsilonInsensitive: (0.7, 1.3),
+    losses.SquaredHinge: (1.0,),
+}
 NAMES = [type(loss).__name__ for loss in BINARY]
 STEP = 1e-6
 
@@ -16,8 +33,9 @@ STEP = 1e-6
 def smooth_scores(loss, y):
     """Scores away from the loss's kink, where derivatives exist."""
     score = np.linspace(-4.0, 4.0, 161) + 0.0123
-    kink = KINKS.get(type(loss))
-    return score if kink is None else score[np.abs(y * score - kink) > 10 * STEP]
+    for kink in KINKS.get(type(loss), ()):
+        score = score[np.abs(y * score - kink) > 10 * STEP]
+    return score
 
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self
@@ -128,7 +129,8 @@ class Design(ABC):
         workers = worker_count() if len(slices) > 1 else 1
         with one_blas_thread():
             parts = ordered_map(lambda rows: statistic(self.block(rows)), slices, min(workers, len(slices)))
-            return reduce(combine, parts)
+            with closing(parts):  # no thread outlives the fold, also if `combine` fails
+                return reduce(combine, parts)
 
     def map_rows(self, function: Callable[[Block], Array], out: Array) -> Array:
         """Fill `out`, one row for each row of the design, block by block."""

@@ -13,6 +13,7 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidParameter, InvalidTarget
 
+_NARROW = 2**16
 _FEW, _MOST_FLOATS = 20, 100
 
 
@@ -23,7 +24,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     check that themselves.
     """
     labels = design.y[:, 0]
-    kind = _kind(labels)
+    kind = "multiclass" if labels.dtype.kind in "iub" else _kind(labels)
     if kind == "unknown":
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise InvalidTarget(
@@ -37,7 +38,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
             f"Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a classifier needs "
             "classes. Use a regressor, or cut the numbers into classes first."
         )
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = _sorted_classes(labels)
     if labels.dtype.kind in "iuf" and _too_many(labels, len(classes)):
         raise InvalidTarget(
             f"y holds {len(classes)} different numbers in {len(labels)} rows: this looks like a regression target; a "
@@ -50,6 +51,18 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
             "more. Check the target column."
         )
     return classes, codes
+
+
+def _sorted_classes(labels: Array) -> tuple[Array, Array]:
+    """Classes and codes; whole numbers that lie close together are counted instead of sorted."""
+    if labels.dtype.kind not in "iu":
+        return np.unique(labels, return_inverse=True)
+    low, high = int(labels.min()), int(labels.max())
+    if high - low >= _NARROW or high > np.iinfo(np.int64).max:
+        return np.unique(labels, return_inverse=True)
+    places = np.subtract(labels, low, dtype=np.intp, casting="unsafe")
+    there = np.bincount(places, minlength=high - low + 1) > 0
+    return (np.flatnonzero(there) + low).astype(labels.dtype), (np.cumsum(there) - 1)[places]
 
 
 def _kind(labels: Array) -> str:
@@ -75,17 +88,20 @@ def label_weight(design: Design, class_weight: Any) -> Array | None:
     if class_weight is None:
         return design.weight
     classes, codes = np.unique(design.y[:, 0], return_inverse=True)
-    by_class = _class_weights(class_weight, classes, codes, design)
+    by_class = class_weights(class_weight, classes, codes, design)
     return check_weight(by_class[codes] if design.weight is None else design.weight * by_class[codes], len(codes))
 
 
-def _class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
+def class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
+    """One weight for each class."""
+    if class_weight is None:
+        return np.ones(len(classes))
     rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
     if isinstance(class_weight, str) and class_weight == "balanced":
         mass = np.bincount(codes, weights=design.weight)
         return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
     try:
-        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=design.y[:, 0]), dtype=np.float64)
+        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InvalidParameter(f"class_weight={class_weight!r}; {rule} ({problem}). Set one of them.") from problem
     if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
@@ -93,3 +109,31 @@ def _class_weights(class_weight: Any, classes: Array, codes: Array, design: Desi
             f"class_weight gives {dict(zip(classes.tolist(), by_class.tolist(), strict=True))}; {rule}. Correct it."
         )
     return by_class
+
+
+def codes_of(labels: Array, classes: Array) -> Array:
+    """The number of its class for every label of a chunk; all classes are known beforehand."""
+    places = np.searchsorted(classes, labels) if classes.dtype.kind == labels.dtype.kind else np.zeros(0, dtype=np.intp)
+    if len(places) != len(labels):  # kinds differ, as 1 and 1.0 or text and objects do: compare one by one
+        place_of = {label: place for place, label in enumerate(classes.tolist())}
+        places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
+    unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
+    if len(unknown):
+        raise InvalidTarget(
+            f"y holds {labels.tolist()[unknown[0]]!r} (row {unknown[0]}), which is none of the classes "
+            f"{classes.tolist()}. Name all classes that can come in `classes` at the first call of partial_fit."
+        )
+    return places
+
+
+def first_classes(classes: Any) -> Array:
+    """The sorted classes named at the first call of `partial_fit`."""
+    if classes is None:
+        raise InvalidTarget(
+            "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. Pass "
+            "classes=numpy.unique(y) of all rows to come."
+        )
+    known = np.unique(np.asarray(classes))
+    if len(known) < 2:
+        raise InvalidTarget(f"classes={known.tolist()}; a classifier needs 2 classes or more. Name all that can come.")
+    return known

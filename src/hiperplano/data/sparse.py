@@ -28,12 +28,13 @@ class SparseDesign(Design):
         return min(_MOST_ROWS, max(_FEWEST_ROWS, min(by_entries, by_cells) if by_cells > _FEWEST_ROWS else by_entries))
 
     def _slice(self, rows: slice) -> Any:
-        # Slicing through SciPy would copy and check; the three arrays are views but for the row pointer.
+        # Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
         first, last = self.x.indptr[rows.start], self.x.indptr[rows.stop]
-        return csr_array(
-            (self.x.data[first:last], self.x.indices[first:last], self.x.indptr[rows.start : rows.stop + 1] - first),
-            shape=(rows.stop - rows.start, self.n_columns),
-        )
+        part = csr_array((rows.stop - rows.start, self.n_columns), dtype=self.x.dtype)
+        part.data, part.indices = self.x.data[first:last], self.x.indices[first:last]
+        part.indptr = self.x.indptr[rows.start : rows.stop + 1] - first
+        part.has_canonical_format = True
+        return part
 
     def take(self, rows: Array | slice) -> Any:
         return self.x[rows]

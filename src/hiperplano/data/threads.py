@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -26,34 +26,43 @@ Result = TypeVar("Result")
 class _BlasGuard:
     """Keeps every BLAS at one thread while at least one caller is inside.
 
-    The limit is global to the process, so callers are counted: the first sets it, the last restores it.
+    Most limits are global to the process, so callers are counted: the first sets them, the last restores them.
+    A BLAS on OpenMP has a limit for each calling thread, which sets and restores its own.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._callers = 0
         self._before: list[int] = []
+        self._own = threading.local()
 
     def enter(self) -> None:
+        stack = self._own.__dict__.setdefault("limits", [])
+        stack.append(_limits(_per_thread()))
+        self.limit_this_thread()
         with self._lock:
             if self._callers == 0:
-                self._before = [library.get_num_threads() for library in _blas_libraries()]
-                for library in _blas_libraries():
-                    library.set_num_threads(1)
+                self._before = _limits(_shared())
+                _set_limits(_shared(), [1] * len(self._before))
             self._callers += 1
 
     def leave(self) -> None:
+        _set_limits(_per_thread(), self._own.limits.pop())
         with self._lock:
             self._callers -= 1
             if self._callers == 0:
-                for library, threads in zip(_blas_libraries(), self._before, strict=True):
-                    library.set_num_threads(threads)
+                _set_limits(_shared(), self._before)
+
+    def limit_this_thread(self) -> None:
+        _set_limits(_per_thread(), [1] * len(_per_thread()))
 
     def allowed(self) -> int:
         """Threads that BLAS had before the guard took them."""
+        stack = self._own.__dict__.get("limits")
+        own = stack[0] if stack else _limits(_per_thread())
         with self._lock:
-            before = self._before if self._callers else [lib.get_num_threads() for lib in _blas_libraries()]
-        return min(before, default=1)
+            before = self._before if self._callers else _limits(_shared())
+        return min([*before, *own], default=1)
 
 
 _guard = _BlasGuard()
@@ -62,6 +71,27 @@ _guard = _BlasGuard()
 @cache
 def _blas_libraries() -> list[Any]:
     return [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+
+
+def _per_thread() -> list[Any]:
+    return [lib for lib in _blas_libraries() if getattr(lib, "threading_layer", "") == "openmp"]
+
+
+def _shared() -> list[Any]:
+    return [lib for lib in _blas_libraries() if getattr(lib, "threading_layer", "") != "openmp"]
+
+
+def _limits(libraries: list[Any]) -> list[int]:
+    return [library.get_num_threads() for library in libraries]
+
+
+def _set_limits(libraries: list[Any], limits: list[int]) -> None:
+    for library, limit in zip(libraries, limits, strict=True):
+        # From 3.8 on, threadpoolctl lets one thread change a shared limit and ignores all others, without a word.
+        release = getattr(library, "clear_controlling_thread", lambda force: None)
+        release(force=True)
+        library.set_num_threads(limit)
+        release(force=True)
 
 
 @contextmanager
@@ -84,7 +114,9 @@ def worker_count() -> int:
 _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def ordered_map(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Generator[Result, None, None]:
     """`map` in threads: results come in the order of the items, and only a few wait at a time.
 
     Threads see the caller's context, so that `np.errstate` around a fold holds inside it.
@@ -93,10 +125,14 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], worke
         yield from map(function, items)
         return
     waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        for item in items:
-            waiting.append(pool.submit(copy_context().run, function, item))
-            if len(waiting) > 2 * workers:
+    with ThreadPoolExecutor(workers, initializer=_guard.limit_this_thread) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(copy_context().run, function, item))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:  # an error, an interrupt, or a caller that wants no more
+            for future in waiting:
+                future.cancel()

@@ -20,7 +20,15 @@ _FLOATS = [np.float64, np.float32]
 
 
 def validate(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, numeric_target: bool = True, reset: bool = True
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    numeric_target: bool = True,
+    one_target: bool = False,
+    reset: bool = True,
+    finite: bool = True,
 ) -> Design:
     """Check rows, targets and weights of a fit, and record the columns on the estimator.
 
@@ -34,8 +42,13 @@ def validate(
     sample_weight : None, number, or array of shape (n,)
     numeric_target : bool
         False keeps labels of any kind in the design's target, as they came.
+    one_target : bool
+        True takes a single column for a vector, with scikit-learn's warning, and refuses more.
     reset : bool
         False checks the columns against those seen before instead of recording them.
+    finite : bool
+        False does not look for NaN and infinity in X: for a solver that meets every number anyway, and whose caller
+        turns to `refuse_nonfinite` when it met one.
     """
     X, y = _checked(
         estimator,
@@ -44,11 +57,14 @@ def validate(
         reset=reset,
         accept_sparse="csr",
         dtype=_FLOATS,
-        multi_output=numeric_target,
+        multi_output=numeric_target and not one_target,
         y_numeric=numeric_target,
     )
     y = _numbers(y) if numeric_target else y
-    return design(X, y, check_weight(sample_weight, len(y)), getattr(estimator, "feature_names_in_", None))
+    rows = wrap(X, y, check_weight(sample_weight, len(y)))
+    if finite:
+        refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None))
+    return rows
 
 
 def _numbers(y: Any) -> Array:
@@ -66,6 +82,12 @@ def _numbers(y: Any) -> Array:
     return np.asarray(y)
 
 
+def target_names(y: Any) -> list[str] | None:
+    """Names of the columns of a table of targets; None for an array."""
+    columns = getattr(y, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
 def validate_rows(estimator: Any, X: Any) -> Any:
     """Check rows for a prediction against the columns seen in `fit`."""
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
@@ -74,17 +96,21 @@ def validate_rows(estimator: Any, X: Any) -> Any:
 
 def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:
     """Wrap checked arrays, after a look at every number for NaN and infinity; `names` of columns serve messages."""
-    one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
-    if issparse(X):
-        X = csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()  # the caller's matrix stays as it is
-            X.sum_duplicates()
-        rows: Design = SparseDesign(X, y, weight, one_target)
-    else:
-        rows = DenseDesign(X, y, weight, one_target)
-    _refuse_nonfinite(rows, names)
+    rows = wrap(X, y, weight)
+    refuse_nonfinite(rows, names)
     return rows
+
+
+def wrap(X: Any, y: Array, weight: Array | None) -> Design:
+    """Wrap checked arrays."""
+    one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
+    if not issparse(X):
+        return DenseDesign(X, y, weight, one_target)
+    X = csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's matrix stays as it is
+        X.sum_duplicates()
+    return SparseDesign(X, y, weight, one_target)
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
@@ -149,7 +175,7 @@ def _is_plain(X: Any, y: Any = None) -> bool:
     return bool(right and (y.dtype.kind != "f" or np.isfinite(y).all()))
 
 
-def _refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
+def refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
     """Look at every number once, in threads: a sum that is finite has only finite terms."""
 
     def total(block: Block) -> Sums:

@@ -13,10 +13,17 @@ from hiperplano.data.design import Array, Sums
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.hat import Hat
-from hiperplano.evidence.least_squares import Sample, identified_factor, table, with_intercept
+from hiperplano.evidence.least_squares import (
+    Sample,
+    Spread,
+    explained_squares,
+    in_scaled_units,
+    refuse_undetermined,
+    table,
+)
 from hiperplano.evidence.logistic_covariance import logistic_inference
 from hiperplano.evidence.summary import Summary, library_and_name
-from hiperplano.solvers.logistic import LogisticSolution
+from hiperplano.solvers.likelihood.maximum import LogisticSolution
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
@@ -78,20 +85,35 @@ def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: A
 def _(
     solution: LeastSquaresSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float
 ) -> Summary:
-    identified_factor(model, solution)
+    refuse_undetermined(model, solution, "inference: no standard errors")
     design = validate(model, X, y, sample_weight, reset=False)
     with one_blas_thread():
         hat = Hat.of(model, design)
-        here = hat.judged(solution)
-        sample = Sample.of(design)
+        hat.refuse_undetermined(model, "inference: no standard errors")
+        here, sample = hat.judged(solution), Sample.of(design)
         if cov == "classical":
-            slopes = hat.factor.inverse()
-            slopes = slopes - hat.alpha * (slopes @ slopes)
-            covariance = with_intercept(slopes, hat.mean, hat.total, hat.level)
-            return table(model, here, sample, covariance, cov, level, scaled=True)
-        df = sample.n - hat.freedom
-        covariances = np.stack([_robust(design, hat, t, cov, sample.n / df) for t in range(design.n_targets)])
-    return table(model, here, sample, covariances, cov, level, scaled=False)
+            covariance = hat.slopes.covariance(hat.mean, hat.total, hat.level)[None]
+            spread = Spread(covariance, hat.slopes.freedom, explained_squares(hat.factor, solution.coef), scaled=True)
+        else:
+            if cov in ("HC2", "HC3"):
+                _refuse_leverage_of_one(design, hat, cov)
+            df = sample.n - hat.freedom
+            found = [_robust(design, hat, t, cov, sample.n / df) for t in range(design.n_targets)]
+            covariances, explained = (np.stack(parts) for parts in zip(*found, strict=True))
+            spread = Spread(covariances, hat.slopes.freedom, explained, scaled=False)
+    return table(model, here, sample, spread, cov, level)
+
+
+def _refuse_leverage_of_one(design: Design, hat: Hat, kind: str) -> None:
+    """Such a row is fitted exactly whatever its target: nothing is left to estimate its error from."""
+    rows = np.flatnonzero(design.map_rows(hat.leverage, np.empty(design.n_rows)) == 1.0)
+    if len(rows):
+        some = ", ".join(map(str, rows[:6].tolist())) + (" …" if len(rows) > 6 else "")
+        raise NotAvailable(
+            f"inference: {kind} is not defined here: row {some} has a leverage of 1, so it is fitted exactly whatever "
+            f"its target, and {kind} divides by one minus the leverage. Take cov='HC1', or leave out the row and the "
+            "column that only it determines."
+        )
 
 
 @_infer.register
@@ -99,25 +121,31 @@ def _(solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_w
     return logistic_inference(solution, model, X, y, cov, sample_weight, level)
 
 
-def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> Array:
-    """Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ and ωᵢ is the squared residual, corrected as `kind` says."""
+def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> tuple[Array, Array]:
+    """Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ and ωᵢ is the squared residual, corrected as `kind` says.
+
+    And the square of the slopes in units of that spread. Both from Σ ωᵢ·hᵢ·hᵢᵀ of the level and h = U⁻ᵀ·D·x, where
+    no column is near another: inverses of what is nearly singular are taken of vectors only.
+    """
 
     def statistic(block: Block) -> Sums:
-        rows = hat.scaled_rows(block)
+        turned = hat.turned_rows(block)
         residual = hat.residuals(block)[:, target]
         if kind in ("HC2", "HC3"):
-            remaining = 1.0 - hat.leverage(block)
+            remaining = 1.0 - hat.leverage(block, turned)
             residual = residual / (np.sqrt(remaining) if kind == "HC2" else remaining)
         residual = residual if block.weight is None else residual * block.weight
-        rows *= residual[:, None]
-        influence = np.column_stack([residual / hat.total, hat.factor.solve(rows.T).T])
-        return (influence.T @ influence,)
+        influence = np.vstack([residual / hat.total, turned * residual])
+        return (influence @ influence.T,)
 
     (meat,) = design.fold(statistic)
     if kind == "HC1":
         meat *= small_sample
-    # From (level at the means, scaled slopes) to (intercept, slopes).
-    change = np.diag(np.concatenate([[1.0], hat.factor.scale]))
-    change[0, 1:] = -hat.mean * hat.factor.scale
-    full = change @ meat @ change.T
-    return np.asarray(full if hat.level else full[1:, 1:])
+    values, basis = np.linalg.eigh(meat)
+    half = basis * np.sqrt(np.maximum(values, 0.0))  # sums of squares of its rows cannot cancel below
+    slopes = hat.factor.scale[:, None] * hat.factor.backward(half[1:])
+    level = half[:1] - hat.factor.forward(hat.factor.scale * hat.mean)[None, :] @ half[1:]
+    rows = np.vstack([level, slopes]) if hat.level else slopes
+    turned_coef = hat.factor.upper @ in_scaled_units(hat.factor, hat.coef[target : target + 1])[:, 0]
+    explained = turned_coef @ np.linalg.lstsq(meat[1:, 1:], turned_coef)[0]
+    return rows @ rows.T, np.asarray(explained)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, stdtr
+from scipy.special import chdtrc
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.evidence.findings import Finding, about_columns, about_residuals, about_rows
 from hiperplano.evidence.hat import Hat
-from hiperplano.evidence.least_squares import Sample, identified_factor
+from hiperplano.evidence.least_squares import Sample, fitted_exactly, refuse_undetermined
 from hiperplano.evidence.summary import coefficient_names, library_and_name
-from hiperplano.solvers.direct import least_squares
+from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
 
 
-class Finding(NamedTuple):
-    """One figure and what it means."""
-
-    name: str
-    value: float
-    sentence: str
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """Residual analysis of a least-squares fit.
 
@@ -37,7 +30,8 @@ class Diagnosis:
     ----------
     residuals, leverage, standardised, studentised, cooks : ndarray of shape (n,)
         Residuals; diagonal of the hat matrix; residuals over their standard error, with σ from all rows
-        (standardised) and from all other rows (studentised); Cook's distances.
+        (standardised) and from all other rows (studentised); Cook's distances. The last three are NaN for rows
+        with a leverage of 1, and for all rows of an exact fit; a finding says so.
     durbin_watson : float
     breusch_pagan, breusch_pagan_p : float
         Koenker's version, which does not assume normal errors.
@@ -49,31 +43,45 @@ class Diagnosis:
         Of the columns, in the order of `vif`.
     findings : list of Finding
         Each figure with one sentence on what it means.
+
+    Examples
+    --------
+    >>> from hiperplano import LinearRegression, diagnose
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.1, 1.0, 2.1, 2.9, 9.0]
+    >>> found = diagnose(LinearRegression().fit(X, y), X, y)
+    >>> print(found.studentised.round(1), found.cooks.round(1))
+    [ 0.8 -0.  -0.5 -1.7 37.2] [0.6 0.  0.  0.4 2.2]
     """
 
-    residuals: Array = field(repr=False)
-    leverage: Array = field(repr=False)
-    standardised: Array = field(repr=False)
-    studentised: Array = field(repr=False)
-    cooks: Array = field(repr=False)
+    residuals: Array
+    leverage: Array
+    standardised: Array
+    studentised: Array
+    cooks: Array
     durbin_watson: float
     breusch_pagan: float
     breusch_pagan_p: float
     vif: Array
     condition_number: float
     names: list[str]
-    findings: list[Finding] = field(repr=False)
+    findings: list[Finding]
 
     def __str__(self) -> str:
         width = max(len(finding.name) for finding in self.findings)
-        return "\n".join(f"{name.ljust(width)}  {value:>10.4g}  {said}" for name, value, said in self.findings)
+        return "\n".join(f"{name.ljust(width)}  {_figure(value):>10}  {said}" for name, value, said in self.findings)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{value:.4g}</td><td>{escape(said)}</td></tr>"
+            f"<tr><th>{escape(name)}</th><td>{_figure(value)}</td><td>{escape(said)}</td></tr>"
             for name, value, said in self.findings
         )
         return f"<table>{rows}</table>"
+
+
+def _figure(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.4g}"
 
 
 def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagnosis:
@@ -116,34 +124,53 @@ def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagno
         raise InvalidParameter(
             f"diagnose: y has {design.n_targets} targets; residuals belong to one target. Pass one column."
         )
-    identified_factor(model, solution)
+    refuse_undetermined(model, solution, "diagnose")
     with one_blas_thread():
         hat = Hat.of(model, design)
+        hat.refuse_undetermined(model, "diagnose")
         sample = Sample.of(design)
         residuals = design.map_rows(lambda block: hat.residuals(block)[:, 0], np.empty(design.n_rows))
         leverage = design.map_rows(hat.leverage, np.empty(design.n_rows))
-        root = 1.0 if design.weight is None else np.sqrt(design.weight)
-        pearson = residuals * root
+        exact = bool(fitted_exactly(hat.judged(solution))[0])
+        pearson = residuals if design.weight is None else residuals * np.sqrt(design.weight)
         df = sample.n - hat.freedom
         if df <= 1:
             raise NotAvailable(
                 f"diagnose: {sample.n} rows leave {df:g} degrees of freedom; residuals say nothing then. Add rows."
             )
-        variance = float(pearson @ pearson) / df
-        bp = _breusch_pagan(design, pearson)
-        dw = float(np.sum(np.diff(pearson) ** 2) / (pearson @ pearson))
         vif, condition = hat.collinearity()
-    remaining = np.maximum(1.0 - leverage, np.finfo(float).eps)
-    standardised = pearson / np.sqrt(variance * remaining)
-    others = np.maximum((variance * df - pearson**2 / remaining) / (df - 1), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        studentised = np.where(pearson == 0, 0.0, pearson / np.sqrt(others * remaining))
-    cooks = standardised**2 * leverage / remaining / hat.freedom
+        scaled = _Scaled.nothing(len(pearson)) if exact else _Scaled.of(pearson, leverage, df, hat.freedom)
+        bp = (np.nan, np.nan) if exact else _breusch_pagan(design, pearson)
+        dw = np.nan if exact else float(np.sum(np.diff(pearson) ** 2) / (pearson @ pearson))
     names = coefficient_names(model, False)
-    findings = _findings(names, sample.n, df, hat.freedom, leverage, studentised, cooks, dw, bp, vif, condition)
-    return Diagnosis(
-        residuals, leverage, standardised, studentised, cooks, dw, bp[0], bp[1], vif, condition, names, findings
-    )
+    findings = [
+        *about_rows(leverage, scaled.studentised, scaled.cooks, sample.n, df, hat.freedom, exact),
+        *about_residuals(dw, bp, exact),
+        *about_columns(names, vif, condition),
+    ]
+    return Diagnosis(residuals, leverage, *scaled, dw, bp[0], bp[1], vif, condition, names, findings)
+
+
+class _Scaled(NamedTuple):
+    """Residuals over their standard errors, and Cook's distances; NaN for rows that leave no residual."""
+
+    standardised: Array
+    studentised: Array
+    cooks: Array
+
+    @classmethod
+    def nothing(cls, n: int) -> _Scaled:
+        return cls(*np.full((3, n), np.nan))
+
+    @classmethod
+    def of(cls, pearson: Array, leverage: Array, df: float, freedom: float) -> _Scaled:
+        variance = float(pearson @ pearson) / df
+        remaining = np.where(leverage == 1.0, np.nan, 1.0 - leverage)
+        standardised = pearson / np.sqrt(variance * remaining)
+        others = np.maximum((variance * df - pearson**2 / remaining) / (df - 1), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            studentised = np.where(pearson == 0, 0.0 * remaining, pearson / np.sqrt(others * remaining))
+        return cls(standardised, studentised, standardised**2 * leverage / remaining / freedom)
 
 
 def _breusch_pagan(design: Design, residuals: Array) -> tuple[float, float]:
@@ -153,86 +180,3 @@ def _breusch_pagan(design: Design, residuals: Array) -> tuple[float, float]:
     fit = least_squares(design.with_target(squared, counted), alpha=np.zeros(1))
     statistic = float(fit.total * (1.0 - fit.rss[0] / fit.tss[0])) if fit.tss[0] > 0 else 0.0
     return statistic, float(chdtrc(max(fit.rank, 1), statistic))
-
-
-def _findings(
-    names: list[str],
-    n: int,
-    df: float,
-    freedom: float,
-    leverage: Array,
-    studentised: Array,
-    cooks: Array,
-    dw: float,
-    bp: tuple[float, float],
-    vif: Array,
-    condition: float,
-) -> list[Finding]:
-    """One sentence each."""
-    outlier, high, strong = (int(np.argmax(values)) for values in (np.abs(studentised), leverage, cooks))
-    p_outlier = min(1.0, n * 2.0 * float(stdtr(df - 1, -abs(studentised[outlier]))))
-    worst = int(np.argmax(vif))
-    threshold = 2 * freedom / n
-    return [
-        Finding(
-            "outlier",
-            float(studentised[outlier]),
-            f"the largest studentised residual is in row {outlier}; "
-            + (
-                f"so large a one among {n} rows would be rare by chance (p = {p_outlier:.2g})."
-                if p_outlier < 0.05
-                else f"among {n} rows that is not unusual (p = {p_outlier:.2g})."
-            ),
-        ),
-        Finding(
-            "leverage",
-            float(leverage[high]),
-            f"row {high} pulls most on its own fit; {int(np.sum(leverage > threshold))} of {n} rows are above twice "
-            f"the mean, {threshold:.2g}: their columns are unusual, whatever their target.",
-        ),
-        Finding(
-            "Cook's distance",
-            float(cooks[strong]),
-            f"row {strong} moves the coefficients most when it is left out; "
-            + ("above 1, look at it." if cooks[strong] > 1 else "below 1, no single row decides the fit."),
-        ),
-        Finding("Durbin-Watson", dw, _durbin_watson_sentence(dw)),
-        Finding(
-            "Breusch-Pagan",
-            bp[0],
-            f"p = {bp[1]:.2g}: "
-            + (
-                "the errors' variance changes with the columns; take inference(…, cov='HC3')."
-                if bp[1] < 0.05
-                else "no sign that the errors' variance changes with the columns."
-            ),
-        ),
-        Finding(
-            "VIF",
-            float(vif[worst]),
-            f"{names[worst]!r} is predicted best by the other columns; "
-            + (
-                "above 10, its coefficient is poorly determined."
-                if vif[worst] > 10
-                else "below 10, every coefficient can be told apart."
-            ),
-        ),
-        Finding(
-            "condition",
-            condition,
-            "of the columns at unit length; "
-            + (
-                "above 30, some combination of columns hardly varies."
-                if condition > 30
-                else "below 30, no combination of columns is close to constant."
-            ),
-        ),
-    ]
-
-
-def _durbin_watson_sentence(dw: float) -> str:
-    if dw < 1.5:
-        return "well below 2: neighbouring rows have similar residuals; if rows follow in time, something is missing."
-    if dw > 2.5:
-        return "well above 2: residuals of neighbouring rows alternate in sign."
-    return "near 2: residuals of neighbouring rows are not related."

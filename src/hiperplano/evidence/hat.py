@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,18 @@ from scipy.linalg import solve_triangular
 
 from hiperplano.data import Block, Design
 from hiperplano.data.design import Array
-from hiperplano.evidence.least_squares import slopes_used
-from hiperplano.solvers.direct import factorise
-from hiperplano.solvers.factor import Factor
-from hiperplano.solvers.normal import NormalEquations
-from hiperplano.solvers.residuals import summed_residual_squares
+from hiperplano.errors import NotAvailable
+from hiperplano.evidence.slopes import Slopes
+from hiperplano.evidence.summary import coefficient_names
+from hiperplano.solvers.least_squares.direct import dependent_columns, factorise
+from hiperplano.solvers.least_squares.factor import Columns, Factor
+from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.orthogonal import directions
+from hiperplano.solvers.least_squares.residuals import summed_residual_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import moments
+
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,19 @@ class Hat:
         Of the centred columns with the model's penalty.
     columns : Factor
         Of the centred columns alone.
+    there : Columns
+        The centred columns alone, less directions in which they differ by rounding only.
+    dependent : ndarray of int
+        Columns that do not vary in these rows, or follow from others.
+    blurred : float
+        Rounding error of a leverage, at most.
     """
 
     factor: Factor
     columns: Factor
+    there: Columns
+    dependent: Array
+    blurred: float
     mean: Array
     target_mean: Array
     squares: Array
@@ -47,11 +62,18 @@ class Hat:
     def of(cls, model: Any, design: Design) -> Hat:
         level, alpha = bool(model.fit_intercept), float(model.solution_.alpha[0])
         plain = NormalEquations.of(moments(design, centred=level), level)
-        columns = factorise(design, plain.penalised(0.0), 0.0, level, orthogonal=False).factor
-        factor = factorise(design, plain.penalised(alpha), alpha, level, orthogonal=False).factor if alpha else columns
+        alone = factorise(design, plain.penalised(0.0), 0.0, level, orthogonal=False)
+        penalised = factorise(design, plain.penalised(alpha), alpha, level, orthogonal=False) if alpha else alone
+        columns, factor = alone.factor, penalised.factor
+        found = None if alone.bare is None else directions(alone.bare, columns.scale, plain.blur)
         return cls(
             factor=factor,
             columns=columns,
+            there=Columns(columns.upper * (columns.scale > 0), columns.scale)
+            if found is None
+            else found.columns(columns.scale),
+            dependent=dependent_columns(columns.scale, found),
+            blurred=16 * _EPS * factor.condition ** (2 if penalised.squared else 1),
             mean=plain.mean,
             target_mean=plain.target_mean,
             squares=plain.squares * plain.target_unit**2,
@@ -63,30 +85,50 @@ class Hat:
             design=design,
         )
 
+    def refuse_undetermined(self, model: Any, what: str) -> None:
+        """Stop if these rows, whatever the rows of the fit, do not determine the coefficients."""
+        at_rest = self.columns.scale == 0
+        culprits = self.dependent if not self.alpha else np.flatnonzero(at_rest & self.coef.any(axis=0))
+        if not len(culprits):
+            return
+        names = coefficient_names(model, False)
+        words = ", ".join(repr(names[j]) for j in culprits[:6]) + (" …" if len(culprits) > 6 else "")
+        fault = "does not vary" if len(culprits) == 1 else "follow from each other or do not vary"
+        raise NotAvailable(
+            f"{what}: {words} {fault} in these rows, so they say nothing about single coefficients. Pass rows in which "
+            "the columns vary independently, as a rule those of the fit, or fit without the column."
+        )
+
+    @cached_property
+    def slopes(self) -> Slopes:
+        """Spread of the slopes if the errors have one variance."""
+        return Slopes.penalised(self.there, self.alpha) if self.alpha else Slopes.plain(self.factor)
+
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the fit: the trace of the hat matrix."""
-        return slopes_used(self.factor, self.alpha) + self.level
+        return self.slopes.freedom + self.level
 
     def collinearity(self) -> tuple[Array, float]:
         """Variance inflation factors, and the condition number of the columns at unit length."""
         values = np.linalg.svd(self.columns.upper, compute_uv=False)
-        if values.min() <= np.finfo(float).eps * values.max():
+        if len(self.dependent):
             return np.full(len(values), np.inf), float("inf")
         half = self.columns.backward(np.eye(len(values)))
         return np.square(half).sum(axis=1), float(values.max() / values.min())
 
-    def scaled_rows(self, block: Block) -> Array:
-        """(x − mean)·scale, as a fresh array."""
+    def turned_rows(self, block: Block) -> Array:
+        """U⁻ᵀ·D·(x − mean) of every row, of shape (d, m)."""
         rows = np.subtract(block.dense(), self.mean, dtype=np.float64)
         rows *= self.factor.scale
-        return rows
+        return np.asarray(solve_triangular(self.factor.upper, rows.T, trans="T", check_finite=False))
 
-    def leverage(self, block: Block) -> Array:
-        """The diagonal of the hat matrix."""
-        half = solve_triangular(self.factor.upper, self.scaled_rows(block).T, trans="T", check_finite=False)
-        leverage = np.square(half).sum(axis=0) + (1.0 / self.total if self.level else 0.0)
-        return np.asarray(leverage if block.weight is None else leverage * block.weight)
+    def leverage(self, block: Block, turned: Array | None = None) -> Array:
+        """The diagonal of the hat matrix; exactly 1 where it differs from 1 by rounding only."""
+        turned = self.turned_rows(block) if turned is None else turned
+        leverage = np.square(turned).sum(axis=0) + (1.0 / self.total if self.level else 0.0)
+        leverage = leverage if block.weight is None else leverage * block.weight
+        return np.where(np.abs(1.0 - leverage) <= self.blurred, 1.0, leverage)
 
     def residuals(self, block: Block) -> Array:
         """y − x·coef − intercept, of shape (m, targets)."""
@@ -97,4 +139,4 @@ class Hat:
     def judged(self, solution: LeastSquaresSolution) -> LeastSquaresSolution:
         """The solution with the sums of squares of these rows instead of those of the fit."""
         rss = summed_residual_squares(self.design, self.mean, self.target_mean, self.coef, self.intercept)
-        return replace(solution, rss=rss, tss=self.squares, mean=self.mean, total=self.total, factor=self.factor)
+        return replace(solution, rss=rss, tss=self.squares, mean=self.mean, scale=self.columns.scale, total=self.total)

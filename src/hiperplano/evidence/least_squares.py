@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,14 @@ from scipy.special import fdtrc, stdtr, stdtrit
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
-from hiperplano.evidence.summary import Summary, coefficient_names
-from hiperplano.solvers.factor import Factor
+from hiperplano.evidence.slopes import Slopes
+from hiperplano.evidence.summary import Summary, coefficient_names, target_names
+from hiperplano.solvers.least_squares.factor import Factor
+from hiperplano.solvers.least_squares.normal import reciprocal
 from hiperplano.solvers.solution import LeastSquaresSolution
+
+_EPS = float(np.finfo(float).eps)
+_ACCURATE = 1e-8  # relative error of standard errors that goes without saying
 
 
 @dataclass(frozen=True)
@@ -42,84 +47,105 @@ class Sample:
 def summarise(model: Any, level: float) -> Summary:
     """The classical summary of a fitted least-squares model, from what `fit` kept."""
     solution: LeastSquaresSolution = model.solution_
-    factor = identified_factor(model, solution)
-    alpha = float(solution.alpha[0])
-    slopes = factor.inverse()
-    if alpha:
-        slopes = slopes - alpha * (slopes @ slopes)
-    covariance = with_intercept(slopes, solution.mean, solution.total, model.fit_intercept)
-    return table(model, solution, model._sample_, covariance, "classical", level, scaled=True)
+    refuse_undetermined(model, solution, "No standard errors")
+    slopes = Slopes.of(solution)
+    if slopes is None:
+        d = len(solution.mean)
+        raise NotAvailable(
+            f"No standard errors after {solution.method}: they need the inverse of a {d} × {d} matrix, which this "
+            "solver avoids. Set solver='gram' and fit again, or leave out columns if that does not fit memory."
+        )
+    covariance = slopes.covariance(solution.mean, solution.total, model.fit_intercept)
+    explained = None if solution.factor is None else explained_squares(solution.factor, solution.coef)
+    spread = Spread(covariance[None], slopes.freedom, explained, scaled=True)
+    found = table(model, solution, model._sample_, spread, "classical", level)
+    if slopes.error < _ACCURATE:
+        return found
+    digits = max(0.0, -np.log10(slopes.error))
+    note = (
+        f"columns are so alike that standard errors have about {digits:.0f} digits here; inference(model, X, y) makes "
+        "them from the rows, with all digits."
+    )
+    return replace(found, notes=(*found.notes, note))
 
 
-def identified_factor(model: Any, solution: LeastSquaresSolution) -> Factor:
-    """The factor of the columns, or an error that says why coefficients have no standard errors."""
+def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -> None:
+    """An error that says why single coefficients are not determined, if they are not."""
     if solution.dependent and not solution.alpha.any():
         names = coefficient_names(model, False)
         rows = model._sample_.n
         if rows <= len(names):
             raise NotAvailable(
-                f"No standard errors: {rows} rows do not determine {len(names)} coefficients and their spread. Add "
-                "rows, or leave out columns."
+                f"{what}: {rows} rows do not determine {len(names)} coefficients and their spread. Add rows, or leave "
+                "out columns."
             )
         culprits = ", ".join(repr(names[j]) for j in solution.dependent[:6])
         if len(solution.dependent) == 1:
             raise NotAvailable(
-                f"No standard errors: column {culprits} does not vary, so its coefficient is not determined. Drop the "
-                "column and fit again."
+                f"{what}: column {culprits} does not vary, so its coefficient is not determined. Drop the column and "
+                "fit again."
             )
         raise NotAvailable(
-            f"No standard errors: {culprits}{' …' if len(solution.dependent) > 6 else ''} follow from other columns or "
-            f"do not vary (rank {solution.rank} of {len(names)}), so single coefficients are not determined. Drop a "
-            "column of each relation and fit again."
+            f"{what}: {culprits}{' …' if len(solution.dependent) > 6 else ''} follow from other columns or do not vary "
+            f"(rank {solution.rank} of {len(names)}), so single coefficients are not determined. Drop a column of "
+            "each relation and fit again."
         )
     if len(np.unique(solution.alpha)) > 1:
         raise NotAvailable(
-            "No summary for targets with different penalties: each has its own covariance. Fit one target at a time."
+            f"{what}: targets with different penalties have different covariances. Fit one target at a time."
         )
-    if solution.factor is None:
-        raise NotAvailable(
-            f"No standard errors after {solution.method}: they need the inverse of a {len(solution.mean)} × "
-            f"{len(solution.mean)} matrix, which this solver avoids. Fit fewer columns than rows, with solver='gram'."
-        )
-    return solution.factor
 
 
-def with_intercept(slopes: Array, mean: Array, total: float, fit_intercept: bool) -> Array:
-    """Covariance (in units of σ²) of intercept and slopes from that of the slopes about the means."""
-    if not fit_intercept:
-        return slopes
-    shared = -slopes @ mean
-    corner = 1.0 / total - float(mean @ shared)
-    return np.block([[np.array([[corner]]), shared[None, :]], [shared[:, None], slopes]])
+@dataclass(frozen=True)
+class Spread:
+    """How much coefficients spread.
+
+    Attributes
+    ----------
+    covariance : ndarray of shape (1 or targets, k, k)
+        Of intercept and slopes; in units of σ² if `scaled`.
+    freedom : float
+        Degrees of freedom of the slopes.
+    explained : ndarray of shape (targets,) or None
+        Square of the slopes in units of their spread: F times the number of slopes (and σ² if `scaled`).
+    """
+
+    covariance: Array
+    freedom: float
+    explained: Array | None
+    scaled: bool
 
 
-def slopes_used(factor: Factor, alpha: float) -> float:
-    """Degrees of freedom of penalised slopes, trace of X·(XᵀX + alpha)⁻¹·Xᵀ; columns that do not vary have none."""
-    return int(np.count_nonzero(factor.scale)) - alpha * float(np.trace(factor.inverse()))
+def explained_squares(factor: Factor, coef: Array) -> Array:
+    """coefᵀ·XᵀX·coef for every target, from a factor without penalty: nothing cancels in U·D⁻¹·coef."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.square(factor.upper @ in_scaled_units(factor, coef)).sum(axis=0))
+
+
+def in_scaled_units(factor: Factor, coef: Array) -> Array:
+    """D⁻¹·coef, of shape (d, targets); 0 for columns that do not vary."""
+    return np.asarray(coef.T * reciprocal(factor.scale)[:, None])
+
+
+def fitted_exactly(solution: LeastSquaresSolution) -> Array:
+    """For every target, whether its residuals are no more than the rounding errors of the terms they are made of."""
+    total = solution.total
+    with np.errstate(over="ignore"):
+        reach = np.hypot(reciprocal(solution.scale) / np.sqrt(total), solution.mean)
+        terms = np.square(solution.coef * reach).sum(axis=1) + solution.tss / total + np.square(solution.intercept)
+    exact = solution.rss / total <= np.square(4 * _EPS) * (2 + len(reach)) * terms
+    return np.asarray(exact & np.isfinite(terms))
 
 
 def table(
-    model: Any,
-    solution: LeastSquaresSolution,
-    sample: Sample,
-    covariance: Array,
-    kind: str,
-    level: float,
-    *,
-    scaled: bool,
+    model: Any, solution: LeastSquaresSolution, sample: Sample, spread: Spread, kind: str, level: float
 ) -> Summary:
-    """Arrange coefficients and covariance.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (k, k) or (targets, k, k)
-        In units of σ² if `scaled`, else as it is.
-    """
+    """Arrange coefficients and covariance."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     alpha = float(solution.alpha[0])
     fit_intercept = bool(model.fit_intercept)
     n_slopes = solution.coef.shape[1]
-    df_model = slopes_used(solution.factor, alpha) if alpha and solution.factor else float(n_slopes)
+    df_model = spread.freedom
     df = sample.n - df_model - fit_intercept
     if df <= 0:
         raise NotAvailable(
@@ -132,13 +158,14 @@ def table(
             "unit for the target, and fit again."
         )
     sigma2 = solution.rss / df
-    cov = np.broadcast_to(covariance, (len(sigma2), *covariance.shape[-2:]))
-    cov = cov * sigma2[:, None, None] if scaled else cov
+    cov = np.broadcast_to(spread.covariance, (len(sigma2), *spread.covariance.shape[-2:]))
+    cov = cov * sigma2[:, None, None] if spread.scaled else cov
     coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
     se = np.sqrt(np.maximum(cov.diagonal(axis1=1, axis2=2), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(se > 0, coef / se, np.where(coef == 0, 0.0, np.sign(coef) * np.inf))
-    notes = _notes(model, alpha, df_model, kind)
+    exact = fitted_exactly(solution)
+    notes = _notes(model, solution, exact, df_model, kind)
     tested = not (alpha or model.positive)
     if not tested:
         p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
@@ -146,7 +173,12 @@ def table(
         p = 2.0 * stdtr(df, -np.abs(statistic))
         reach = stdtrit(df, 0.5 + level / 2) * se
         low, high = coef - reach, coef + reach
-    stats = _stats(solution, sample, cov, df, df_model, fit_intercept, tested)
+        for values in (p, low, high):
+            values[exact] = np.nan
+    stats = _stats(solution, sample, spread, df, fit_intercept, tested)
+    if "f" in stats:
+        for key in ("f", "f_p"):
+            stats[key] = np.where(exact & (solution.tss > 0), np.nan, stats[key])
     if alpha:
         stats["effective_df"] = df_model + fit_intercept
     one = np.ndim(model.coef_) == 1
@@ -167,48 +199,40 @@ def table(
         level=float(level),
         statistic_name="t",
         covariance=shaped(cov),
-        blocks=[] if one else [f"target {k}" for k in range(len(coef))],
+        blocks=[] if one else target_names(model, len(coef)),
         notes=notes,
     )
 
 
 def _stats(
-    solution: LeastSquaresSolution,
-    sample: Sample,
-    cov: Array,
-    df: float,
-    df_model: float,
-    fit_intercept: bool,
-    tested: bool,
+    solution: LeastSquaresSolution, sample: Sample, spread: Spread, df: float, fit_intercept: bool, tested: bool
 ) -> dict[str, Any]:
     """Numbers about the whole fit; each of shape (targets,) or a plain number."""
-    n, rss, tss = sample.n, solution.rss, solution.tss
+    n, rss, tss, df_model = sample.n, solution.rss, solution.tss, spread.freedom
     parameters = df_model + fit_intercept + 1  # the variance of the errors is one of them, as in R
     with np.errstate(divide="ignore", invalid="ignore"):
         r2 = np.where(tss > 0, 1.0 - rss / np.where(tss > 0, tss, 1.0), 0.0)
         adj_r2 = 1.0 - (1.0 - r2) * (n - fit_intercept) / df
         loglik = 0.5 * (sample.log_weights - n * (np.log(2 * np.pi) + 1.0 - np.log(n) + np.log(rss)))
-    stats: dict[str, Any] = {"r2": r2, "adj_r2": adj_r2}
-    if tested and df_model > 0:
-        f = np.array([_wald(c, v, fit_intercept) for c, v in zip(solution.coef, cov, strict=True)])
-        stats |= {"f": f, "f_p": fdtrc(df_model, df, f)}
+        stats: dict[str, Any] = {"r2": r2, "adj_r2": adj_r2}
+        if tested and df_model > 0 and spread.explained is not None:
+            unit = rss / df if spread.scaled else 1.0
+            f = np.where(spread.explained > 0, spread.explained / unit / df_model, 0.0)
+            stats |= {"f": f, "f_p": fdtrc(df_model, df, f)}
     stats |= {"sigma": np.sqrt(rss / df), "loglik": loglik}
     stats |= {"aic": 2 * parameters - 2 * loglik, "bic": np.log(n) * parameters - 2 * loglik, "n": n, "df": df}
     return stats
 
 
-def _wald(coef: Array, covariance: Array, fit_intercept: bool) -> float:
-    """All slopes together against zero, per slope: F under classical standard errors."""
-    slopes = covariance[fit_intercept:, fit_intercept:]
-    size = np.sqrt(slopes.diagonal())
-    if not (size > 0).all():
-        return float("inf") if coef.any() else 0.0
-    unit = coef / size
-    return float(unit @ np.linalg.solve(slopes / np.outer(size, size), unit)) / len(coef)
-
-
-def _notes(model: Any, alpha: float, df_model: float, kind: str) -> tuple[str, ...]:
-    notes = []
+def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: float, kind: str) -> tuple[str, ...]:
+    alpha, notes, constant = float(solution.alpha[0]), [], solution.tss == 0
+    if constant.any():
+        notes.append(f"{_whose(model, constant)} does not vary: there is nothing to explain, and nothing to test.")
+    if (exact & ~constant).any():
+        notes.append(
+            f"{_whose(model, exact & ~constant)} is fitted exactly: residuals are rounding errors, standard errors "
+            "made of them mean nothing, and tests and intervals are left out."
+        )
     if alpha:
         notes.append(
             f"the fit is penalised (alpha={alpha:g}): its coefficients are drawn towards 0, so p-values and intervals, "
@@ -223,3 +247,10 @@ def _notes(model: Any, alpha: float, df_model: float, kind: str) -> tuple[str, .
     if kind != "classical":
         notes.append(f"{kind}: standard errors hold also if the errors' variance changes from row to row.")
     return tuple(notes)
+
+
+def _whose(model: Any, which: Array) -> str:
+    names = target_names(model, len(which))
+    if len(which) == 1:
+        return "the target"
+    return ", ".join(repr(names[k]) for k in np.flatnonzero(which))

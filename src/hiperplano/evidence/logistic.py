@@ -13,9 +13,9 @@ from hiperplano.errors import NotAvailable
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.profile import profile
 from hiperplano.evidence.summary import coefficient_names
-from hiperplano.solvers.coordinates import Coordinates
-from hiperplano.solvers.firth import FirthSolution
-from hiperplano.solvers.logistic import LogisticSolution
+from hiperplano.solvers.likelihood.coordinates import Coordinates
+from hiperplano.solvers.likelihood.firth import FirthSolution
+from hiperplano.solvers.likelihood.maximum import LogisticSolution
 
 _FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information
 

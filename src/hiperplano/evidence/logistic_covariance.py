@@ -16,8 +16,8 @@ from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.evidence.logistic import scaled_covariance, table
 from hiperplano.evidence.odds import OddsSummary
-from hiperplano.solvers.likelihood import Likelihood
-from hiperplano.solvers.logistic import LogisticSolution
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.maximum import LogisticSolution
 
 _AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")

@@ -18,6 +18,16 @@ class OddsSummary(Summary):
     ----------
     odds_ratio, odds_low, odds_high : ndarray
         exp of `coef`, `low` and `high`, of their shape.
+    title, names, coef, se, statistic, p, low, high, stats, level, statistic_name, covariance, blocks, notes
+        As in `Summary`; `covariance` is that of all blocks together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiperplano import LogisticRegression
+    >>> model = LogisticRegression(C=np.inf).fit([[0.0], [0.0], [1.0], [1.0], [1.0]], [0, 1, 0, 1, 1])
+    >>> model.summary().odds_ratio.round(6)
+    array([1., 2.])
     """
 
     @property

@@ -8,7 +8,7 @@ from scipy.special import chdtrc, chdtri
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import one_blas_thread
-from hiperplano.solvers.firth import FirthSolution
+from hiperplano.solvers.likelihood.firth import FirthSolution
 
 
 def profile(solution: FirthSolution, level: float) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Can a plane tell two classes apart? The public question; the work is done in `solvers.separation`."""
+"""Can a plane tell two classes apart? The public question; the work is done in `solvers.separation.search`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hiperplano.data import validate
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.evidence.summary import coefficient_names
-from hiperplano.solvers.certificates import Overlapping, QuasiSeparable, Separable
-from hiperplano.solvers.separation import separate
+from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
+from hiperplano.solvers.separation.search import separate
 
 __all__ = ["Overlapping", "QuasiSeparable", "Separable", "separability"]
 

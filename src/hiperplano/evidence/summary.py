@@ -12,7 +12,7 @@ import numpy as np
 from hiperplano.data.design import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """Coefficients with their uncertainty, and how good the fit is.
 
@@ -36,6 +36,23 @@ class Summary:
         Names of targets or classes if there is more than one; empty otherwise.
     notes : tuple of str
         What a reader must know before trusting the numbers.
+
+    Examples
+    --------
+    >>> from hiperplano import LinearRegression
+    >>> found = LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 4.0, 6.0]).summary()
+    >>> print(found)
+    LinearRegression: 4 rows, classical standard errors
+    =============================================================
+               coef       se       t       p    low 95%  high 95%
+    intercept   1.1  0.26458   4.158  0.0533  -0.038375    2.2384
+    x0          1.6  0.14142  11.314  0.0077    0.99151    2.2085
+    -------------------------------------------------------------
+    r2 = 0.984615  adj_r2 = 0.976923  f = 128  f_p = 0.00772212
+    sigma = 0.316228  loglik = 0.31571  aic = 5.36858
+    bic = 3.52746  n = 4  df = 2
+    >>> print(found.names[1], found.coef[1].round(2), found.p[1].round(4))
+    x0 1.6 0.0077
     """
 
     title: str
@@ -49,7 +66,7 @@ class Summary:
     stats: Mapping[str, Any]
     level: float
     statistic_name: str
-    covariance: Array = field(repr=False)
+    covariance: Array
     blocks: list[str] = field(default_factory=list)
     notes: tuple[str, ...] = ()
 
@@ -89,14 +106,14 @@ class Summary:
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Headings and rows of text."""
-        columns = self.columns()
+        columns = {key: column_text(key, values) for key, values in self.columns().items()}
         rows = []
         for i in range(max(1, len(self.blocks))):
             if self.blocks:
                 rows.append([f"[{self.blocks[i]}]"] + [""] * len(columns))
+            first = i * len(self.names)
             for j, name in enumerate(self.names):
-                at = (i, j) if self.blocks else j
-                rows.append([name] + [_text(key, values[at]) for key, values in columns.items()])
+                rows.append([name] + [texts[first + j] for texts in columns.values()])
         return ["", *columns], rows
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -115,6 +132,8 @@ class Summary:
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         headings, rows = self._cells()
         head = "".join(f"<th>{escape(cell)}</th>" for cell in headings)
@@ -130,12 +149,23 @@ class Summary:
         )
 
 
-def _text(heading: str, value: float) -> str:
+def column_text(heading: str, values: Array) -> list[str]:
+    """The numbers of a column, all in one style: with powers of ten only if some number needs them."""
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    powers = bool(sizes.max(initial=1.0) >= 1e7 or sizes.min(initial=1.0) < 1e-4)
+    return [_text(heading, value, powers) for value in np.ravel(values).tolist()]
+
+
+def _text(heading: str, value: float, powers: bool) -> str:
     if np.isnan(value):
         return "–"
     if heading == "p":
         return "<0.0001" if value < 1e-4 else f"{value:.4f}"
-    return f"{value:.3f}" if heading in ("t", "z") and abs(value) < 1e4 else f"{value:.5g}"
+    if heading in ("t", "z") and abs(value) < 1e4:
+        return f"{value:.3f}"
+    if powers:
+        return f"{value:.4e}" if value else "0"
+    return f"{value:.0f}" if 1e4 <= abs(value) < np.inf else f"{value:.5g}"
 
 
 def _fact(value: Any) -> str:
@@ -160,6 +190,12 @@ def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     columns = [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
     return (["intercept"] if fit_intercept else []) + columns
+
+
+def target_names(model: Any, n_targets: int) -> list[str]:
+    """Names of the targets' columns; `target 0`, `target 1`, … if they came without."""
+    names = getattr(model, "_target_names_", None)
+    return [f"target {k}" for k in range(n_targets)] if names is None else list(names)
 
 
 def library_and_name(model: Any) -> str:

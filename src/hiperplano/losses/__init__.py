@@ -14,7 +14,19 @@ array([-0.5])
 from hiperplano.losses.hinge import Hinge, SquaredHinge
 from hiperplano.losses.logistic import Logistic
 from hiperplano.losses.perceptron import Perceptron, ZeroOne
+from hiperplano.losses.robust import EpsilonInsensitive, Huber, SquaredEpsilonInsensitive
 from hiperplano.losses.softmax import Softmax
 from hiperplano.losses.squared import Squared
 
-__all__ = ["Hinge", "Logistic", "Perceptron", "Softmax", "Squared", "SquaredHinge", "ZeroOne"]
+__all__ = [
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Perceptron",
+    "Softmax",
+    "Squared",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+    "ZeroOne",
+]

@@ -18,6 +18,7 @@ from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
 
 _FEW_DIGITS = 3
+_NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
 
 Model = TypeVar("Model")
 Rest = ParamSpec("Rest")
@@ -85,7 +86,14 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: bool = True) -> None:
+def publish(
+    model: Any,
+    solution: Solution,
+    dtype: Any,
+    one_target: bool,
+    warn: bool = True,
+    remedy: str = "add a penalty (Ridge)",
+) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
 
     `warn` is False where the caller has more to say about a bad end.
@@ -96,7 +104,7 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: 
             f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
             "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
         )
-    if _representable(coef, dtype) and _representable(intercept, dtype):
+    if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
@@ -107,11 +115,11 @@ def publish(model: Any, solution: Solution, dtype: Any, one_target: bool, warn: 
         return
     if not solution.converged:
         warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
-    elif digits < _FEW_DIGITS:
+    elif digits < _FEW_DIGITS and getattr(solution, "condition", np.inf) > _NEARLY_DEPENDENT:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
             f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
-            "follow from others, or add a penalty (Ridge).",
+            f"follow from others, or {remedy}.",
             AccuracyWarning,
             stacklevel=users_level(),
         )
@@ -125,7 +133,7 @@ def users_level() -> int:
     return level
 
 
-def _representable(values: Array, dtype: Any) -> bool:
+def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type."""
     limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
     return bool(sizes.max(initial=0.0) <= limits.max and sizes.min(initial=np.inf) >= limits.tiny)

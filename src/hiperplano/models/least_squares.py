@@ -12,11 +12,12 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
-from hiperplano.solvers.least_squares import SOLVERS, solve_least_squares
+from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
@@ -153,6 +154,7 @@ class LinearRegression(LeastSquares):
             A weight of 2 counts a row twice.
         """
         design = validate(self, X, y, sample_weight)
+        self._target_names_ = target_names(y)
         return self._fit_design(design, np.zeros(design.n_targets))
 
 
@@ -210,6 +212,7 @@ class Ridge(LeastSquares):
             A weight of 2 counts a row twice.
         """
         design = validate(self, X, y, sample_weight)
+        self._target_names_ = target_names(y)
         return self._fit_design(design, self._alphas(design.n_targets))
 
     def _alphas(self, n_targets: int) -> Array:

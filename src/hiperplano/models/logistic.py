@@ -19,12 +19,12 @@ from hiperplano.evidence.logistic import summarise
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.summary import coefficient_names
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
-from hiperplano.solvers.certificates import QuasiSeparable, Separable
-from hiperplano.solvers.firth import fit_firth
-from hiperplano.solvers.growth import growing_columns
-from hiperplano.solvers.likelihood import Likelihood
-from hiperplano.solvers.logistic import SOLVERS, LogisticSolution, fit_likelihood
-from hiperplano.solvers.separation import separate
+from hiperplano.solvers.likelihood.firth import fit_firth
+from hiperplano.solvers.likelihood.growth import growing_columns
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of
+from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
+from hiperplano.solvers.separation.search import separate
 
 _PROGRAM_CELLS = 10**6
 
@@ -168,6 +168,8 @@ class LogisticRegression(LogisticClassifier):
         C = number(self, "C", low=0.0, open_low=True, infinite=True)
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
+        if coded.weight is not None and not coded.weight.all():  # such rows may hold numbers that overflow
+            coded = sample_of(coded, np.flatnonzero(coded.weight))
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(

@@ -17,8 +17,8 @@ from hiperplano.losses import Logistic, Softmax
 from hiperplano.models.base import all_or_nothing, publish, users_level
 from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
 from hiperplano.selection.scoring import Scorer
-from hiperplano.solvers.likelihood_folds import fold_coefficients
-from hiperplano.solvers.logistic import SOLVERS, fit_likelihood
+from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
+from hiperplano.solvers.likelihood.maximum import SOLVERS, fit_likelihood
 
 
 class LogisticRegressionCV(LogisticClassifier):

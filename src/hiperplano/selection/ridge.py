@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +13,15 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.selection.scoring import Scorer
-from hiperplano.solvers.least_squares import fits_in_memory
-from hiperplano.solvers.ridge_folds import Split, fold_paths, squared_errors
-from hiperplano.solvers.ridge_path import RidgePath, ridge_path
+from hiperplano.solvers.least_squares.choice import fits_in_memory
+from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, squared_errors
+from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path
+from hiperplano.solvers.least_squares.units import with_safe_weights
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
@@ -99,6 +102,7 @@ class RidgeCV(LeastSquares):
         alphas = self._checked_alphas()
         flag(self, "fit_intercept")
         design = validate(self, X, y, sample_weight)
+        self._target_names_ = target_names(y)
         if not fits_in_memory(design):
             raise InvalidData(
                 f"RidgeCV: {design.n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
@@ -106,15 +110,24 @@ class RidgeCV(LeastSquares):
             )
         if design.n_rows < 2:
             raise InvalidData("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
-        with one_blas_thread():
+        # The unit of the weights matters to no score. Squares of targets beyond 1e±150 may leave none: see below.
+        rows, penalties = with_safe_weights(design, alphas)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if self.cv is None:
-                scores, results = self._leave_one_out(design, alphas)
+                scores, results = self._leave_one_out(rows, penalties)
             else:
-                scores, results = self._folds(design, alphas), None
+                scores, results = self._folds(rows, penalties), None
+        scores = np.where(np.isnan(scores), -np.inf, scores)
+        if not np.isfinite(scores.max(axis=0)).all():
+            raise InvalidData(
+                "RidgeCV: no penalty has a score: squared errors lie beyond the range of float64, or single rows "
+                "determine coefficients that are not penalised. Use units nearer to 1, or penalties above 0."
+            )
         best = np.argmax(scores, axis=0)
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
         self._fit_design(design, chosen)
+        self.solution_ = replace(self.solution_, status=self.solution_.status + _at_the_border(alphas, chosen))
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
         self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
@@ -186,10 +199,17 @@ class RidgeCV(LeastSquares):
         return [scorer(_Given(), shaped[..., a], y) for a in range(predictions.shape[2])]
 
     def _folds(self, design: Design, alphas: Array) -> Array:
-        splits: list[Split] = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
-        ]
+        try:
+            splits: list[Split] = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
+            ]
+        except (ValueError, TypeError) as problem:
+            raise InvalidParameter(
+                f"RidgeCV: cv={self.cv!r} gives no folds of {design.n_rows} rows ({problem}); cv must be None, a "
+                "number of folds from 2 to that of the rows, a splitter, or pairs of train and test rows. Set one of "
+                "them."
+            ) from problem
         paths = fold_paths(design, splits, self.fit_intercept)
         coefs = [path.coefficients(alphas) for path in paths]
         intercepts = [path.intercepts(coef) for path, coef in zip(paths, coefs, strict=True)]
@@ -204,6 +224,18 @@ class RidgeCV(LeastSquares):
                 model = _Given(coefs[number][position], intercepts[number][position], design.one_target)
                 scores[number, position] = scorer(model, rows, y[:, 0] if design.one_target else y)
         return np.asarray(scores.mean(axis=0))
+
+
+def _at_the_border(alphas: Array, chosen: Array) -> str:
+    """A sentence for the status, if a penalty outside those tried may be better still."""
+    if len(np.unique(alphas)) == 1:
+        return ""
+    ends = {"smallest": alphas.min(), "largest": alphas.max()}
+    reached = {word: end for word, end in ends.items() if end in chosen and end > 0}  # below 0 there is none
+    if not reached:
+        return ""
+    values = " and ".join(f"{end:g}" for end in reached.values())
+    return f" The best penalty, {values}, is the {' and '.join(reached)} of those tried: try others beyond it."
 
 
 def _r2(model: Array, constant: Array) -> Array:

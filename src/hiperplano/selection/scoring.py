@@ -8,13 +8,20 @@ from typing import Any
 from sklearn.metrics import get_scorer
 
 from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter
 
 
 class Scorer:
     """One of scikit-learn's scorers, or any callable like them, given weights if it takes them."""
 
     def __init__(self, scoring: Any, weight: Array | None) -> None:
-        self._score = get_scorer(scoring)
+        try:
+            self._score = get_scorer(scoring)
+        except (ValueError, TypeError) as problem:
+            raise InvalidParameter(
+                f"scoring={scoring!r}; scoring must be None, a name that scikit-learn knows or a scorer. See "
+                "sklearn.metrics.get_scorer_names()."
+            ) from problem
         named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
         self._extra = {"sample_weight": weight} if weight is not None and named else {}
 

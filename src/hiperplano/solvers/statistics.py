@@ -152,7 +152,8 @@ class Moments:
         # A column that is constant up to rounding must have exactly no variance: up to that of the sums, and of
         # the numbers as they were written down.
         level = self.reference.shift / self.reference.unit + around / self.raw[0, 0]
-        summed, written = 4 * _EPS * inner.diagonal(), self.raw[0, 0] * np.square(4 * _EPS * level)
+        with np.errstate(over="ignore"):
+            summed, written = 4 * _EPS * inner.diagonal(), self.raw[0, 0] * np.square(4 * _EPS * level)
         constant = scatter.diagonal() <= np.maximum(summed, written)
         scatter[constant, :] = 0.0
         scatter[:, constant] = 0.0

@@ -1,0 +1,1 @@
+"""From scores and probabilities to decisions, and what scores mean."""

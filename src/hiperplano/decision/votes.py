@@ -1,0 +1,146 @@
+"""Many classes from binary rules: votes, ties, and where binary rules contradict each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidData, NotAvailable
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The outcome of one-versus-one votes.
+
+    Attributes
+    ----------
+    winners : ndarray of int of shape (n,)
+        The number of the class decided for each row.
+    counts : ndarray of int of shape (n, classes)
+        Votes for each class.
+    tied : ndarray of bool of shape (n, classes)
+        The classes with most votes.
+    ties : ndarray of bool of shape (n,)
+        Whether more than one class has most votes.
+    broken_by : ndarray of str of shape (n,)
+        How the winner was found: "votes" without a tie; "scores" where the tied class with the largest sum of scores
+        won; "order" where these are equal too and the first class was taken.
+    """
+
+    winners: Array
+    counts: Array
+    tied: Array
+    ties: Array
+    broken_by: Array
+
+
+def votes(scores: Any) -> Votes:
+    """Count the votes of all pairs of classes, and break ties by the sums of the scores.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, K·(K − 1)/2)
+        One column for each pair of classes (0, 1), (0, 2), …, (1, 2), …; a positive score is a vote for the second
+        class of the pair, any other for the first.
+
+    Examples
+    --------
+    Rock beats scissors beats paper beats rock: a tie, which the clearest victory decides.
+
+    >>> from hiperplano import votes
+    >>> found = votes([[-1.0, 1.0, -3.0], [-1.0, -1.0, 1.0]])
+    >>> found.counts.tolist(), found.ties.tolist()
+    ([[1, 1, 1], [2, 0, 1]], [True, False])
+    >>> found.winners.tolist(), found.broken_by.tolist()
+    ([1, 0], ['scores', 'votes'])
+    """
+    pairwise = np.asarray(scores, dtype=np.float64)
+    pairwise = pairwise[:, None] if pairwise.ndim == 1 else pairwise
+    n_classes = round((1 + np.sqrt(1 + 8 * pairwise.shape[-1])) / 2) if pairwise.ndim == 2 else 0
+    if pairwise.ndim != 2 or n_classes < 2 or n_classes * (n_classes - 1) // 2 != pairwise.shape[1]:
+        raise InvalidData(
+            f"scores has shape {pairwise.shape}; votes need one column for each of the K·(K − 1)/2 pairs of classes: "
+            "1, 3, 6, 10, … columns. Pass the scores of all pairs."
+        )
+    if np.isnan(pairwise).any():
+        raise InvalidData("scores contain NaN; every pair must have a score. Drop those rows.")
+    counts = np.zeros((len(pairwise), n_classes), dtype=np.int64)
+    sums = np.zeros((len(pairwise), n_classes))
+    for column, (first, second) in zip(pairwise.T, combinations(range(n_classes), 2), strict=True):
+        counts[:, first] += column <= 0
+        counts[:, second] += column > 0
+        sums[:, first] -= column
+        sums[:, second] += column
+    tied = counts == counts.max(axis=1, keepdims=True)
+    ties = tied.sum(axis=1) > 1
+    among = np.where(tied, sums, -np.inf)
+    equal = (among == among.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    broken_by = np.where(ties, np.where(equal, "order", "scores"), "votes")
+    return Votes(among.argmax(axis=1), counts, tied, ties, broken_by)
+
+
+def ambiguous(model: Any, X: Any) -> Array:
+    """The rows where binary rules contradict each other.
+
+    For one-versus-rest: rows that two rules or more claim, or none. For one-versus-one: rows on which classes tie in
+    votes. For a model with one score for each class: rows on which the largest score is shared.
+
+    Parameters
+    ----------
+    model : fitted OneVsRestClassifier, OneVsOneClassifier, or classifier with `decision_function`
+    X : array-like of shape (n, d)
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from hiperplano import LeastSquaresClassifier, LinearDiscriminantAnalysis, ambiguous
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OneVsRestClassifier(LeastSquaresClassifier()).fit(X, y)
+    >>> int(ambiguous(model, X).sum()), int(ambiguous(LinearDiscriminantAnalysis().fit(X, y), X).sum())
+    (29, 0)
+    """
+    check_is_fitted(model)
+    if isinstance(model, OneVsRestClassifier):
+        if len(model.classes_) == 2:
+            return np.zeros(len(binary_scores(model.estimators_[0], X)), dtype=bool)
+        return np.asarray(claims(model, X).sum(axis=1) != 1)
+    if isinstance(model, OneVsOneClassifier):
+        return votes(pair_scores(model, X)).ties
+    if not hasattr(model, "decision_function"):
+        raise NotAvailable(
+            f"{type(model).__name__} has no decision_function: there are no scores that could be shared. Wrap it in "
+            "OneVsRestClassifier or OneVsOneClassifier."
+        )
+    scores = np.asarray(model.decision_function(X))
+    if scores.ndim == 1:
+        return np.asarray(scores == 0)
+    return np.asarray((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+
+
+def claims(model: OneVsRestClassifier, X: Any) -> Array:
+    """Which classes one-versus-rest rules claim, of shape (n, classes)."""
+    return np.column_stack([binary_scores(one, X) > 0 for one in model.estimators_])
+
+
+def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
+    """The scores of all pairs of a fitted one-versus-one model, in the order that `votes` takes."""
+    return np.column_stack([binary_scores(one, X) for one in model.estimators_])
+
+
+def binary_scores(estimator: Any, X: Any) -> Array:
+    """Positive where the second class is decided."""
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+    return np.asarray(estimator.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)

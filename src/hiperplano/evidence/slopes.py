@@ -1,0 +1,96 @@
+"""How slopes spread, in units of the errors' variance, as sums of squares: nothing cancels where columns are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.least_squares.factor import Columns, Factor
+from hiperplano.solvers.least_squares.normal import reciprocal
+from hiperplano.solvers.least_squares.shortest import graded_qr
+from hiperplano.solvers.solution import LeastSquaresSolution
+
+_EPS = float(np.finfo(float).eps)
+_NEAR = 1e-6  # a share of a column, beside the others, of which a Gram matrix knows less than ten digits
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The slopes about the means of the columns.
+
+    Attributes
+    ----------
+    half : ndarray of shape (d, r)
+        Their covariance is half·halfᵀ.
+    freedom : float
+        Their degrees of freedom: trace of X·(XᵀX + alpha)⁻¹·Xᵀ.
+    error : float
+        Relative error of a standard error to reckon with, where columns are known by their Gram matrix only.
+    """
+
+    half: Array
+    freedom: float
+    error: float = 0.0
+
+    @classmethod
+    def plain(cls, factor: Factor) -> Slopes:
+        """Without a penalty: (XᵀX)⁻¹ = (D·U⁻¹)·(D·U⁻¹)ᵀ."""
+        half = factor.scale[:, None] * factor.backward(np.eye(len(factor.scale)))
+        return cls(half, float(np.count_nonzero(factor.scale)))
+
+    @classmethod
+    def penalised(cls, columns: Columns, alpha: float) -> Slopes:
+        """With one: X = Q₁·U and √alpha = Q₂·U give (XᵀX + alpha)⁻¹·Xᵀ = U⁻¹·Q₁ᵀ, and no difference is taken."""
+        r, below = len(columns.rows), np.sqrt(alpha) * columns.scale
+        size = np.hypot(1.0, below)  # columns of unit length also with the penalty
+        below = np.where(columns.scale > 0, below, 1.0)
+        turn, upper, pivots = graded_qr(np.vstack([columns.rows, np.diag(below)]) / size)
+        half = np.empty((len(size), r))
+        half[pivots] = solve_triangular(upper, turn[:r].T, check_finite=False)
+        return cls((columns.scale / size)[:, None] * half, float(np.square(turn[:r]).sum()))
+
+    @classmethod
+    def of(cls, solution: LeastSquaresSolution) -> Slopes | None:
+        """From what `fit` kept; None if that is not enough."""
+        alpha, factor, columns = float(solution.alpha[0]), solution.factor, solution.columns
+        if columns is not None:
+            return cls.penalised(columns, alpha)
+        if factor is None:
+            return None
+        if not alpha:
+            return cls.plain(factor)
+        columns, near = _without_penalty(factor, solution.scale)
+        error = _EPS * factor.condition**4 if near < _NEAR else 0.0
+        return replace(cls.penalised(columns, alpha), error=error)
+
+    def covariance(self, mean: Array, total: float, level: bool) -> Array:
+        """Of intercept, if any, and slopes, in units of σ²."""
+        slopes = self.half @ self.half.T
+        if not level:
+            return slopes
+        arm = self.half.T @ mean
+        shared = -self.half @ arm
+        corner = np.array([[1.0 / total + float(arm @ arm)]])
+        return np.block([[corner, shared[None, :]], [shared[:, None], slopes]])
+
+
+def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
+    """From a factor of the Gram matrix with a penalty: off its diagonal, the two are the same but for their units.
+
+    Also the smallest share of a column that does not follow from the others.
+
+    Parameters
+    ----------
+    scale : ndarray of shape (d,)
+        One over the lengths of the columns themselves: the diagonal without the penalty.
+    """
+    unit = reciprocal(factor.scale) * scale
+    gram = factor.upper.T @ factor.upper * unit[:, None] * unit
+    np.fill_diagonal(gram, scale > 0)
+    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * _EPS, lower=0)
+    rows = np.empty((rank, len(gram)))
+    rows[:, pivots - 1] = np.triu(upper)[:rank]
+    return Columns(rows, scale), float(np.square(upper.diagonal()[:rank]).min(initial=1.0))

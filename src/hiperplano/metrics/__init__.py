@@ -1,0 +1,42 @@
+"""How good scores and decisions are, where scikit-learn has no measure of its own."""
+
+from hiperplano.metrics.costs import SavingsInterval, binary_costs, savings_interval, savings_score
+from hiperplano.metrics.divergence import (
+    information_value,
+    js_divergence,
+    kl_divergence,
+    population_stability_index,
+)
+from hiperplano.metrics.ranking import (
+    ConfusionCurve,
+    KSTest,
+    RankingScores,
+    confusion_at,
+    gini_score,
+    ks_score,
+    ks_test,
+    ranking_scores,
+)
+from hiperplano.metrics.scorers import SCORERS, get_scorer, savings_scorer
+
+__all__ = [
+    "SCORERS",
+    "ConfusionCurve",
+    "KSTest",
+    "RankingScores",
+    "SavingsInterval",
+    "binary_costs",
+    "confusion_at",
+    "get_scorer",
+    "gini_score",
+    "information_value",
+    "js_divergence",
+    "kl_divergence",
+    "ks_score",
+    "ks_test",
+    "population_stability_index",
+    "ranking_scores",
+    "savings_interval",
+    "savings_score",
+    "savings_scorer",
+]

@@ -1,0 +1,217 @@
+"""How far two distributions lie apart: Kullback-Leibler, Jensen-Shannon, information value, stability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import rel_entr
+
+from hiperplano.data.design import Array
+from hiperplano.data.parameters import check_number
+from hiperplano.data.validate import check_weight
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+
+
+def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
+    """Σ p·log(p/q): what coding p with the code made for q costs in excess; infinite where q is 0 and p is not.
+
+    Parameters
+    ----------
+    p, q : array-like
+        Probabilities or counts of the same categories, brought to sum 1; with `bins`, samples.
+    base : float, default=e
+        Of the logarithm: e for nats, 2 for bits.
+    bins : None, int, str or array-like, default=None
+        None: p and q are distributions. Otherwise they are samples, counted in the bins that
+        `numpy.histogram_bin_edges` makes of both together; given edges, the outer bins reach to infinity.
+    smoothing : float, default=0.0
+        Added to every count before shares are taken, so that empty bins do not give infinity.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import kl_divergence
+    >>> round(kl_divergence([0.5, 0.5], [0.25, 0.75], base=2), 4)
+    0.2075
+    """
+    left, right = _two_distributions(p, q, bins, smoothing)
+    return float(rel_entr(left, right).sum() / _log_base(base))
+
+
+def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
+    """KL(p, m)/2 + KL(q, m)/2 with m = (p + q)/2: symmetric, from 0 to log 2 (1 bit).
+
+    Parameters
+    ----------
+    p, q, base, bins, smoothing
+        As in `kl_divergence`.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import js_divergence
+    >>> js_divergence([1, 0], [0, 1], base=2)
+    1.0
+    """
+    left, right = _two_distributions(p, q, bins, smoothing)
+    middle = (left + right) / 2
+    return float((rel_entr(left, middle).sum() + rel_entr(right, middle).sum()) / 2 / _log_base(base))
+
+
+def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, smoothing: float = 0.0) -> float:
+    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from the one a model was made on.
+
+    Parameters
+    ----------
+    expected, actual : array-like
+        Samples of numbers or of categories; with `bins=None`, shares or counts of the same bins.
+    bins : int, array-like or None, default=10
+        Of numbers: that many bins of equal share in `expected`, or their inner edges. Categories are their own bins.
+    smoothing : float, default=0.0
+        Added to every count, so that a bin that is empty in one sample does not give infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiperplano.metrics import population_stability_index
+    >>> rng = np.random.default_rng(0)
+    >>> made_on = rng.normal(size=20_000)
+    >>> round(population_stability_index(made_on, made_on + 0.5), 2)
+    0.24
+    """
+    if bins is None:
+        left, right = _shares(expected, smoothing, "expected"), _shares(actual, smoothing, "actual")
+        _same_length(left, right)
+    else:
+        first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
+        if first.dtype.kind in "fiub" and second.dtype.kind in "fiub":
+            edges = _quantile_edges(first, bins) if np.ndim(bins) == 0 else _inner_edges(bins)
+            codes = [np.searchsorted(edges, values, side="right") for values in (first, second)]
+            size = len(edges) + 1
+        else:
+            found, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
+            codes, size = [inverse[: len(first)], inverse[len(first) :]], len(found)
+        left, right = (_normalised(np.bincount(code, minlength=size), smoothing) for code in codes)
+    return float((rel_entr(left, right) + rel_entr(right, left)).sum())
+
+
+def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = None, smoothing: float = 0.0) -> float:
+    """Σ (n − p)·ln(n/p) over the categories of x, n and p their shares among negatives and positives.
+
+    The symmetric divergence KL(n, p) + KL(p, n) between the two classes; infinite where a category holds one class
+    only, unless smoothed.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Two classes.
+    x : array-like of shape (n,)
+        Categories, or numbers to be cut.
+    bins : int, array-like or None, default=None
+        None: values of x are categories. Otherwise numbers are cut into that many bins of equal share, or at the
+        given inner edges.
+    sample_weight : array-like of shape (n,), optional
+    smoothing : float, default=0.0
+        Added to the weight of each class in each category.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import information_value
+    >>> y = [0] * 60 + [1] * 40
+    >>> x = ["owner"] * 45 + ["tenant"] * 15 + ["owner"] * 15 + ["tenant"] * 25
+    >>> round(information_value(y, x), 4)
+    0.6035
+    """
+    labels, values = _sample(y, "y"), _sample(x, "x")
+    if labels.shape != values.shape:
+        raise InvalidData(
+            f"y has {len(labels)} rows and x {len(values)}; each row needs a class and a value. Pass vectors of one "
+            "length."
+        )
+    classes, positive = np.unique(labels, return_inverse=True)
+    if len(classes) != 2:
+        raise InvalidTarget(
+            f"y holds {len(classes)} classes; information value compares two. Pass y == the positive class."
+        )
+    if bins is None:
+        found, codes = np.unique(values, return_inverse=True)
+        size = len(found)
+    else:
+        edges = _quantile_edges(values, bins) if np.ndim(bins) == 0 else _inner_edges(bins)
+        codes, size = np.searchsorted(edges, values, side="right"), len(edges) + 1
+    weight = check_weight(sample_weight, len(values))
+    counts = np.bincount(2 * codes + positive, weights=weight, minlength=2 * size).reshape(size, 2)
+    counts = counts[counts.sum(axis=1) > 0]
+    left, right = (_normalised(column, smoothing) for column in counts.T)
+    return float((rel_entr(left, right) + rel_entr(right, left)).sum())
+
+
+def _log_base(base: float) -> float:
+    return float(np.log(check_number("divergence", "base", base, 1.0, np.inf, open_low=True)))
+
+
+def _two_distributions(p: Any, q: Any, bins: Any, smoothing: float) -> tuple[Array, Array]:
+    if bins is None:
+        left, right = _shares(p, smoothing, "p"), _shares(q, smoothing, "q")
+        _same_length(left, right)
+        return left, right
+    first, second = _sample(p, "p"), _sample(q, "q")
+    if np.ndim(bins) == 0:
+        edges = np.histogram_bin_edges(np.concatenate([first, second]), bins)[1:-1]
+    else:
+        edges = _inner_edges(np.asarray(bins)[1:-1])
+    counts = [
+        np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
+        for values in (first, second)
+    ]
+    return _normalised(counts[0], smoothing), _normalised(counts[1], smoothing)
+
+
+def _same_length(left: Array, right: Array) -> None:
+    if left.shape != right.shape:
+        raise InvalidData(
+            f"the distributions have {len(left)} and {len(right)} categories; both must be of the same ones. For "
+            "samples say how to cut them: set bins."
+        )
+
+
+def _shares(values: Any, smoothing: float, name: str) -> Array:
+    counts = np.asarray(values, dtype=np.float64)
+    if counts.ndim != 1 or not len(counts) or not np.isfinite(counts).all() or (counts < 0).any() or not counts.any():
+        raise InvalidData(
+            f"{name} is no distribution ({counts.ravel()[:5].tolist()} …); it must be a vector of shares or counts of "
+            "0 or more, not all 0. For samples set bins."
+        )
+    return _normalised(counts, smoothing)
+
+
+def _normalised(counts: Array, smoothing: float) -> Array:
+    added = counts + check_number("divergence", "smoothing", smoothing, 0.0, np.inf)
+    total = added.sum()
+    if not total > 0:
+        raise InvalidData("one of the two samples has weight 0; a distribution needs rows that count. Add rows.")
+    return np.asarray(added / total)
+
+
+def _sample(values: Any, name: str) -> Array:
+    sample = np.asarray(values)
+    if sample.ndim != 1 or not len(sample):
+        raise InvalidData(f"{name} has shape {sample.shape}; it must be a vector of one row or more. Pass a vector.")
+    if sample.dtype.kind == "f" and np.isnan(sample).any():
+        raise InvalidData(f"{name} contains NaN; every row needs a value. Drop those rows, or give them a category.")
+    return sample
+
+
+def _quantile_edges(values: Array, bins: Any) -> Array:
+    """Inner edges of bins of equal share; fewer where many values are equal."""
+    count = int(check_number("divergence", "bins", bins, 1, np.inf))
+    edges = np.quantile(values, np.arange(1, count) / count)
+    return np.unique(edges)
+
+
+def _inner_edges(bins: Any) -> Array:
+    edges = np.asarray(bins, dtype=np.float64)
+    if edges.ndim != 1 or np.isnan(edges).any() or (np.diff(edges) <= 0).any():
+        raise InvalidParameter(
+            f"bins={bins!r}; edges of bins must be rising numbers. Sort them and drop repeated ones."
+        )
+    return edges

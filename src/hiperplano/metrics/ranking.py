@@ -1,0 +1,352 @@
+"""How well scores order two classes: Kolmogorov-Smirnov, Gini, area under the ROC, all cut-offs, from one sort."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.stats import ks_2samp, kstwo
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.multiclass import type_of_target
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import worker_count
+from hiperplano.data.validate import check_weight
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+
+_LARGE = 2**17  # scores beyond which a second thread pays
+_EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
+
+
+Distributions = tuple[Array, Array, Array]
+"""Distinct scores in rising order, and how much of the negative and of the positive class lies up to each."""
+
+
+class RankingScores(NamedTuple):
+    """KS, Gini, the area under the ROC curve, and the score at which KS is reached."""
+
+    ks: float
+    gini: float
+    auc: float
+    cutoff: float
+
+
+@dataclass(frozen=True)
+class KSTest:
+    """The two-sample Kolmogorov-Smirnov test that both classes have the same distribution of scores.
+
+    Attributes
+    ----------
+    statistic : float
+        The largest distance between the two cumulative distributions.
+    p : float
+    cutoff : float
+        The score at which it is reached.
+    method : str
+        "exact" or "asymptotic".
+    n_negative, n_positive : int
+    """
+
+    statistic: float
+    p: float
+    cutoff: float
+    method: str
+    n_negative: int
+    n_positive: int
+
+
+def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScores:
+    """KS, Gini and AUC together, for one sort.
+
+    KS is the largest distance between the cumulative distributions of the scores of the two classes; AUC the
+    probability that a row of the second class has the larger score (a tie counts one half); Gini is 2·AUC − 1.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Two classes; the larger label is the positive class.
+    score : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), optional
+
+    Notes
+    -----
+    If `y` holds one class the scores are NaN, with scikit-learn's `UndefinedMetricWarning`.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import ranking_scores
+    >>> ranking_scores([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    RankingScores(ks=0.5, gini=0.5, auc=0.75, cutoff=0.1)
+    """
+    positive, values, weight = _checked(y, score, sample_weight)
+    if positive.all() or not positive.any():
+        return _undefined()
+    if weight is None:
+        low, high = _sorted_classes(positive, values)
+        order = _merging_order(low, high)
+        up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
+        if not (low[up_to - 1] == high)[up_to > 0].any():
+            return _without_ties(low, high, up_to)
+        return _from_distributions(*_counted(low, high, order))
+    return _from_distributions(*_weighed(positive, values, weight))
+
+
+def _without_ties(low: Array, high: Array, up_to: Array) -> RankingScores:
+    """Where no score occurs in both classes, from the negatives `up_to` each positive score alone.
+
+    Between two positive scores only negatives are counted, so the distance between the distributions is largest just
+    before a positive score, or at it.
+    """
+    share, own = up_to / len(low), np.arange(len(high) + 1) / len(high)
+    ahead, behind = share - own[:-1], own[1:] - share
+    before, at = int(ahead.argmax()), int(behind.argmax())
+    auc = float(up_to.sum()) / len(low) / len(high)
+    if ahead[before] >= behind[at]:
+        return RankingScores(float(ahead[before]), 2 * auc - 1, auc, float(low[up_to[before] - 1]))
+    return RankingScores(float(behind[at]), 2 * auc - 1, auc, float(high[at]))
+
+
+def _from_distributions(steps: Array, negative: Array, positive: Array) -> RankingScores:
+    """From how much of each class lies up to each of the distinct scores."""
+    if not (negative[-1] > 0 and positive[-1] > 0):
+        return _undefined()
+    low, high = negative / negative[-1], positive / positive[-1]
+    gap = np.abs(low - high)
+    at = int(gap.argmax())
+    # Trapezoids under the curve (1 − low, 1 − high), which a tied score cuts straight.
+    before = np.concatenate([[0.0], high[:-1]])
+    auc = 1.0 - float(np.diff(low, prepend=0.0) @ (before + high)) / 2
+    return RankingScores(float(gap[at]), 2 * auc - 1, auc, float(steps[at]))
+
+
+def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
+    """The largest distance between the cumulative distributions of the two classes' scores, from 0 to 1.
+
+    Parameters
+    ----------
+    y, score, sample_weight
+        As in `ranking_scores`.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import ks_score
+    >>> ks_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+    return ranking_scores(y, score, sample_weight).ks
+
+
+def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
+    """2·AUC − 1: 1 for a perfect order, 0 for none, −1 for a perfect order the other way round.
+
+    Parameters
+    ----------
+    y, score, sample_weight
+        As in `ranking_scores`.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import gini_score
+    >>> gini_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+    return ranking_scores(y, score, sample_weight).gini
+
+
+def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] = "auto") -> KSTest:
+    """Test whether the scores of the two classes come from one distribution.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Two classes, both present.
+    score : array-like of shape (n,)
+    method : {"auto", "exact", "asymptotic"}, default="auto"
+        Of the p-value: exact by default for up to 10,000 rows in each class.
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import ks_test
+    >>> found = ks_test([0] * 5 + [1] * 5, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    >>> found.statistic, round(found.p, 4), found.method
+    (1.0, 0.0079, 'exact')
+    """
+    if method not in ("auto", "exact", "asymptotic"):
+        raise InvalidParameter(
+            f"ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them."
+        )
+    positive, values, _ = _checked(y, score, None)
+    m, n = int(np.sum(~positive)), int(np.sum(positive))
+    if not m or not n:
+        raise InvalidTarget(
+            f"ks_test: y holds one class in all {m + n} rows; two samples are compared. Check the target."
+        )
+    found = ranking_scores(positive, values)
+    chosen = method if method != "auto" else ("exact" if max(m, n) <= _EXACT else "asymptotic")
+    if chosen == "exact":
+        p = float(ks_2samp(values[positive], values[~positive], method="exact").pvalue)
+    else:
+        p = float(kstwo.sf(found.ks, np.round(m * n / (m + n))))
+    return KSTest(found.ks, p, found.cutoff, chosen, m, n)
+
+
+@dataclass(frozen=True)
+class ConfusionCurve:
+    """Confusion matrices at many cut-offs; a score above the cut-off is decided positive.
+
+    Attributes
+    ----------
+    cutoffs, tn, fp, fn, tp : ndarray of shape (cutoffs,)
+    """
+
+    cutoffs: Array
+    tn: Array
+    fp: Array
+    fn: Array
+    tp: Array
+
+    @property
+    def matrices(self) -> Array:
+        """Of shape (cutoffs, 2, 2): rows are true classes, columns decisions, as in scikit-learn."""
+        return np.stack([self.tn, self.fp, self.fn, self.tp], axis=1).reshape(-1, 2, 2)
+
+    @property
+    def accuracy(self) -> Array:
+        return np.asarray((self.tn + self.tp) / (self.tn + self.fp + self.fn + self.tp))
+
+    @property
+    def tpr(self) -> Array:
+        """Share of the positive class that is found; NaN without one."""
+        return _share(self.tp, self.tp + self.fn)
+
+    @property
+    def fpr(self) -> Array:
+        """Share of the negative class that is taken for positive; NaN without one."""
+        return _share(self.fp, self.fp + self.tn)
+
+    @property
+    def precision(self) -> Array:
+        """Share of true positives among decided ones; NaN where none is decided."""
+        return _share(self.tp, self.tp + self.fp)
+
+
+def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) -> ConfusionCurve:
+    """Confusion matrices at all cut-offs, for one sort of the scores.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        At most two classes; the larger label, or a single one that is 1 or True, is positive.
+    score : array-like of shape (n,)
+    cutoffs : float or array-like of shape (k,)
+        In any order; a score above the cut-off is decided positive.
+    sample_weight : array-like of shape (n,), optional
+
+    Examples
+    --------
+    >>> from hiperplano.metrics import confusion_at
+    >>> found = confusion_at([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0.3, 0.5])
+    >>> found.matrices.tolist()
+    [[[1, 1], [0, 2]], [[2, 0], [1, 1]]]
+    """
+    positive, values, weight = _checked(y, score, sample_weight)
+    where = np.atleast_1d(np.asarray(cutoffs, dtype=np.float64))
+    if where.ndim != 1 or np.isnan(where).any():
+        raise InvalidParameter(f"confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.")
+    if weight is None:
+        low, high = _sorted_classes(positive, values)
+        steps, negative, own = _counted(low, high, _merging_order(low, high))
+    else:
+        steps, negative, own = _weighed(positive, values, weight)
+    below = np.searchsorted(steps, where, side="right")
+    tn, fn = (np.concatenate([[total.dtype.type(0)], total])[below] for total in (negative, own))
+    return ConfusionCurve(where, tn, negative[-1] - tn, fn, own[-1] - fn)
+
+
+def _share(part: Array, whole: Array) -> Array:
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))
+
+
+def _undefined() -> RankingScores:
+    warnings.warn(
+        "y holds one class (among the rows that count): KS, Gini and AUC compare two, and are NaN.",
+        UndefinedMetricWarning,
+        stacklevel=4,
+    )
+    return RankingScores(np.nan, np.nan, np.nan, np.nan)
+
+
+def _counted(low: Array, high: Array, order: Array) -> Distributions:
+    """Rows of each class up to and with each distinct score, from the classes' own sorted scores."""
+    values = np.concatenate([low, high])[order]
+    last = _last_of_equals(values)
+    negative = np.cumsum(order < len(low))[last]
+    return values[last], negative, last + 1 - negative
+
+
+def _weighed(positive: Array, values: Array, weight: Array) -> Distributions:
+    """The weight of each class up to and with each distinct score."""
+    order = np.argsort(values)
+    values, mine, share = values[order], positive[order], weight[order]
+    last = _last_of_equals(values)
+    return values[last], np.cumsum(np.where(mine, 0.0, share))[last], np.cumsum(np.where(mine, share, 0.0))[last]
+
+
+def _last_of_equals(values: Array) -> Array:
+    return np.flatnonzero(np.append(values[1:] != values[:-1], True))
+
+
+def _sorted_classes(positive: Array, values: Array) -> list[Array]:
+    """The scores of each class in rising order: several times faster than an order of all rows."""
+
+    def sort(chosen: Array) -> Array:
+        return np.sort(values[chosen])
+
+    chosen = (~positive, positive)
+    if len(values) > _LARGE and worker_count() > 1:
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(sort, chosen))
+    return [sort(which) for which in chosen]
+
+
+def _merging_order(low: Array, high: Array) -> Array:
+    """The order of both, one after the other and each sorted, together: a stable sort merges two runs in one walk."""
+    return np.argsort(np.concatenate([low, high]), kind="stable")
+
+
+def _checked(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    """Whether rows are positive, their scores, their weights."""
+    labels, values = np.asarray(y), np.asarray(score)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim != 1 or labels.shape != values.shape or not len(values):
+        raise InvalidData(
+            f"y has shape {labels.shape} and score {values.shape}; both must be vectors of the same length, of one row "
+            "or more. For probabilities pass the column of the positive class."
+        )
+    if values.dtype.kind not in "fiub":
+        raise InvalidData(f"score holds {values.dtype}; scores must be numbers. Pass what decision_function returns.")
+    if values.dtype.kind == "f" and np.isnan(values.min()):  # a minimum takes over NaN, and needs no copy
+        raise InvalidData("score contains NaN; every row needs a score. Drop those rows.")
+    return _is_positive(labels), values, check_weight(sample_weight, len(values))
+
+
+def _is_positive(labels: Array) -> Array:
+    if labels.dtype.kind == "b":
+        return labels
+    if labels.dtype.kind in "iuf" and not (labels.dtype.kind == "f" and np.isnan(labels).any()):
+        low, high = labels.min(), labels.max()
+        positive: Array = labels == high
+        if low == high:
+            return positive if high == 1 else ~positive
+        if int(np.count_nonzero(positive)) + int(np.count_nonzero(labels == low)) == len(labels):
+            return positive
+    classes = np.unique(labels) if type_of_target(labels) in ("binary", "multiclass") else np.array([])
+    if len(classes) > 2 or not len(classes):
+        raise InvalidTarget(
+            f"y is {type_of_target(labels)} with values like {labels[:3].tolist()}; ranking compares two classes. Pass "
+            "y == the positive class."
+        )
+    return labels == classes[-1] if len(classes) == 2 else np.zeros(len(labels), dtype=bool)

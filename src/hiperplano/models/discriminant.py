@@ -1,0 +1,307 @@
+"""Linear discriminant analysis."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data import Design
+from hiperplano.data.design import Array
+from hiperplano.data.parameters import flag, whole
+from hiperplano.data.validate import validate_rows
+from hiperplano.decision.costs import odds_cutoff
+from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
+from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
+from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
+from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
+from hiperplano.solvers.least_squares.choice import fits_in_memory
+
+_MOST_CELLS = 2**28  # 2 GiB of covariances
+
+
+@dataclass(frozen=True)
+class FisherFunction:
+    """Fisher's discriminant of two groups: D = u·x, and where to cut it.
+
+    Attributes
+    ----------
+    u : ndarray of shape (d,)
+        Along it the variance between groups over that inside is largest; variance inside groups is 1, and the second
+        group has the larger scores.
+    centroids : ndarray of shape (2,)
+        Scores u·x of the two group means.
+    cutoff : float
+        A score above it is decided for the second group. The midpoint of the centroids if priors and costs are equal.
+    classes : ndarray of shape (2,)
+    """
+
+    u: Array
+    centroids: Array
+    cutoff: float
+    classes: Array
+
+    def decide(self, scores: Any) -> Array:
+        """The group for each score D = u·x."""
+        return np.asarray(self.classes[(np.asarray(scores) > self.cutoff).astype(int)])
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
+    """Gaussian classes with one covariance: scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2, m and π a class's mean and prior.
+
+    The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the
+    rows gathers weights, means and scatter, each class measured from a point of its own; ill-conditioned columns are
+    factored from the rows themselves. Where W is singular, the shortest coefficients (columns at unit variance) are
+    taken; directions without variance inside classes along which their means differ separate the sample without error
+    and are left out, with a warning: shrinkage brings them back.
+
+    Parameters
+    ----------
+    shrinkage : None, "auto" or float, default=None
+        Share of each class's covariance that is replaced by a simpler form: by its mean variance on all columns for a
+        number from 0 to 1; "auto" takes Ledoit and Wolf's share, on columns at unit variance. With shrinkage, classes
+        enter Σ by their priors, otherwise by their weight.
+    priors : array-like of shape (classes,), optional
+        Probabilities of the classes; shares of the sample by default.
+    n_components : int, optional
+        Axes that `transform` returns; at most the smaller of classes − 1 and d.
+    unbiased : bool, default=False
+        Divide the scatter inside classes by n − classes, as R's MASS does, not by n.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (classes, d)
+        For two classes, of the difference between the second's score and the first's. Otherwise measured from the
+        centre of the means, since only differences between classes count.
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray of shape (classes,)
+    means_ : ndarray of shape (classes, d)
+    priors_ : ndarray of shape (classes,)
+    xbar_ : ndarray of shape (d,)
+        Mean of the means, by priors.
+    covariance_ : ndarray of shape (d, d)
+        Σ, inside classes.
+    scalings_ : ndarray of shape (d, axes)
+        The canonical axes; variance inside classes is 1 along each, and the last class's mean is positive.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of each axis in the variance between classes.
+    shrinkage_ : ndarray of shape (classes,)
+        The share used for each class.
+    solution_ : DiscriminantSolution
+        How the fit ended: `status`, `method`, `rank`, `condition`, `digits`, `ignored`.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If the rows came with names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hiperplano import LinearDiscriminantAnalysis
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearDiscriminantAnalysis().fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.98
+    >>> model.explained_variance_ratio_.round(4)
+    array([0.9912, 0.0088])
+    >>> print(model.solution_)
+    Solved from sums over classes; about 14 digits of the coefficients can be trusted.
+    """
+
+    solution_: DiscriminantSolution
+    means_: Array
+    priors_: Array
+    xbar_: Array
+    scalings_: Array
+    explained_variance_ratio_: Array
+    shrinkage_: Array
+
+    def __init__(
+        self, *, shrinkage: Any = None, priors: Any = None, n_components: int | None = None, unbiased: bool = False
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.unbiased = unbiased
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the scores and the axes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
+        design, classes, codes, priors = gaussian_problem(self, X, y, sample_weight)
+        components = self._components(len(classes), design.n_columns)
+        _check_size(design, len(classes), shrinkage, priors)
+        if unbiased and design.total_weight <= len(classes):
+            raise InvalidData(
+                f"LinearDiscriminantAnalysis: weights sum to {design.total_weight:g} for {len(classes)} classes; "
+                "unbiased=True divides by their difference, which must be positive. Set unbiased=False."
+            )
+        solution = linear_discriminant(
+            design, codes, len(classes), priors=priors, shrinkage=shrinkage, unbiased=unbiased
+        )
+        if solution.rank == 0:
+            raise InvalidData(
+                "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
+                "compare means with. Check the columns: one that tells the class by itself needs no model."
+            )
+        self.classes_ = classes
+        publish(self, solution, design.x.dtype, one_target=False, remedy="set shrinkage='auto'")
+        self._describe(solution, components, design.x.dtype)
+        if solution.ignored:
+            warnings.warn(
+                f"LinearDiscriminantAnalysis: {solution.status} {_REMEDY}", SingularWarning, stacklevel=users_level()
+            )
+        return self
+
+    def _components(self, n_classes: int, n_columns: int) -> int:
+        most = min(n_classes - 1, n_columns)
+        wanted = whole(self, "n_components", low=1, optional=True)
+        if wanted is None:
+            return most
+        if wanted > most:
+            raise InvalidParameter(
+                f"LinearDiscriminantAnalysis: n_components={wanted}; n_components cannot be larger than "
+                f"min(n_features, n_classes - 1) = {most}. Set it to at most {most}."
+            )
+        return wanted
+
+    def _describe(self, solution: DiscriminantSolution, components: int, dtype: Any) -> None:
+        self.means_ = solution.means.astype(dtype, copy=False)
+        self.priors_ = solution.priors.astype(dtype, copy=False)
+        self.xbar_ = solution.centre.astype(dtype, copy=False)
+        self.scalings_ = solution.scalings.astype(dtype, copy=False)
+        total = solution.eigenvalues.sum()
+        self.explained_variance_ratio_ = (solution.eigenvalues[:components] / (total or 1.0)).astype(dtype, copy=False)
+        self.shrinkage_ = solution.shrinkage
+        self._n_features_out = len(self.explained_variance_ratio_)
+
+    @property
+    def covariance_(self) -> Array:
+        """Σ, inside classes."""
+        check_is_fitted(self)
+        return self.solution_.covariance.astype(self.coef_.dtype, copy=False)
+
+    def transform(self, X: Any) -> Array:
+        """Scores on the canonical axes, (x − xbar)·scalings.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+        """
+        check_is_fitted(self)
+        X = validate_rows(self, X)
+        axes = self.scalings_[:, : self._n_features_out]
+        return np.asarray(X @ axes - self.xbar_ @ axes)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+        """
+        return probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities of the classes, also of those too small for a float.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+        """
+        return log_probabilities(self.decision_function(X))
+
+    def axes(self) -> CanonicalAxes:
+        """The canonical axes: eigenvalues, correlations, tests, standardised and structure coefficients.
+
+        Returns
+        -------
+        CanonicalAxes
+            Tables: print them, show them in a notebook, or take the arrays.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from hiperplano import LinearDiscriminantAnalysis
+        >>> axes = LinearDiscriminantAnalysis().fit(*load_iris(return_X_y=True)).axes()
+        >>> axes.correlations.round(3)
+        array([0.985, 0.471])
+        >>> float(axes.wilks[0].round(4))
+        0.0234
+        """
+        check_is_fitted(self)
+        return canonical_axes(self)
+
+    def fisher(self, costs: Any = None) -> FisherFunction:
+        """Fisher's function of two groups: u, the centroids' scores, and the cut-off.
+
+        Parameters
+        ----------
+        costs : array-like of shape (2, 2), optional
+            costs[j, k] is the cost of deciding group j where k is true; equal costs of mistakes by default.
+
+        Examples
+        --------
+        >>> from hiperplano import LinearDiscriminantAnalysis
+        >>> model = LinearDiscriminantAnalysis().fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
+        >>> found = model.fisher()
+        >>> found.u, found.centroids, round(found.cutoff, 6)
+        (array([1.]), array([1., 5.]), 3.0)
+        >>> round(model.fisher(costs=[[0, 10], [1, 0]]).cutoff, 3)
+        2.424
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise NotAvailable(
+                f"Fisher's function is of two groups; this model has {len(self.classes_)}. Use axes() and transform()."
+            )
+        solution = self.solution_
+        if not len(solution.eigenvalues):
+            raise NotAvailable("The two groups have the same mean: no direction separates them. Add columns.")
+        u = solution.scalings[:, 0]
+        centroids = solution.means @ u
+        apart = float(centroids[1] - centroids[0])
+        with np.errstate(divide="ignore"):
+            shift = float(np.log(solution.priors[0]) - np.log(solution.priors[1])) + np.log(odds_cutoff(costs))
+        return FisherFunction(u, centroids, float(centroids.mean() + shift / apart), self.classes_)
+
+
+_REMEDY = "Set shrinkage='auto' to let them count, or drop columns that tell the class by themselves."
+
+
+def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Array | None) -> None:
+    """Refuse what needs more memory than a covariance should."""
+    separate = shrinkage == "auto" or (shrinkage is not None and priors is not None)
+    square = design.n_columns**2 * (n_classes if separate else 1)
+    small = square <= _MOST_CELLS if shrinkage is not None else fits_in_memory(design)
+    if not small:
+        raise InvalidData(
+            f"LinearDiscriminantAnalysis: {design.n_columns} columns and {n_classes} classes; covariances of that size "
+            "do not fit. Select columns first, or project them, for example with sklearn.decomposition.TruncatedSVD."
+        )

@@ -1,0 +1,90 @@
+"""What classifiers of Gaussian classes share: their input, their parameters, their probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels
+from hiperplano.data.parameters import number
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.solvers.discriminant.class_moments import class_weights
+from hiperplano.solvers.discriminant.linear import Shrinkage
+
+
+class GaussianProblem(NamedTuple):
+    """Rows with the numbers of their classes, and the classes' priors if they were given."""
+
+    design: Design
+    classes: Array
+    codes: Array
+    priors: Array | None
+
+
+def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> GaussianProblem:
+    """Check the input and the priors of a fit."""
+    design = validate(model, X, y, sample_weight, numeric_target=False)
+    classes, codes = encode_labels(design)
+    weight = class_weights(codes, design.weight, len(classes))
+    if not weight.all():
+        empty = classes.tolist()[int(weight.argmin())]
+        raise InvalidTarget(
+            f"{type(model).__name__}: all rows of class {empty!r} have weight 0; a class needs rows that count "
+            "to have a mean. Leave its rows out, or give them weight."
+        )
+    counting = design.n_rows if design.weight is None else int(np.count_nonzero(design.weight))
+    if counting <= len(classes):
+        raise InvalidData(
+            f"{type(model).__name__}: n_samples={counting} for {len(classes)} classes; the variance inside classes "
+            "needs more rows than classes. Add rows."
+        )
+    return GaussianProblem(design, classes, codes, _checked_priors(model, classes))
+
+
+def _checked_priors(model: Any, classes: Array) -> Array | None:
+    if model.priors is None:
+        return None
+    try:
+        priors = np.array(model.priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        priors = np.array([np.nan])
+    if priors.shape != (len(classes),) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0, atol=1e-5):
+        raise InvalidParameter(
+            f"{type(model).__name__}: priors={model.priors!r}; priors must be {len(classes)} positive numbers, in the "
+            f"order of the classes {classes.tolist()[:10]}, that sum to 1. Divide them by their sum, and leave out the "
+            "rows of classes that cannot occur."
+        )
+    return np.asarray(priors / priors.sum())
+
+
+def checked_shrinkage(model: Any) -> Shrinkage:
+    """None, "auto" or a share from 0 to 1."""
+    value = model.shrinkage
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value == "auto":
+            return "auto"
+        raise InvalidParameter(
+            f"{type(model).__name__}: shrinkage={value!r}; shrinkage must be None, 'auto' or a number from 0 to 1. "
+            "Choose one of them."
+        )
+    return number(model, "shrinkage", low=0.0, high=1.0)
+
+
+def probabilities(scores: Array) -> Array:
+    """Of classes, from their scores of shape (n, classes), or from the second's lead over the first, of shape (n,)."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return np.asarray(softmax(scores, axis=1))
+
+
+def log_probabilities(scores: Array) -> Array:
+    """Their logarithms, also where they are too small for a float."""
+    if scores.ndim == 1:
+        return np.column_stack([log_expit(-scores), log_expit(scores)])
+    return np.asarray(log_softmax(scores, axis=1))

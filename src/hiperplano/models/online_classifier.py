@@ -1,0 +1,263 @@
+"""What classifiers share that learn one example at a time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.labels import class_weights, codes_of, encode_labels, first_classes
+from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.models.base import LinearClassifier, all_or_nothing
+from hiperplano.models.online import OnlineModel
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import Control, Judge, Lesson
+from hiperplano.solvers.online.courses import AllPlanes, OnePlane
+from hiperplano.solvers.online.learner import Learner, rows_of
+from hiperplano.solvers.online.quick import Quick
+from hiperplano.solvers.online.visits import Visits
+from hiperplano.solvers.online.whole_batch import WholeBatch
+
+
+class Examples(NamedTuple):
+    """Rows with the numbers of their classes, and the weights of the classes."""
+
+    design: Design
+    codes: Array
+    class_weight: Array
+
+    def take(self, rows: Array) -> Examples:
+        design, weight = self.design, self.design.weight
+        part = type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows])
+        return Examples(part, self.codes[rows], self.class_weight)
+
+
+class OnlineClassifier(LinearClassifier, OnlineModel):
+    """A classifier with one plane for two classes, otherwise one for each class."""
+
+    class_weight: Any
+    multi_class: str = "ovr"
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from all rows, in as many passes as it takes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any kind.
+        coef_init : array-like of shape (1, d) or (classes, d), optional
+            Planes to start from, with `intercept_init` of shape (1,) or (classes,); 0 or, warm, those of the last fit.
+        intercept_init : array-like, optional
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
+            the last visit.
+        """
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from a chunk of rows, in one pass.
+
+        Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+        classes : array-like, optional
+            All classes that can come; needed at the first call.
+        sample_weight : array-like of shape (n,), optional
+            As in `fit`.
+        """
+        if sample_weight is None and classes is None and self._learnt_at_once(X, y):
+            return self
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    # One row
+
+    def _learnt_at_once(self, X: Any, y: Any) -> bool:
+        """Whether a single plain row has been learnt from; all else takes the way through the gate."""
+        door = self.__dict__.get("_door_")
+        if door is None or type(X) is not np.ndarray or X.shape != door.quick.shape or X.dtype != door.quick.dtype:
+            return False
+        if type(y) is not np.ndarray or y.shape != (1,):
+            return False
+        label = y[0]
+        if label == door.positive:
+            return bool(door.quick.learn(X, 1.0))
+        return bool(label == door.negative and door.quick.learn(X, -1.0))
+
+    def _open_door(self) -> None:
+        """Prepare for single rows, where nothing but one compiled call is needed for them."""
+        rule, learner = self._rule_, self._learner_
+        simple = len(learner.weights) == 1 and learner.pocket is None and not hasattr(self, "feature_names_in_")
+        if simple and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]:
+            self.__dict__["_door_"] = _Door(Quick(learner, rule, self._dtype_), self.classes_[1], self.classes_[0])
+
+    # All rows
+
+    @all_or_nothing
+    def _fit(self, *data: Any) -> Self:
+        self._train(*self._plan(*data))
+        return self
+
+    def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
+        X, y, coef_init, intercept_init, sample_weight = data
+        rule, control, held_share = self._rule(), self._control(), self._held_fraction()
+        # Every row is visited in the first pass, and the loop looks at what it visits.
+        visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0 and not self._looks_at_rows()
+        design = validate(self, X, y, sample_weight, numeric_target=False, finite=not visited)
+        self._check_visits(design.weight)
+        classes, codes = encode_labels(design)
+        self._check_classes(classes)
+        examples = Examples(design, codes, class_weights(self.class_weight, classes, codes, design))
+        seed = self._seed()
+        held = None
+        if held_share is not None:
+            examples, held = self._hold_out(examples, held_share)
+        learner = self._begin(examples, len(classes), coef_init, intercept_init)
+        self.classes_ = classes
+        return design, self._lessons(examples, rule, learner, seed, held), control
+
+    @all_or_nothing
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        rule = self._rule()
+        if isinstance(self.class_weight, str):
+            raise InvalidParameter(
+                f"class_weight={self.class_weight!r} is not supported for partial_fit: the shares of the classes in "
+                "all rows are not known. Pass a dict with a weight for each class."
+            )
+        first = "_learner_" not in vars(self)
+        known = first_classes(classes) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+            raise InvalidTarget(
+                f"classes={np.unique(np.asarray(classes)).tolist()} are not those of the first call, {known.tolist()}; "
+                "they cannot change. Leave `classes` out, or start a new model."
+            )
+        design = validate(self, X, y, sample_weight, numeric_target=False, reset=first)
+        self._check_visits(design.weight)
+        self._check_classes(known)
+        codes = codes_of(design.y[:, 0], known)
+        weights = class_weights(self.class_weight, known, np.arange(len(known)), design)
+        examples = Examples(design, codes, weights)
+        learner = self._begin(examples, len(known)) if first else self._learner_.copy()
+        self.classes_ = known
+        self._take_chunk(design, self._lessons(examples, rule, learner, self._seed()))
+        self._open_door()
+        return self
+
+    def _begin(self, examples: Examples, n_classes: int, coef: Any = None, intercept: Any = None) -> Learner:
+        return self._start((1 if n_classes == 2 else n_classes, examples.design.n_columns), coef, intercept)
+
+    def _looks_at_rows(self) -> bool:
+        """Whether rows are used in other ways than by visits."""
+        return self._pocketed()
+
+    def _check_classes(self, classes: Array) -> None:
+        """Refuse classes that the parameters do not allow."""
+
+    def _lessons(
+        self, examples: Examples, rule: Array, learner: Learner, seed: int | None, held: Examples | None = None
+    ) -> list[Lesson]:
+        """One lesson for each plane that is learnt by itself."""
+        design, codes, class_weight = examples
+        whole = not rule[at.BATCH]
+        n_classes = len(class_weight)
+        if not whole:
+            rows = rows_of(design.x)
+            visits = Visits(rows, design.weight, codes.astype(np.float64), seed)
+        if n_classes > 2 and self.multi_class == "multinomial":
+            together = AllPlanes(rows, codes.astype(np.float64), visits, learner, class_weight)
+            right = _judge_all(examples, class_weight) if self._pocketed() else None
+            return [Lesson(together, rule, right, None if held is None else _judge_all(held, np.ones(n_classes)))]
+        found = []
+        for plane in range(len(learner.weights)):
+            positive = 1 if n_classes == 2 else plane
+            own = rule.copy()
+            own[at.POSITIVE_WEIGHT] = class_weight[positive]
+            own[at.NEGATIVE_WEIGHT] = class_weight[0] if n_classes == 2 else 1.0
+            # Losses that weigh more push the optimum further out.
+            own[at.PROJECT] *= max(own[at.POSITIVE_WEIGHT], own[at.NEGATIVE_WEIGHT])
+            target = _signs(examples, positive)
+            one = _weighted(design, target, own)
+            course = (
+                WholeBatch(one, learner, plane, self._sums())
+                if whole
+                else OnePlane(rows, target, visits, learner, plane)
+            )
+            right = _judge_one(one) if self._pocketed() else None
+            far = None
+            if held is not None:
+                far = _judge_one(held.design.with_target(_signs(held, positive)[:, None], held.design.weight))
+            label = None if n_classes == 2 else self.classes_.tolist()[plane]
+            found.append(Lesson(course, own, right, far, label))
+        return found
+
+    def _sums(self) -> bool:
+        """Whether a step over all rows follows the sum of their slopes, not the mean."""
+        return False
+
+    def _hold_out(self, examples: Examples, share: float) -> tuple[Examples, Examples]:
+        from sklearn.model_selection import StratifiedShuffleSplit
+
+        split = StratifiedShuffleSplit(1, test_size=share, random_state=self.random_state)
+        try:
+            kept, held = next(split.split(np.zeros((len(examples.codes), 1)), examples.codes))
+        except ValueError as problem:
+            raise InvalidTarget(
+                f"{type(self).__name__}: early_stopping holds out {share:g} of {len(examples.codes)} rows, and both "
+                f"parts need rows of each class ({problem}). Change validation_fraction, or set early_stopping=False."
+            ) from problem
+        return examples.take(kept), examples.take(held)
+
+
+class _Door(NamedTuple):
+    quick: Quick
+    positive: Any
+    negative: Any
+
+
+def _signs(examples: Examples, positive: int) -> Array:
+    return np.where(examples.codes == positive, 1.0, -1.0)
+
+
+def _weighted(design: Design, target: Array, rule: Array) -> Design:
+    """The rows with ±1 for a target, and with the weights of the two sides."""
+    sides = rule[at.POSITIVE_WEIGHT], rule[at.NEGATIVE_WEIGHT]
+    if sides == (1.0, 1.0):
+        return design.with_target(target[:, None], design.weight)
+    weight = np.where(target > 0, *sides)
+    return design.with_target(target[:, None], weight if design.weight is None else weight * design.weight)
+
+
+def _judge_one(design: Design) -> Judge:
+    """Share of the rows, by weight, on the right side of a plane."""
+
+    def judge(coef: Array, intercept: Array) -> float:
+        def right(block: Block) -> Sums:
+            return (_hits(block, (np.asarray(block.x @ coef) + intercept > 0) == (block.y[:, 0] > 0)),)
+
+        return float(design.fold(right)[0][0] / design.total_weight)
+
+    return judge
+
+
+def _judge_all(examples: Examples, class_weight: Array) -> Judge:
+    """Share of the rows, by weight, whose class has the largest score."""
+    weight = class_weight[examples.codes]
+    weight = weight if examples.design.weight is None else weight * examples.design.weight
+    design = examples.design.with_target(examples.codes[:, None], weight)
+
+    def judge(coef: Array, intercept: Array) -> float:
+        def right(block: Block) -> Sums:
+            return (_hits(block, np.argmax(np.asarray(block.x @ coef.T) + intercept, axis=1) == block.y[:, 0]),)
+
+        return float(design.fold(right)[0][0] / design.total_weight)
+
+    return judge
+
+
+def _hits(block: Block, right: Array) -> Array:
+    return np.atleast_1d(float(np.sum(right) if block.weight is None else block.weight @ right))

@@ -1,0 +1,154 @@
+"""What regressors share that learn one example at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array, Block, Sums
+from hiperplano.errors import InvalidTarget
+from hiperplano.models.base import all_or_nothing
+from hiperplano.models.online import OnlineModel
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import Control, Judge, Lesson
+from hiperplano.solvers.online.courses import OnePlane
+from hiperplano.solvers.online.learner import Learner, rows_of
+from hiperplano.solvers.online.quick import Quick
+from hiperplano.solvers.online.visits import Visits
+from hiperplano.solvers.online.whole_batch import WholeBatch
+
+
+class OnlineRegressor(RegressorMixin, OnlineModel):
+    """A regressor with one plane."""
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from all rows, in as many passes as it takes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+        coef_init : array-like of shape (d,), optional
+            Plane to start from, with `intercept_init` of shape (1,); 0 or, warm, that of the last fit.
+        intercept_init : array-like, optional
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
+            the last visit.
+        """
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a chunk of rows, in one pass.
+
+        Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            As in `fit`.
+        """
+        if sample_weight is None and self._learnt_at_once(X, y):
+            return self
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, x·coef + intercept.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        """
+        return self._scores(X)
+
+    def _shape(self, coef: Array) -> Array:
+        return np.asarray(coef[0])
+
+    def _learnt_at_once(self, X: Any, y: Any) -> bool:
+        """Whether a single plain row has been learnt from; all else takes the way through the gate."""
+        door = self.__dict__.get("_door_")
+        if door is None or type(X) is not np.ndarray or X.shape != door.shape or X.dtype != door.dtype:
+            return False
+        if type(y) is not np.ndarray or y.shape != (1,) or y.dtype.kind != "f" or not math.isfinite(y[0]):
+            return False
+        return bool(door.learn(X, y[0]))
+
+    @all_or_nothing
+    def _fit(self, *data: Any) -> Self:
+        self._train(*self._plan(*data))
+        return self
+
+    def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
+        X, y, coef_init, intercept_init, sample_weight = data
+        rule, control, held_share = self._rule(), self._control(), self._held_fraction()
+        # Every row is visited in the first pass, and the loop looks at what it visits.
+        visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0
+        design = self._checked(X, y, sample_weight, reset=True, finite=not visited)
+        kept, judge, seed = design, None, self._seed()
+        if held_share is not None:
+            kept, held = self._hold_out(design, held_share)
+            judge = _judge(held)
+        learner = self._start((1, design.n_columns), coef_init, intercept_init)
+        return design, [self._lesson(kept, rule, learner, seed, judge)], control
+
+    @all_or_nothing
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        rule = self._rule()
+        first = "_learner_" not in vars(self)
+        design = self._checked(X, y, sample_weight, reset=first, finite=True)
+        learner = self._start((1, design.n_columns)) if first else self._learner_.copy()
+        self._take_chunk(design, [self._lesson(design, rule, learner, self._seed())])
+        if rule[at.BATCH] == 1.0 and not rule[at.PROJECT] and not hasattr(self, "feature_names_in_"):
+            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_)
+        return self
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, finite: bool) -> Design:
+        design = validate(self, X, y, sample_weight, one_target=True, reset=reset, finite=finite)
+        self._check_visits(design.weight)
+        return design
+
+    def _lesson(
+        self, design: Design, rule: Array, learner: Learner, seed: int | None, held_out: Judge | None = None
+    ) -> Lesson:
+        if not rule[at.BATCH]:
+            return Lesson(WholeBatch(design, learner, 0, summed=False), rule, held_out=held_out)
+        rows, target = rows_of(design.x), np.ascontiguousarray(design.y[:, 0])
+        course = OnePlane(rows, target, Visits(rows, design.weight, target, seed), learner)
+        return Lesson(course, rule, held_out=held_out)
+
+    def _hold_out(self, design: Design, share: float) -> tuple[Design, Design]:
+        from sklearn.model_selection import ShuffleSplit
+
+        split = ShuffleSplit(1, test_size=share, random_state=self.random_state)
+        try:
+            parts = next(split.split(np.zeros((design.n_rows, 1))))
+        except ValueError as problem:
+            raise InvalidTarget(
+                f"{type(self).__name__}: early_stopping holds out {share:g} of {design.n_rows} rows; both parts need "
+                f"rows ({problem}). Change validation_fraction, or set early_stopping=False."
+            ) from problem
+        weight = design.weight
+        kept, held = (
+            type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows]) for rows in parts
+        )
+        return kept, held
+
+
+def _judge(design: Design) -> Judge:
+    """R² on held-out rows."""
+    weight = np.ones(design.n_rows) if design.weight is None else design.weight
+    spread = float(weight @ (design.y[:, 0] - np.average(design.y[:, 0], weights=weight)) ** 2) or 1.0
+
+    def judge(coef: Array, intercept: Array) -> float:
+        def missed(block: Block) -> Sums:
+            square = (np.asarray(block.x @ coef) + intercept - block.y[:, 0]) ** 2
+            return (np.atleast_1d(float(square.sum() if block.weight is None else block.weight @ square)),)
+
+        return 1.0 - float(design.fold(missed)[0][0]) / spread
+
+    return judge

@@ -1,0 +1,258 @@
+"""Linear support vector machines."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels, label_weight
+from hiperplano.data.parameters import flag, number, one_of, whole
+from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
+from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
+from hiperplano.solvers.svm.crammer_singer import crammer_singer
+from hiperplano.solvers.svm.tube import Tube
+
+
+class LinearSVC(LinearClassifier):
+    """A linear support vector machine: minimise ½‖coef‖² + C·Σᵢ wᵢ·loss(yᵢ·(xᵢ·coef + intercept)).
+
+    The loss is max(0, 1 − margin) or its square; the intercept is not penalised. Every fit ends with a proof:
+    multipliers whose dual objective is within `tol` of the objective, so no plane is better by more than that.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, times C; "balanced" gives each class the same total.
+    fit_intercept : bool, default=True
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        For more than two classes: one plane for each class against the rest, or all scores at once with the loss
+        max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
+        classes that is "ovr" with twice the C.
+    solver : {"auto", "newton", "dual"}, default="auto"
+        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
+        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows of many columns.
+        "crammer_singer" has a dual ascent of its own.
+    tol : float, default=1e-4
+        Duality gap to reach, relative to the objective.
+    max_iter : int, default=1000
+        Most passes over the rows.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (classes, d)
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    solution_ : SvmSolution
+        How the fit ended: `status`, `gap`, `objective`, `dual_objective`, `multipliers`.
+    n_iter_ : int
+        Passes over the rows; of the class that took most.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If the rows came with names.
+
+    Notes
+    -----
+    A score is not a probability. Put `sklearn.calibration.CalibratedClassifierCV` around the model if you need one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hiperplano import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(loss="hinge").fit(X[50:], y[50:])
+    >>> model.score(X[50:], y[50:])
+    0.99
+    >>> model.solution_.gap < 1e-4
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        multi_class: str = "ovr",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the plane, or the planes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        strength = number(self, "C", low=0.0, open_low=True)
+        squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
+        at_once = one_of(self, "multi_class", ("ovr", "crammer_singer")) == "crammer_singer"
+        control = _control(self)
+        if at_once:
+            self._refuse_other_than_hinge(squared)
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        self.classes_, codes = encode_labels(design)
+        weight = label_weight(design, self.class_weight)
+        _refuse_weightless_classes(self.classes_, codes, weight)
+        n_rows = design.n_rows
+        design, weight, kept = _counted(design, weight)
+        codes = codes[kept]
+        if at_once:
+            solution = crammer_singer(design, codes, len(self.classes_), strength=strength, weight=weight, **control)
+        else:
+            ones = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+            tubes = [Tube.hinge(np.where(codes == one, 1.0, -1.0), strength, squared, weight) for one in ones]
+            solution = solve_svm(design, tubes, **control)
+        publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=False)
+        return self
+
+    def _refuse_other_than_hinge(self, squared: bool) -> None:
+        if squared or self.solver == "newton":
+            wrong = "loss='squared_hinge'" if squared else "solver='newton'"
+            raise InvalidParameter(
+                f"LinearSVC: multi_class='crammer_singer' with {wrong}; the machine of Crammer and Singer is made of "
+                "the hinge, and solved by dual ascent. Set loss='hinge' and solver='auto', or multi_class='ovr'."
+            )
+
+
+class LinearSVR(RegressorMixin, LinearModel):
+    """Linear support vector regression: minimise ½‖coef‖² + C·Σᵢ wᵢ·max(0, |yᵢ − xᵢ·coef − intercept| − ε).
+
+    Residuals inside a tube of half-width ε cost nothing. The intercept is not penalised, and every fit ends with a
+    proved duality gap, as in `LinearSVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses, more than 0.
+    epsilon : float, default=0.0
+        Half the width of the tube, in units of y, 0 or more.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    fit_intercept, solver, tol, max_iter
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+    intercept_ : float
+    solution_, n_iter_, n_features_in_, feature_names_in_
+        As in `LinearSVC`.
+
+    Examples
+    --------
+    Half of the rows off by 0.1 at most, an outlier, and a tube of ±0.2: the line is not moved by either.
+
+    >>> import numpy as np
+    >>> from hiperplano import LinearSVR
+    >>> x = np.arange(20.0)
+    >>> y = 2 * x + 1 + 0.1 * (-1) ** np.arange(20)
+    >>> y[10] += 100
+    >>> model = LinearSVR(C=10, epsilon=0.2).fit(x[:, None], y)
+    >>> bool(abs(model.coef_[0] - 2) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the coefficients.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+        """
+        strength = number(self, "C", low=0.0, open_low=True)
+        epsilon = number(self, "epsilon", low=0.0)
+        words = ("epsilon_insensitive", "squared_epsilon_insensitive")
+        squared = one_of(self, "loss", words) == words[1]
+        control = _control(self)
+        design = validate(self, X, y, sample_weight, one_target=True)
+        n_rows = design.n_rows
+        design, weight, kept = _counted(design, design.weight)
+        tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, weight)
+        solution = solve_svm(design, [tube], **control)
+        publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=True)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, x·coef + intercept.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        """
+        return self._scores(X)
+
+
+def _control(model: Any) -> dict[str, Any]:
+    """What all fits need to know beside the rows and their losses."""
+    return {
+        "fit_intercept": flag(model, "fit_intercept"),
+        "solver": one_of(model, "solver", SOLVERS),
+        "tol": number(model, "tol", low=0.0, open_low=True),
+        "max_iter": whole(model, "max_iter", low=1),
+    }
+
+
+def _counted(design: Design, weight: Array | None) -> tuple[Design, Array | None, Array | slice]:
+    """The rows that weigh something, their weights, and which they are: nothing in the others may matter."""
+    if weight is None or weight.all():
+        return design, weight, slice(None)
+    kept = np.flatnonzero(weight)
+    return type(design)(design.take(kept), design.y[kept]), weight[kept], kept
+
+
+def _refuse_weightless_classes(classes: Array, codes: Array, weight: Array | None) -> None:
+    if weight is None:
+        return
+    mass = np.bincount(codes, weights=weight, minlength=len(classes))
+    if (mass <= 0).any():
+        empty = classes[int(np.argmax(mass <= 0))].item()
+        raise InvalidTarget(
+            f"All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
+            "weigh something. Leave those rows out, or correct sample_weight or class_weight."
+        )

@@ -1,0 +1,195 @@
+"""Linear discriminants: the axes of W⁻¹F, and the scores of classes that share a covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from hiperplano.data.design import Array, Design
+from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
+from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
+from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows
+from hiperplano.solvers.solution import Solution
+
+Shrinkage = Literal["auto"] | float | None
+_RESOLVED = EPS**0.5  # an axis shorter than this share of the first separates nothing that could be seen
+
+
+@dataclass(frozen=True)
+class DiscriminantSolution(Solution):
+    """A linear discriminant and what its axes need.
+
+    Attributes
+    ----------
+    rank : int
+        Independent directions in which classes vary inside.
+    condition : float
+        Of the columns at unit variance inside classes.
+    digits : float
+        Decimal digits of the coefficients to trust.
+    ignored : int
+        Directions without variance inside classes along which their means differ: they separate the sample without
+        error, and have no part in the scores.
+    shrinkage : ndarray of shape (classes,)
+        The share by which each class's covariance was drawn towards a simpler form.
+    weight : ndarray of shape (classes,)
+        Total weight of each class.
+    means : ndarray of shape (classes, d)
+    priors : ndarray of shape (classes,)
+    centre : ndarray of shape (d,)
+        Mean of the means, by priors.
+    eigenvalues : ndarray of shape (axes,)
+        Of W⁻¹F, between over within: largest first.
+    scalings : ndarray of shape (d, axes)
+        The axes, with unit variance inside classes.
+    whitening : Whitening
+        Of the covariance inside classes.
+    """
+
+    rank: int
+    condition: float
+    digits: float
+    ignored: int
+    shrinkage: Array = field(repr=False)
+    weight: Array = field(repr=False)
+    means: Array = field(repr=False)
+    priors: Array = field(repr=False)
+    centre: Array = field(repr=False)
+    eigenvalues: Array = field(repr=False)
+    scalings: Array = field(repr=False)
+    whitening: Whitening = field(repr=False)
+
+    @property
+    def covariance(self) -> Array:
+        """Of shape (d, d), inside classes."""
+        return np.asarray(self.whitening.root.T @ self.whitening.root)
+
+
+def linear_discriminant(
+    design: Design, codes: Array, n_classes: int, *, priors: Array | None, shrinkage: Shrinkage, unbiased: bool
+) -> DiscriminantSolution:
+    """Scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2 of classes with means m, one covariance Σ and priors π.
+
+    Parameters
+    ----------
+    priors : ndarray of shape (classes,), optional
+        Shares of the sample by default.
+    unbiased : bool
+        Divide the scatter inside classes by n − classes, not by n.
+    """
+    with one_blas_thread():
+        whitening, means, weight, shares = _within(design, codes, n_classes, priors, shrinkage)
+        total = float(weight.sum())
+        if unbiased:
+            whitening = whitening.inflate(total / (total - n_classes))
+        priors = weight / total if priors is None else priors
+        centre = priors @ means
+        turned = (means - centre) @ whitening.matrix
+        coef, intercept = _scores(turned, whitening, means, priors, centre)
+        eigenvalues, scalings = _axes(turned, whitening, priors)
+        ignored = _ignored(means - centre, means, whitening)
+    if unbiased:
+        eigenvalues = eigenvalues * (total / (total - n_classes))  # they are of scatters, not of covariances
+    digits = float(np.clip(-np.log10(max(whitening.error, EPS)), 0.0, 15.0))
+    return DiscriminantSolution(
+        coef=coef,
+        intercept=intercept,
+        method=whitening.method,
+        n_iter=1,
+        objective=float(np.prod(1.0 / (1.0 + eigenvalues))),
+        gap=whitening.error,
+        converged=True,
+        status=_sentence(whitening, ignored, digits),
+        rank=whitening.rank,
+        condition=whitening.condition,
+        digits=digits,
+        ignored=ignored,
+        shrinkage=shares,
+        weight=weight,
+        means=means,
+        priors=priors,
+        centre=centre,
+        eigenvalues=eigenvalues,
+        scalings=scalings,
+        whitening=whitening,
+    )
+
+
+def _within(
+    design: Design, codes: Array, n_classes: int, priors: Array | None, shrinkage: Shrinkage
+) -> tuple[Whitening, Array, Array, Array]:
+    """The covariance inside classes, their means and weights, and how far their covariances were shrunk."""
+    if shrinkage is None:
+        unshrunk = np.zeros(n_classes)
+        if design.n_rows < design.n_columns:
+            return *whiten_few_rows(design, codes, n_classes), unshrunk
+        sums = class_moments(design, codes, n_classes, separate=False)
+        return whiten_rows(design, codes, sums), sums.means, sums.weight, unshrunk
+    separate = shrinkage == "auto" or priors is not None
+    sums = class_moments(design, codes, n_classes, separate=separate)
+    weight = sums.weight
+    if not separate:
+        pooled = sums.scatter() / sums.total * np.outer(sums.unit, sums.unit)
+        covariance, shares = towards_sphere(pooled, float(shrinkage)), np.full(n_classes, float(shrinkage))
+        return whiten_covariance(covariance), sums.means, weight, shares
+    each = class_covariances(sums)
+    if shrinkage == "auto":
+        each, shares = ledoit_wolf(design, codes, sums, each)
+    else:
+        each, shares = towards_sphere(each, shrinkage), np.full(n_classes, shrinkage)
+    mixed = np.tensordot(weight / sums.total if priors is None else priors, each, axes=1)
+    return whiten_covariance(mixed), sums.means, weight, shares
+
+
+def _scores(turned: Array, whitening: Whitening, means: Array, priors: Array, centre: Array) -> tuple[Array, Array]:
+    """Coefficients and intercepts: of each class, measured from the centre; of two classes, of their difference."""
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(priors)
+    if len(means) == 2:
+        coef = (turned[1] - turned[0]) @ whitening.matrix.T
+        middle = (means[0] + means[1]) / 2
+        return coef[None, :], np.atleast_1d(log_prior[1] - log_prior[0] - coef @ middle)
+    coef = turned @ whitening.matrix.T
+    return coef, log_prior - 0.5 * np.einsum("ij,ij->i", turned, turned) - coef @ centre
+
+
+def _axes(turned: Array, whitening: Whitening, priors: Array) -> tuple[Array, Array]:
+    """Between-class variance of whitened means, direction by direction; the last class lies on the positive side."""
+    _, values, basis = np.linalg.svd(np.sqrt(priors)[:, None] * turned, full_matrices=False)
+    values, basis = values[: len(priors) - 1], basis[: len(priors) - 1]
+    kept = values > _RESOLVED * values.max(initial=0.0)
+    values, basis = values[kept], basis[kept]
+    basis = basis * np.where(basis @ turned[-1] < 0, -1.0, 1.0)[:, None]
+    return values**2, whitening.matrix @ basis.T
+
+
+def _ignored(between: Array, means: Array, whitening: Whitening) -> int:
+    """Directions that no class varies along, but their means do."""
+    if whitening.full:
+        return 0
+    size = np.abs(means).max(axis=0)
+    flat = whitening.scale == 0
+    columns = int(np.sum(np.ptp(means[:, flat], axis=0) > 64 * EPS * size[flat]))
+    at_unit = between * whitening.scale
+    inside = (between @ whitening.matrix) @ (whitening.root * whitening.scale)
+    left = np.linalg.svd(at_unit - inside, compute_uv=False)
+    rounding = 1e3 * EPS * max(float(np.abs(at_unit).max(initial=0.0)), float((size * whitening.scale).max()), 1.0)
+    return columns + int(np.sum(left > rounding * whitening.condition))
+
+
+def _sentence(whitening: Whitening, ignored: int, digits: float) -> str:
+    text = f"Solved from {whitening.method}"
+    if not whitening.full:
+        text += (
+            f"; classes vary in {whitening.rank} of {len(whitening.scale)} directions only, and the shortest "
+            "coefficients on these were taken"
+        )
+    if ignored:
+        text += (
+            f"; along {ignored} more no class varies but their means differ: they separate this sample without error, "
+            "and were left out"
+        )
+    return f"{text}; about {digits:.0f} digits of the coefficients can be trusted."

@@ -1,0 +1,191 @@
+"""Quadratic discriminants: a Gaussian of its own for each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
+from hiperplano.solvers.discriminant.linear import Shrinkage
+from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
+from hiperplano.solvers.discriminant.whitening import Whitening, blur_of, whiten_covariance, whiten_rows
+from hiperplano.solvers.least_squares.orthogonal import is_present, triangle_of
+
+_THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
+
+
+@dataclass(frozen=True)
+class QuadraticSolution:
+    """The Gaussians of the classes.
+
+    Attributes
+    ----------
+    method : str
+        What found them, in a few words.
+    converged : bool
+    status : str
+        A sentence: how the fit ended and, if badly, what to do.
+    rank : int
+        Independent directions in which the rows vary.
+    condition : float
+        The worst of the classes, at unit columns.
+    digits : float
+        Decimal digits to trust.
+    singular : ndarray of int
+        Classes that do not vary in all directions in which the rows do.
+    shrinkage, weight : ndarray of shape (classes,)
+    means : ndarray of shape (classes, d)
+    covariances : ndarray of shape (classes, d, d)
+    priors : ndarray of shape (classes,)
+    whitening : ndarray of shape (classes, d, rank)
+    log_det : ndarray of shape (classes,)
+        Logarithms of the covariances' determinants on the directions used.
+    """
+
+    method: str
+    converged: bool
+    status: str
+    rank: int
+    condition: float
+    digits: float
+    singular: Array
+    shrinkage: Array = field(repr=False)
+    weight: Array = field(repr=False)
+    means: Array = field(repr=False)
+    covariances: Array = field(repr=False)
+    priors: Array = field(repr=False)
+    whitening: Array = field(repr=False)
+    log_det: Array = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.status
+
+    def scores(self, block: Block) -> Array:
+        """Logarithms of prior times density for every row and class, up to a common constant."""
+        out = np.empty((len(block), len(self.means)))
+        rows = np.asarray(block.dense(), dtype=np.float64)
+        for k, (mean, matrix) in enumerate(zip(self.means, self.whitening, strict=True)):
+            turned = (rows - mean) @ matrix
+            out[:, k] = np.einsum("ij,ij->i", turned, turned)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.priors) - 0.5 * (out + self.log_det))
+
+
+def quadratic_discriminant(
+    design: Design,
+    codes: Array,
+    n_classes: int,
+    *,
+    priors: Array | None,
+    shrinkage: Shrinkage,
+    ridge: float,
+    unbiased: bool,
+) -> QuadraticSolution:
+    """Means and covariances of classes, factored.
+
+    Parameters
+    ----------
+    ridge : float
+        Share of the identity mixed into every covariance.
+    unbiased : bool
+        Divide the scatter of a class by its weight less one.
+    """
+    with one_blas_thread():
+        sums = class_moments(design, codes, n_classes, separate=True)
+        each, shares = class_covariances(sums), np.zeros(n_classes)
+        plain = shrinkage is None and not ridge
+        if shrinkage == "auto":
+            each, shares = ledoit_wolf(design, codes, sums, each)
+        elif shrinkage is not None:
+            each, shares = towards_sphere(each, shrinkage), np.full(n_classes, shrinkage)
+        elif ridge:
+            each, shares = (1.0 - ridge) * each + ridge * np.eye(design.n_columns), np.full(n_classes, ridge)
+        if plain:
+            whitenings = [whiten_rows(design, codes, sums, only=k) for k in range(n_classes)]
+        else:
+            whitenings = [whiten_covariance(one) for one in each]
+        if unbiased:
+            more = sums.weight / np.maximum(sums.weight - 1.0, EPS)
+            whitenings = [one.inflate(float(factor)) for one, factor in zip(whitenings, more, strict=True)]
+            each = each * more[:, None, None]
+        matrices, log_det, singular = _on_common_directions(whitenings, sums)
+    return _verdict(whitenings, matrices, log_det, singular, sums, each, priors, shares)
+
+
+def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tuple[list[Array], Array, Array]:
+    """Whitening and determinant of each class on the directions in which the rows vary at all.
+
+    Columns that follow from others in the same way in every class say nothing of the class: all densities live on
+    the same plane, and are compared there. A class that is flat inside that plane would have an infinite density on
+    its part of it and none elsewhere; a small thickness comes near to that with finite scores.
+    """
+    if all(one.full for one in whitenings):
+        log_det = np.array([one.log_det for one in whitenings])
+        return [one.matrix for one in whitenings], log_det, np.array([], dtype=int)
+    basis, spread = _directions_of_rows(whitenings, sums)
+    matrices, log_det, singular = [], np.zeros(len(whitenings)), []
+    for k, one in enumerate(whitenings):
+        values, turn = np.linalg.svd(one.root / spread @ basis.T)[1:]
+        values = np.pad(values, (0, len(basis) - len(values)))
+        blur = np.abs(basis @ blur_of(sums.means, 1.0 / spread))
+        if not is_present(values, turn, np.maximum(blur, one.error)).all():
+            singular.append(k)
+            values = np.maximum(values, _THICKNESS)
+        matrices.append((basis.T @ turn.T) / spread[:, None] / values)
+        log_det[k] = 2.0 * float(np.log(values).sum())
+    return matrices, log_det, np.array(singular, dtype=int)
+
+
+def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array, Array]:
+    """An orthonormal basis, at unit columns, of the directions in which rows vary in or between classes; the units."""
+    means = sums.means
+    between = np.array([b - a for a, b in pairwise(means)])
+    rows = np.vstack([*(one.root for one in whitenings), between])
+    spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+    spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = np.inf
+    unit = np.where(np.isinf(spread), 1.0, spread)
+    values, basis = np.linalg.svd(triangle_of(rows / spread), full_matrices=False)[1:]
+    return basis[is_present(values, basis, blur_of(means, 1.0 / spread))], unit
+
+
+def _verdict(
+    whitenings: list[Whitening],
+    matrices: list[Array],
+    log_det: Array,
+    singular: Array,
+    sums: ClassMoments,
+    covariances: Array,
+    priors: Array | None,
+    shares: Array,
+) -> QuadraticSolution:
+    worst = max(whitenings, key=lambda one: one.error)
+    digits = float(np.clip(-np.log10(max(worst.error, EPS)), 0.0, 15.0))
+    rank, d = matrices[0].shape[1], covariances.shape[1]
+    text = f"Solved from {worst.method}"
+    if rank < d:
+        text += f"; rows vary in {rank} of {d} directions only, and densities are compared there"
+    if len(singular):
+        text += (
+            f"; {len(singular)} of {len(whitenings)} classes do not vary in all directions in which rows do, and were "
+            f"given a standard deviation of {_THICKNESS:g} of the columns' along those"
+        )
+    return QuadraticSolution(
+        method=worst.method,
+        converged=True,
+        status=f"{text}; about {digits:.0f} digits can be trusted.",
+        rank=rank,
+        condition=max(one.condition for one in whitenings),
+        digits=digits,
+        singular=singular,
+        shrinkage=shares,
+        weight=sums.weight,
+        means=sums.means,
+        covariances=covariances,
+        priors=sums.weight / sums.total if priors is None else priors,
+        whitening=np.stack(matrices),
+        log_det=log_det,
+    )

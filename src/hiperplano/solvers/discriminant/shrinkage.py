@@ -1,0 +1,68 @@
+"""Covariances of classes drawn towards a simpler form, by a given share or by Ledoit and Wolf's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.discriminant.class_moments import ClassMoments, deviations
+from hiperplano.solvers.least_squares.normal import inverse_root
+
+
+def class_covariances(sums: ClassMoments) -> Array:
+    """Of shape (classes, d, d), in the units of the data."""
+    return np.asarray(sums.scatter() / sums.weight[:, None, None] * np.outer(sums.unit, sums.unit))
+
+
+def towards_sphere(covariances: Array, share: float) -> Array:
+    """(1 − share)·C + share·(mean variance)·I, for each class or for one."""
+    d = covariances.shape[-1]
+    mean_variance = np.trace(covariances, axis1=-2, axis2=-1) / d
+    return np.asarray((1.0 - share) * covariances + share * mean_variance[..., None, None] * np.eye(d))
+
+
+def ledoit_wolf(design: Design, codes: Array, sums: ClassMoments, covariances: Array) -> tuple[Array, Array]:
+    """Shrink each class's correlations by the share that minimises their expected squared error.
+
+    With z the rows of a class at unit variance and S their second moments, the share is
+    min(b, d)/d, b = (Σ w·‖z‖⁴/n − ‖S‖²)/n and d = ‖S − m·I‖², m the mean of S's diagonal, n = Σ w: all sums over
+    rows, so that a weight of 2 counts a row twice.
+
+    Returns
+    -------
+    shrunk : ndarray of shape (classes, d, d)
+    share : ndarray of shape (classes,)
+    """
+    spread = np.sqrt(np.einsum("kjj->kj", covariances))
+    scale = inverse_root(spread**2)
+    fourth = _fourth_moments(design, codes, sums, scale)
+    spread[spread == 0] = 1.0  # a constant column is left in its own units
+    d = covariances.shape[-1]
+    shrunk, shares = np.empty_like(covariances), np.empty(len(covariances))
+    for k, covariance in enumerate(covariances):
+        unit = covariance * scale[k][:, None] * scale[k]
+        size = float(np.sum(unit**2))
+        mean = float(np.trace(unit)) / d
+        noise = (float(fourth[k]) / sums.weight[k] - size) / sums.weight[k]
+        distance = size - d * mean**2
+        shares[k] = 0.0 if d == 1 or noise <= 0.0 else min(noise, distance) / distance
+        target = towards_sphere(unit, float(shares[k]))
+        shrunk[k] = target * spread[k][:, None] * spread[k]
+    return shrunk, shares
+
+
+def _fourth_moments(design: Design, codes: Array, sums: ClassMoments, scale: Array) -> Array:
+    """Σ w·‖z‖⁴ for each class, z the rows about their class's mean at unit variance."""
+    means = sums.means
+
+    def statistic(block: Block) -> Sums:
+        here = codes[block.rows]
+        rows = deviations(block, here, means)
+        rows *= scale[here]
+        fourth = np.einsum("ij,ij->i", rows, rows) ** 2
+        if block.weight is not None:
+            fourth *= block.weight
+        return (np.bincount(here, weights=fourth, minlength=len(means)),)
+
+    (total,) = design.fold(statistic)
+    return total

@@ -1,0 +1,62 @@
+"""Which least-squares solver the shape of the data calls for."""
+
+from __future__ import annotations
+
+from hiperplano.data.design import Array, Design
+from hiperplano.data.sparse import SparseDesign
+from hiperplano.errors import InvalidParameter
+from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
+from hiperplano.solvers.least_squares.direct import least_squares
+from hiperplano.solvers.least_squares.units import Units, without_ignored_targets
+from hiperplano.solvers.least_squares.wide import wide_least_squares
+from hiperplano.solvers.solution import LeastSquaresSolution
+
+SOLVERS = ("auto", "gram", "qr", "cg")
+_MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
+_MOST_SPARSE_COLUMNS = 2_000
+_MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
+
+
+def solve_least_squares(
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool,
+    positive: bool,
+    solver: str,
+    tol: float,
+    max_iter: int | None,
+) -> LeastSquaresSolution:
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one."""
+    design = without_ignored_targets(design)
+    units = Units.of(design)
+    if units.plain:
+        return _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter)
+    inner = _solve(units.apply(design), alpha / units.weight, fit_intercept, positive, solver, tol, max_iter)
+    return units.undo(inner)
+
+
+def _solve(
+    design: Design, alpha: Array, fit_intercept: bool, positive: bool, solver: str, tol: float, max_iter: int | None
+) -> LeastSquaresSolution:
+    if solver == "auto":
+        direct = "rows" if design.n_rows < design.n_columns else "gram"
+        solver = direct if fits_in_memory(design) else "cg"
+    if solver == "rows":
+        return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
+    if solver == "cg":
+        if positive:
+            raise InvalidParameter(
+                f"positive=True with conjugate gradients, which know no signs; coefficients of 0 or more need a direct "
+                f"solver. Set solver='gram' if {design.n_columns} columns fit memory, or positive=False."
+            )
+        steps = max_iter if max_iter is not None else 10 * design.n_columns
+        return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
+    return least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr")
+
+
+def fits_in_memory(design: Design) -> bool:
+    """Whether a direct solver can hold what it needs: the Gram matrix, or all rows if they are fewer."""
+    if design.n_rows < design.n_columns:
+        return design.n_rows * design.n_columns <= _MOST_WIDE_CELLS
+    return design.n_columns <= (_MOST_SPARSE_COLUMNS if isinstance(design, SparseDesign) else _MOST_COLUMNS)

@@ -1,0 +1,94 @@
+"""The normal equations in coordinates where their size says nothing about the units of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.statistics import Moments
+
+
+@dataclass(frozen=True)
+class NormalEquations:
+    """gram·z = cross, with columns centred and brought to unit length; coef = scale·z·target_unit.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (d, d)
+        Correlations, where there is an intercept.
+    cross : ndarray of shape (d, targets)
+    squares : ndarray of shape (targets,)
+        Sums of squares of the targets, in `target_unit`.
+    scale : ndarray of shape (d,)
+        One over the length of each centred column; 0 if it does not vary.
+    mean, target_mean : ndarray
+        Zeros without intercept.
+    total : float
+        Sum of the weights.
+    blur : ndarray of shape (d,)
+        Rounding of the data themselves, relative to the spread of their column.
+    cancelled : float
+        How much larger a sum of squares was than what centring left of it, at most: digits lost that way.
+    """
+
+    gram: Array
+    cross: Array
+    squares: Array
+    scale: Array
+    target_unit: Array
+    mean: Array
+    target_mean: Array
+    total: float
+    blur: Array
+    cancelled: float
+
+    @classmethod
+    def of(cls, sums: Moments, fit_intercept: bool) -> NormalEquations:
+        d = sums.raw.shape[0] - 1 - sums.n_targets
+        unit = sums.reference.unit
+        scatter = sums.scatter(centred=fit_intercept)
+        scale = inverse_root(scatter.diagonal()[:d])
+        mean = sums.mean if fit_intercept else np.zeros(len(scatter))
+        with np.errstate(over="ignore"):
+            offset = np.abs(mean[:d] / unit[:d]) * scale * np.sqrt(sums.total)
+        return cls(
+            gram=scatter[:d, :d] * scale[:, None] * scale,
+            cross=scatter[:d, d:] * scale[:, None],
+            squares=scatter.diagonal()[d:].copy(),
+            scale=scale / unit[:d],
+            target_unit=unit[d:],
+            mean=mean[:d],
+            target_mean=mean[d:],
+            total=sums.total,
+            blur=np.finfo(float).eps * np.maximum(offset, scale > 0),
+            cancelled=_cancelled(sums.raw.diagonal()[1:], scatter.diagonal()),
+        )
+
+    def penalised(self, alpha: float) -> NormalEquations:
+        """The same with alpha·‖coef‖² added, and again columns of unit length."""
+        shrink = 1.0 / np.hypot(1.0, np.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
+        gram = self.gram * shrink[:, None] * shrink
+        np.fill_diagonal(gram, 1.0)  # also for a column that does not vary: its coefficient is then 0
+        return replace(self, gram=gram, cross=self.cross * shrink[:, None], scale=self.scale * shrink)
+
+    def intercept(self, coef: Array) -> Array:
+        """For coefficients of shape (targets, d)."""
+        return np.asarray(self.target_mean - coef @ self.mean)
+
+
+def _cancelled(before: Array, after: Array) -> float:
+    varying = after > 0
+    return float(np.max(before[varying] / after[varying], initial=1.0))
+
+
+def inverse_root(squares: Array) -> Array:
+    """1/√ of sums of squares, 0 where they are 0."""
+    with np.errstate(divide="ignore"):
+        return np.where(squares > 0, 1.0 / np.sqrt(squares), 0.0)
+
+
+def reciprocal(length: Array) -> Array:
+    """One over each, 0 for 0."""
+    return np.where(length > 0, 1.0 / np.where(length > 0, length, 1.0), 0.0)

@@ -1,0 +1,140 @@
+"""Ridge coefficients and leverages for any number of penalties from one factorisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import svd
+from scipy.linalg.lapack import dgejsv
+
+from hiperplano.data.design import Array, Block, Design
+from hiperplano.solvers.least_squares.direct import factorise
+from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.statistics import Moments, moments
+
+_EPS = float(np.finfo(float).eps)
+_SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Centred rows in coordinates where every penalty is diagonal.
+
+    A row has coordinates u = (x − mean)·scale·basis, columns of u being orthonormal; with penalty alpha its fit
+    is Σₖ uₖ·shareₖ·rightₖ and its leverage total⁻¹ + Σₖ uₖ²·shareₖ, where shareₖ = σₖ²/(σₖ² + alpha).
+
+    Attributes
+    ----------
+    basis : ndarray of shape (d, r)
+    values : ndarray of shape (r,)
+        Singular values σ of the centred rows, in the units of the data.
+    right : ndarray of shape (r, targets)
+    complete : bool
+        Whether the coordinates span all that centred rows can be: then only the penalty leaves residuals.
+    """
+
+    mean: Array
+    target_mean: Array
+    scale: Array
+    basis: Array
+    values: Array
+    right: Array
+    total: float
+    level: bool
+    complete: bool = False
+
+    def shares(self, alphas: Array) -> Array:
+        """σ²/(σ² + alpha), of shape (r, alphas)."""
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + alphas / self.values[:, None] ** 2))
+
+    def coefficients(self, alphas: Array) -> Array:
+        """Of shape (alphas, targets, d)."""
+        kept = self.shares(alphas).T[:, :, None] * self.right
+        return np.swapaxes(self.scale[:, None] * (self.basis @ kept), 1, 2)
+
+    def intercepts(self, coef: Array) -> Array:
+        """For coefficients of shape (…, targets, d)."""
+        return np.asarray(self.target_mean - coef @ self.mean)
+
+    def coordinates(self, block: Block) -> Array:
+        """u for the rows of a block."""
+        rows = np.subtract(block.dense(), self.mean)
+        rows *= self.scale
+        return np.asarray(rows @ self.basis)
+
+    def leave_one_out(self, block: Block, alphas: Array) -> Array:
+        """y minus its prediction by all other rows, for the rows of a block: shape (m, targets, alphas)."""
+        u = self.coordinates(block)
+        kept = self.shares(alphas)
+        error = (block.y - self.target_mean)[:, :, None] - self._turned(u, kept)
+        remaining = 1.0 - self._times_weight(block, np.square(u) @ kept + (1.0 / self.total if self.level else 0.0))
+        if self.complete:
+            # Rows of the fit lie in the span of u: what is not fitted is known without a difference.
+            lost = self._lost(alphas)
+            inside = np.ones(len(block), dtype=bool) if block.weight is None else block.weight > 0
+            error[inside] = self._turned(u[inside], lost)
+            remaining[inside] = self._times_weight(block, np.square(u) @ lost)[inside]
+        return np.asarray(error / remaining[:, None, :])
+
+    @staticmethod
+    def _times_weight(block: Block, values: Array) -> Array:
+        return values if block.weight is None else block.weight[:, None] * values
+
+    def _lost(self, alphas: Array) -> Array:
+        """alpha/(σ² + alpha) = 1 − share, without the subtraction."""
+        with np.errstate(over="ignore"):
+            ratio = alphas / self.values[:, None] ** 2
+            return np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio))
+
+    def _turned(self, u: Array, shares: Array) -> Array:
+        """Σₖ uₖ·shareₖ·rightₖ, of shape (m, targets, alphas)."""
+        n_targets, n_alphas = self.right.shape[1], shares.shape[1]
+        mixed = (self.right[:, :, None] * shares[:, None, :]).reshape(u.shape[1], n_targets * n_alphas)
+        return np.asarray((u @ mixed).reshape(len(u), n_targets, n_alphas))
+
+
+def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = None) -> RidgePath:
+    """Factor the rows of a design, from moments if they were already gathered."""
+    if design.n_rows <= design.n_columns:
+        return _wide_path(design, fit_intercept)
+    sums = moments(design, centred=fit_intercept) if sums is None else sums
+    plain = NormalEquations.of(sums, fit_intercept)
+    equations = plain.penalised(0.0)
+    factor, right, _ = factorise(design, equations, 0.0, fit_intercept, orthogonal=False)
+    varying = equations.scale > 0
+    upper = factor.upper[np.ix_(varying, varying)]
+    scale = equations.scale[varying]
+    if not varying.any():
+        upper, scale = np.ones((1, 1)), np.ones(1)
+        basis, values, turned = np.zeros((1, 0)), np.zeros(0), np.zeros((0, design.n_targets))
+    else:
+        # One-sided Jacobi: relative accuracy of every singular value, whatever the scales of the columns.
+        size, left, other, work, _, _ = dgejsv(upper / scale, joba=0, jobu=0, jobv=0)
+        values = size * (work[0] / work[1])
+        kept = values > _EPS * len(values) * values.max()
+        values, left, other = values[kept], left[:, kept], other[:, kept]
+        solvable = factor.condition <= _SOLVABLE
+        basis = np.linalg.solve(upper, left) if solvable else other / values / scale[:, None]
+        turned = left.T @ (right[varying] * plain.target_unit)
+    full = np.zeros((design.n_columns, basis.shape[1]))
+    full[varying] = basis if varying.any() else 0.0
+    return RidgePath(plain.mean, plain.target_mean, equations.scale, full, values, turned, plain.total, fit_intercept)
+
+
+def _wide_path(design: Design, level: bool) -> RidgePath:
+    """For rows no more than columns: from the singular value decomposition of the rows themselves."""
+    weight = np.ones(design.n_rows) if design.weight is None else design.weight
+    total = float(weight.sum())
+    x = np.array(design.block(slice(0, design.n_rows)).dense(), dtype=np.float64)
+    mean, target_mean = np.zeros(design.n_columns), np.zeros(design.n_targets)
+    if level:
+        mean, target_mean = weight @ x / total, weight @ design.y / total
+    root = np.sqrt(weight)[:, None]
+    left, values, right = svd(root * (x - mean), full_matrices=False, check_finite=False)
+    kept = values > _EPS * max(x.shape) * values.max(initial=0.0)
+    left, values, right = left[:, kept], values[kept], right[kept]
+    turned = left.T @ (root * (design.y - target_mean))
+    complete = len(values) == np.count_nonzero(weight) - level
+    return RidgePath(mean, target_mean, np.ones(len(mean)), right.T / values, values, turned, total, level, complete)

@@ -1,0 +1,25 @@
+"""Plain gradient steps with a dynamic rate: slow, and easy to follow."""
+
+from __future__ import annotations
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.quasi_newton import State
+
+_FASTER, _SLOWER = 1.2, 0.5
+
+
+def gradient_descent(problem: Likelihood, theta: Array, tol: float, max_steps: int) -> State:
+    """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not."""
+    state = State(theta, *problem.evaluate(theta))
+    rate = 1.0
+    while state.largest > tol and state.steps < max_steps and rate > 1e-20:
+        trial = state.theta - rate * state.gradient
+        value, gradient = problem.evaluate(trial)
+        if value <= state.value:
+            state = State(trial, value, gradient, state.steps + 1)
+            rate *= _FASTER
+        else:
+            state.steps += 1
+            rate *= _SLOWER
+    return state

@@ -1,0 +1,167 @@
+"""Mean logistic or softmax loss with its penalty: value, gradient and Hessian, one pass each."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import xlogy
+
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.losses import Logistic, Softmax
+from hiperplano.penalties import L2
+from hiperplano.solvers.likelihood.coordinates import Coordinates
+from hiperplano.solvers.likelihood.metric import diagonal
+from hiperplano.solvers.likelihood.quasi_newton import Metric
+
+
+class Likelihood:
+    """Σ w·loss/Σw + ½·strength·‖coef‖² as a function of scaled parameters of shape (scores, size).
+
+    Parameters
+    ----------
+    design : Design
+        Its target holds −1 and +1 for one score, and numbers of classes for several.
+    n_scores : int
+        1 for two classes, otherwise the number of classes.
+    strength : float
+        λ on the mean loss, on coefficients in the units of the data.
+    extra : float
+        A small ridge on all scaled coefficients, to keep a sample's solution finite.
+    """
+
+    def __init__(
+        self, design: Design, coordinates: Coordinates, n_scores: int, strength: float, extra: float = 0.0
+    ) -> None:
+        self.design, self.coordinates, self.n_scores = design, coordinates, n_scores
+        self.total = design.total_weight
+        self.loss: Logistic | Softmax = Logistic() if n_scores == 1 else Softmax()
+        self.penalty = L2(strength)
+        self.passes: float = 0
+        self._weights = np.concatenate([np.zeros(int(coordinates.level)), coordinates.penalty(strength) + extra])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_scores, self.coordinates.size
+
+    def class_shares(self) -> Array:
+        """Shares of the classes by weight; for one score that of +1."""
+        weight = np.ones(self.design.n_rows) if self.design.weight is None else self.design.weight
+        y = self.design.y[:, 0]
+        if self.n_scores == 1:
+            return np.atleast_1d(weight @ (y > 0) / self.total)
+        return np.bincount(y.astype(np.intp), weights=weight, minlength=self.n_scores) / self.total
+
+    def prior(self) -> Array:
+        """Parameters that predict the shares of the classes, whatever the row."""
+        theta = np.zeros(self.shape)
+        if self.coordinates.level:
+            share = np.clip(self.class_shares(), 1e-12, 1 - 1e-12)
+            level = np.log(share / (1 - share)) if self.n_scores == 1 else np.log(share)
+            theta[:, 0] = level if self.n_scores == 1 else level - level.mean()
+        return theta
+
+    def prior_loss(self) -> float:
+        """Mean loss of the best constant, or of even chances if there is no intercept."""
+        if not self.coordinates.level:
+            return float(np.log(max(2, self.n_scores)))
+        share = self.class_shares()
+        return -float(np.sum(xlogy(share, share) + (xlogy(1 - share, 1 - share) if self.n_scores == 1 else 0.0)))
+
+    def diagonal_metric(self) -> Metric:
+        """One over the curvature at the prior, if columns at unit spread were uncorrelated."""
+        share = self.class_shares() if self.coordinates.level else np.full(self.n_scores, 1.0 / max(2, self.n_scores))
+        plain = diagonal(np.maximum(share * (1 - share), 1e-6)[:, None] + self._weights)
+        # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
+        return (lambda vector: self.balanced(plain(self.balanced(vector)))) if self.n_scores > 1 else plain
+
+    def _shaped(self, block: Block, score: Array) -> tuple[Array, Array]:
+        """Targets and scores as the loss takes them."""
+        return block.y[:, 0], score[:, 0] if self.n_scores == 1 else score
+
+    def balanced(self, theta: Array) -> Array:
+        """The same model with classes' parameters adding up to zero.
+
+        No data decide their sum, and a penalty is smallest there: it says so exactly where rounding only guesses.
+        """
+        return theta - theta.mean(axis=0) if self.n_scores > 1 else theta
+
+    def evaluate(self, theta: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+
+        def statistic(block: Block) -> Sums:
+            score, rows = self.coordinates.scores(block, theta)
+            y, score = self._shaped(block, score)
+            value, slope = self.loss.value(y, score), self.loss.slope(y, score).reshape(len(block), -1)
+            if block.weight is not None:
+                value = value * block.weight
+                slope *= block.weight[:, None]
+            return np.atleast_1d(value.sum()), np.asarray(rows.T @ slope), slope.sum(axis=0)
+
+        self.passes += 1
+        value, sums, totals = self.design.fold(statistic)
+        gradient = self.coordinates.gradient(sums, totals) / self.total
+        return float(value[0]) / self.total + self.penalty_value(theta), gradient + self._weights * theta
+
+    def movement(self, before: Array, after: Array) -> float:
+        """The largest change of a score, over rows that count."""
+
+        def statistic(block: Block) -> Sums:
+            change = np.abs(self.coordinates.scores(block, after)[0] - self.coordinates.scores(block, before)[0])
+            if block.weight is not None:
+                change[block.weight == 0] = 0.0
+            return (np.atleast_1d(change.max(initial=0.0)),)
+
+        self.passes += 1
+        (largest,) = self.design.fold(statistic, lambda left, right: (np.maximum(left[0], right[0]),))
+        return float(largest[0])
+
+    def penalty_value(self, theta: Array) -> float:
+        """½·strength·‖coef‖², and the small ridge if there is one."""
+        return 0.5 * float(np.sum(self._weights * theta**2))
+
+    def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
+        """Value, gradient and the whole Hessian, of shape (scores·size, scores·size)."""
+        k = self.n_scores
+
+        def statistic(block: Block) -> Sums:
+            rows = self.coordinates.rows(block)
+            y, score = self._shaped(block, rows @ theta.T)
+            weight = np.ones(len(block)) if block.weight is None else block.weight
+            value = self.loss.value(y, score)
+            slope = self.loss.slope(y, score).reshape(len(block), -1)
+            gradient = (slope * weight[:, None]).T @ rows
+            curvature = self.loss.curvature(y, score).reshape(len(block), k, k) * weight[:, None, None]
+            return np.atleast_1d(weight @ value), gradient, outer(rows, curvature)
+
+        self.passes += 1
+        value, gradient, hessian = self.design.fold(statistic)
+        hessian /= self.total
+        hessian[np.diag_indices_from(hessian)] += np.tile(self._weights, k)
+        return (
+            float(value[0]) / self.total + self.penalty_value(theta),
+            gradient / self.total + self._weights * theta,
+            self._determined(hessian),
+        )
+
+    def _determined(self, hessian: Array) -> Array:
+        """Fix what no data fix: adding the same to all classes. Differences between classes are not touched."""
+        k, size = self.shape
+        if k > 1:
+            scale = float(np.trace(hessian)) / len(hessian)
+            for j in range(size):
+                at = j + size * np.arange(k)
+                hessian[np.ix_(at, at)] += scale / k
+        return hessian
+
+
+def outer(rows: Array, curvature: Array) -> Array:
+    """Σᵢ curvatureᵢ ⊗ rowᵢ·rowᵢᵀ, of shape (k·size, k·size)."""
+    k, size = curvature.shape[1], rows.shape[1]
+    if k == 1:
+        rows = rows * np.sqrt(curvature[:, :, 0])
+        return np.asarray(rows.T @ rows)
+    out = np.empty((k, size, k, size))
+    for a in range(k):
+        for b in range(a, k):
+            out[a, :, b, :] = rows.T @ (rows * curvature[:, a, b, None])
+            out[b, :, a, :] = out[a, :, b, :].T
+    return out.reshape(k * size, k * size)

@@ -1,0 +1,287 @@
+"""Logistic and softmax regression in as few passes over the rows as can be.
+
+Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a metric in which
+the whole problem is nearly round; L-BFGS then needs a handful of passes. Where the sample's Hessian serves badly
+(rare categories), the Hessian of all rows at the point reached takes its place. Small data: Newton. More columns
+than a Hessian can hold: L-BFGS on centred columns at unit spread, which needs a few dozen passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.likelihood.coordinates import Coordinates
+from hiperplano.solvers.likelihood.descent import gradient_descent
+from hiperplano.solvers.likelihood.growth import furthest_margin, growing_columns
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.metric import inverse, is_singular
+from hiperplano.solvers.likelihood.newton import Minimum, newton
+from hiperplano.solvers.likelihood.quasi_newton import Metric, State, drive, quasi_newton
+from hiperplano.solvers.solution import Solution
+
+SOLVERS = ("auto", "newton", "lbfgs", "gradient")
+_SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arranging anything better
+_MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
+_PATIENCE = 0.5  # by which each step should shrink the gradient while a better metric is to be had
+_UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond which rows are drawn by it
+_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
+# Next step of scaled parameters at which they stand still; standard errors are about as accurate as that.
+_SETTLED, _SETTLED_SMALL, _SETTLED_PENALISED = 1e-7, 1e-12, 1e-4
+_FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
+_FURTHER = 300  # steps to go on for, to see whether scores still grow
+_PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
+_EVIDENCE = 512  # parameters up to which the Hessian at the solution is kept for standard errors
+
+
+@dataclass(frozen=True)
+class LogisticSolution(Solution):
+    """How a logistic or softmax fit ended.
+
+    Attributes
+    ----------
+    gradient_norm : float
+        Largest entry of the gradient of the mean loss with its penalty, columns at unit spread.
+    passes : int
+        Over all rows; passes over a sample count by their share.
+    strength : float
+        λ on the mean loss.
+    deviance, null_deviance : float
+        Minus twice the log-likelihood, of the fit and of the best constant (of even chances, without intercept).
+    hessian : ndarray or None
+        Of the mean loss with its penalty at the solution, in scaled coordinates.
+    unbounded : bool
+        Whether coefficients were still growing when the gradient was already small.
+    coordinates : Coordinates
+        The scaled coordinates.
+    total : float
+        Sum of the weights.
+    """
+
+    gradient_norm: float
+    passes: float
+    strength: float
+    deviance: float = field(repr=False)
+    null_deviance: float = field(repr=False)
+    coordinates: Coordinates = field(repr=False)
+    total: float = field(repr=False)
+    hessian: Array | None = field(default=None, repr=False)
+    unbounded: bool = False
+
+    @property
+    def at_maximum(self) -> bool:
+        """Whether the coefficients maximise the likelihood itself."""
+        return self.strength == 0 and not self.unbounded
+
+    def penalty_diagonal(self) -> Array:
+        """What the penalty adds to the diagonal of one score's Hessian."""
+        level = int(self.coordinates.level)
+        return np.concatenate([np.zeros(level), self.coordinates.penalty(self.strength)])
+
+
+def fit_likelihood(
+    design: Design,
+    *,
+    n_scores: int,
+    strength: float,
+    fit_intercept: bool,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    max_iter: int = 100,
+    start: tuple[Array, Array] | None = None,
+    evidence: bool = True,
+) -> LogisticSolution:
+    """Minimise Σ w·loss/Σw + ½·strength·‖coef‖².
+
+    Parameters
+    ----------
+    design : Design
+        Target: −1 and +1 with one score, otherwise the numbers of the classes.
+    tol : float
+        Largest entry of the gradient, columns at unit spread, at which to stop.
+    start : (coef, intercept), optional
+    evidence : bool
+        Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
+    """
+    with one_blas_thread():
+        rows = sample_rows(design, n_scores)
+        coordinates = Coordinates.of(design, slice(None) if rows is None else rows, fit_intercept)
+        problem = Likelihood(design, coordinates, n_scores, strength)
+        theta = problem.prior() if start is None else problem.balanced(coordinates.parameters(*start))
+        method, end = _minimise(problem, theta, rows if start is None else None, solver, tol, max_iter)
+        wanted = evidence and end.hessian is None and n_scores * coordinates.size <= _EVIDENCE
+        if wanted and solver != "gradient" and not end.state.stalled:
+            # One more pass, for standard errors; it also tells whether the parameters have settled.
+            before = end.state.steps
+            end = newton(problem, end.state.theta, tol, max_iter - before, _settled(problem))
+            end.state.steps += before
+        if strength == 0 and not end.unbounded:
+            end = end._replace(unbounded=_runs_off(problem, end, tol))
+    return _solution(problem, end, method, tol)
+
+
+def _minimise(
+    problem: Likelihood, theta: Array, rows: Array | None, solver: str, tol: float, max_iter: int
+) -> tuple[str, Minimum]:
+    """The way that the shape of the data calls for, or the one asked for."""
+    if solver == "gradient":
+        return "gradient with a dynamic rate", Minimum(gradient_descent(problem, theta, tol, max_iter))
+    parameters = theta.size
+    holdable = parameters <= _MOST_PARAMETERS
+    if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
+        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if _is_small(problem) else _SETTLED)
+    metric, name = problem.diagonal_metric(), "L-BFGS"
+    if holdable and rows is not None:
+        theta, metric = _from_sample(problem, rows)
+        name = f"L-BFGS in the metric of a sample of {len(rows)} rows"
+    state = State(theta, *problem.evaluate(theta))
+    patience = _PATIENCE if holdable else 0.0
+    while True:
+        state = drive(quasi_newton(state, metric, tol, max_iter, patience), problem.evaluate)
+        if state.largest <= tol or state.steps >= max_iter or not patience:
+            return name, Minimum(state)
+        if state.stalled and name.endswith("all rows"):  # Newton can do what is left: it damps its steps
+            end = newton(problem, state.theta, tol, max_iter - state.steps, _SETTLED)
+            end.state.steps += state.steps
+            return name, end
+        _, _, hessian = problem.evaluate_with_hessian(state.theta)
+        metric, name = inverse(hessian), "L-BFGS in the metric of all rows"
+        state.stalled = False
+
+
+def _is_small(problem: Likelihood) -> bool:
+    return problem.design.n_rows * float(np.prod(problem.shape)) ** 2 <= _SMALL
+
+
+def _settled(problem: Likelihood) -> float:
+    """Where parameters stand still enough for standard errors."""
+    if _is_small(problem):
+        return _SETTLED_SMALL
+    return _SETTLED_PENALISED if problem.penalty.strength else _SETTLED
+
+
+def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
+    """Whether the likelihood grows for ever from where it seems to have its maximum.
+
+    That can look like a maximum: far out slopes vanish with the curvature.
+    """
+    state = end.state
+    if end.hessian is not None:
+        return is_singular(end.hessian) and growing_columns(problem, state.theta) is not None
+    if state.theta.size <= _MOST_PARAMETERS:
+        return furthest_margin(problem, state.theta) > _FAR_OUT and growing_columns(problem, state.theta) is not None
+    # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    start = State(state.theta, state.value, state.gradient)
+    further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * state.largest, _FURTHER), problem.evaluate)
+    return state.largest <= tol and problem.movement(state.theta, further.theta) > 1.0
+
+
+def sample_rows(design: Design, n_scores: int) -> Array | None:
+    """Rows for a first solution, or None where that would not save a pass."""
+    parameters = n_scores * (design.n_columns + 1)
+    size = max(_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER * parameters, design.n_rows // 20)
+    size = min(size, max(_SAMPLE_FEWEST, _SAMPLE_CELLS // (design.n_columns + 1)))
+    if parameters > _MOST_PARAMETERS or 3 * size > design.n_rows:
+        return None
+    rng = np.random.default_rng(0)
+    return np.sort(rng.choice(design.n_rows, size, replace=False, shuffle=False))
+
+
+def sample_of(design: Design, rows: Array, weight: Array | None = None) -> Design:
+    """Some rows as a design of their own, with their own weights or those given."""
+    if weight is None and design.weight is not None:
+        weight = design.weight[rows]
+    return type(design)(design.take(rows), design.y[rows], weight)
+
+
+def _telling_rows(problem: Likelihood, rows: Array) -> tuple[Array, Array | None]:
+    """The sample itself, or where some rows weigh much more in the Hessian than others, one that has those.
+
+    Rows far out and rows of rare categories decide the Hessian. So they are drawn by their squared length in scaled
+    coordinates, and weighted by the inverse of their chance.
+    """
+    design = problem.design
+    lengths = _squared_lengths(problem, sample_of(design, rows))
+    if lengths.max() <= _UNEVEN * lengths.mean():
+        return rows, None
+    lengths = _squared_lengths(problem, design)
+    problem.passes += 1
+    chance = np.minimum(1.0, len(rows) * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
+    drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
+    weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
+    return drawn, weight / chance[drawn]
+
+
+def _squared_lengths(problem: Likelihood, design: Design) -> Array:
+    """‖(x − shift)·scale‖² of every row."""
+    shift, scale = problem.coordinates.shift, problem.coordinates.scale
+
+    def lengths(block: Block) -> Array:
+        if isinstance(block.x, np.ndarray):
+            return np.asarray(np.square((block.x - shift) * scale).sum(axis=1))
+        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense
+        inner = block.x.multiply(block.x) @ scale**2 - 2.0 * (block.x @ (shift * scale**2))
+        return np.asarray(inner + np.sum(np.square(shift * scale)))
+
+    return design.map_rows(lengths, np.empty(design.n_rows))
+
+
+def _from_sample(problem: Likelihood, rows: Array) -> tuple[Array, Metric]:
+    """The solution of a sample, and its inverse Hessian."""
+    design = problem.design
+    rows, weight = _telling_rows(problem, rows)
+    sample = sample_of(design, rows, weight)
+    # The ridge keeps coefficients finite of columns that the sample hardly shows.
+    part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra=1.0 / len(rows))
+    found = newton(part, problem.prior(), tol=1e-4, max_steps=20, settled=1e-2)
+    problem.passes += part.passes * len(rows) / design.n_rows
+    return found.state.theta, inverse(found.hessian)
+
+
+def _solution(problem: Likelihood, end: Minimum, method: str, tol: float) -> LogisticSolution:
+    state = end.state
+    coef, intercept = problem.coordinates.coefficients(problem.balanced(state.theta))
+    mean_loss = state.value - problem.penalty_value(state.theta)
+    # Without a penalty a perfect fit, too, is one whose coefficients would grow for ever.
+    unbounded = end.unbounded or (problem.penalty.strength == 0 and mean_loss < _PERFECT)
+    converged = state.largest <= tol and not unbounded
+    left = f"the largest gradient entry is {state.largest:.1e} (columns at unit spread)"
+    if converged:
+        status = f"Converged by {method} in {state.steps} steps, {problem.passes:.3g} passes over the rows; {left}."
+    elif unbounded:
+        status = (
+            f"Stopped after {state.steps} steps by {method}: coefficients grow without end while {left}. The classes "
+            "are probably separated, so that no finite maximum of the likelihood exists. Set firth=True, or a finite C."
+        )
+    elif state.stalled:
+        status = (
+            f"Stopped after {state.steps} steps by {method} because no step lowers the loss any more: {left}, above "
+            f"tol={tol:g}. Rounding hides what is left: raise tol, or centre columns with very large offsets."
+        )
+    else:
+        status = (
+            f"Stopped after max_iter={state.steps} steps by {method}: {left}, above tol={tol:g}. Raise max_iter, or "
+            "tol if that is accurate enough, or strengthen the penalty (smaller C)."
+        )
+    return LogisticSolution(
+        coef=coef,
+        intercept=intercept,
+        method=method,
+        n_iter=state.steps,
+        objective=state.value,
+        gap=state.largest,
+        converged=converged,
+        status=status,
+        gradient_norm=state.largest,
+        passes=problem.passes,
+        strength=problem.penalty.strength,
+        deviance=2.0 * problem.total * mean_loss,
+        null_deviance=2.0 * problem.total * problem.prior_loss(),
+        coordinates=problem.coordinates,
+        total=problem.total,
+        hessian=end.hessian,
+        unbounded=unbounded,
+    )

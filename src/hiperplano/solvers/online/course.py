@@ -1,0 +1,174 @@
+"""Learning one example at a time: how many passes there are, and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.courses import Course
+
+Judge = Callable[[Array, Array], float]
+"""(coefficients, intercepts) → how good they are, more is better."""
+
+_SLOWER = 5.0  # an adaptive rate is divided by this,
+_SLOWEST = 1e-6  # but not below this
+
+
+@dataclass(frozen=True)
+class Control:
+    """When passes end.
+
+    Attributes
+    ----------
+    max_iter : int
+    tol : float or None
+        Least improvement of the mean loss, or of the score on held-out rows, that counts. None: go on.
+    patience : int
+        Passes without such an improvement before the end.
+    adaptive : bool
+        Instead of ending, divide the rate by 5, until it is tiny.
+    """
+
+    max_iter: int = 1
+    tol: float | None = None
+    patience: int = 5
+    adaptive: bool = False
+
+
+@dataclass
+class Record:
+    """How the passes of a course went: mistakes in each, and whether a pass changed nothing ("clean"), none improved
+    for a while ("still"), all were made ("passes"), or a number was not finite ("overflow")."""
+
+    mistakes: list[int] = field(default_factory=list)
+    ended: str = "passes"
+    objective: float = np.nan  # mean loss along the last pass, with the penalty at its end, if it was watched
+
+
+class Lesson(NamedTuple):
+    """A course with all that its passes need.
+
+    Attributes
+    ----------
+    course : Course
+    rule : ndarray
+    right : callable, optional
+        Judges weights for the pocket on all rows.
+    held_out : callable, optional
+        Judges weights on rows kept apart, in place of the loss.
+    label : object
+        The class that the plane tells from the rest; None if there is one course only.
+    """
+
+    course: Course
+    rule: Array
+    right: Judge | None = None
+    held_out: Judge | None = None
+    label: Any = None
+
+
+def train(lesson: Lesson, control: Control, report: Callable[[int, float], None] | None = None) -> Record:
+    """Make all passes of a lesson."""
+    *_, record = passes(lesson, control, report)
+    return record
+
+
+def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None] | None = None) -> Iterator[Record]:
+    """Pass over the rows until a pass changes nothing, improves nothing, or max_iter is reached; yield after each.
+
+    `report` is told the number and the mean loss of each pass.
+    """
+    course, rule, right, held_out, _ = lesson
+    rule, record, counts = rule.copy(), Record(), course.counts
+    rule[at.WATCH] = float(report is not None or (control.tol is not None and held_out is None))
+    best, waited = np.inf, 0
+    if right is not None:
+        _start_pocket(course, right)
+    for number in range(1, control.max_iter + 1):
+        before, counts[at.LOSS_SUM] = counts.copy(), 0.0
+        course.begin(number)
+        good = one_pass(course, rule, right)
+        record.mistakes.append(int(counts[at.MISTAKES] - before[at.MISTAKES]))
+        if report is not None:
+            report(number, float(counts[at.LOSS_SUM] / course.total))
+        if good and rule[at.WATCH]:
+            record.objective = _objective(course, rule)
+        if not good:
+            record.ended = "overflow"
+        elif counts[at.UPDATES] == before[at.UPDATES] and not _shrinks(rule):
+            record.ended = "clean"
+        elif control.tol is not None:
+            now = record.objective if held_out is None else -held_out(*present(course))
+            waited = waited + 1 if now > best - control.tol else 0
+            best = min(best, now)
+            if waited >= control.patience:
+                if control.adaptive and rule[at.ETA] > _SLOWEST:
+                    rule[at.ETA] /= _SLOWER
+                    waited = 0
+                else:
+                    record.ended = "still"
+        last = record.ended != "passes" or number == control.max_iter
+        if last:
+            keep_if_better(course, right)
+        yield record
+        if last:
+            return
+
+
+def one_pass(course: Course, rule: Array, right: Judge | None = None) -> bool:
+    """Learn from all visits of a pass that has begun; False if a number was not finite."""
+    position = 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        while position < course.length:
+            position = course.advance(position, course.length, rule)
+            if course.counts[at.NOT_FINITE]:
+                return False
+            if position < course.length:  # the weights are about to change, after a long run of right answers
+                keep_if_better(course, right)
+                course.counts[at.RUN] = 0.0
+        return bool(np.isfinite(np.sum(course.learner.weights[course.planes])))
+
+
+def keep_if_better(course: Course, right: Judge | None) -> None:
+    """Put the present weights into the pocket if their run of right answers is longer than the kept ones' (Gallant's
+    pocket) and, where all rows are there to judge, they answer more of them rightly (his ratchet)."""
+    pocket, counts, planes = course.learner.pocket, course.counts, course.planes
+    if pocket is None or counts[at.RUN] <= counts[at.BEST_RUN]:
+        return
+    coef, intercept = present(course)
+    share = 0.0 if right is None else right(coef, intercept)
+    if right is None or share > np.max(pocket.right[planes]):
+        pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, share
+        counts[at.BEST_RUN] = counts[at.RUN]
+
+
+def _start_pocket(course: Course, right: Judge) -> None:
+    pocket = course.learner.pocket
+    if pocket is not None:
+        pocket.right[course.planes] = right(*present(course))
+
+
+def present(course: Course) -> tuple[Array, Array]:
+    """Weights and intercepts at this moment."""
+    learner, planes = course.learner, course.planes
+    return course.counts[at.SCALE] * learner.weights[planes], learner.states[planes, at.INTERCEPT]
+
+
+def _shrinks(rule: Array) -> bool:
+    """Whether weights change at every step, by the penalty."""
+    return bool(rule[at.ALPHA] > 0.0 and rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1)
+
+
+def _objective(course: Course, rule: Array) -> float:
+    """Mean loss of the pass, as it went, with the penalty at its end."""
+    coef, intercept = present(course)
+    mean = float(course.counts[at.LOSS_SUM] / course.total)
+    if not _shrinks(rule):
+        return mean
+    square = np.sum(np.square(coef)) + (np.sum(np.square(intercept)) if rule[at.BIAS_SHRINKS] else 0.0)
+    return mean + 0.5 * float(rule[at.ALPHA] * square)

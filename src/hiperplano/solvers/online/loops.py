@@ -1,0 +1,165 @@
+"""One compiled loop for all updates that take one example at a time."""
+
+from __future__ import annotations
+
+import math
+
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.schedules import learning_rate
+from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
+
+_AHEAD = 10  # rows between asking for one and using it
+_STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
+SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: differences of large sums cost digits
+
+rate_of_step = part(learning_rate)
+
+
+@part
+def loss_value(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
+    """The loss of one example: the formulas of `hiperplano.losses`."""
+    if loss < at.SQUARED:
+        margin = target * score
+        if loss == at.LOGISTIC:
+            return math.log1p(math.exp(-abs(margin))) + (0.0 if margin > 0.0 else -margin)
+        short = (0.0 if loss == at.PERCEPTRON else 1.0) - margin
+        if short <= 0.0:
+            return 0.0
+        return short * short if loss == at.SQUARED_HINGE else short
+    miss = abs(score - target)
+    if loss == at.EPSILON_INSENSITIVE:
+        return miss - epsilon if miss > epsilon else 0.0
+    if loss == at.SQUARED or miss <= epsilon:
+        return 0.5 * miss * miss
+    return epsilon * (miss - 0.5 * epsilon)
+
+
+@part
+def loss_slope(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
+    """Its derivative in the score; at a kink, the side on which the example is still learnt from."""
+    if loss < at.SQUARED:
+        margin = target * score
+        if loss == at.LOGISTIC:
+            small = math.exp(-abs(margin))
+            return -target * (small if margin > 0.0 else 1.0) / (1.0 + small)
+        if margin > (0.0 if loss == at.PERCEPTRON else 1.0):
+            return 0.0
+        slope = -2.0 * target * (1.0 - margin) if loss == at.SQUARED_HINGE else -target
+    else:
+        slope = score - target
+        if loss == at.EPSILON_INSENSITIVE and abs(slope) <= epsilon:
+            return 0.0
+        if loss != at.SQUARED and abs(slope) > epsilon:
+            return math.copysign(1.0 if loss == at.EPSILON_INSENSITIVE else epsilon, slope)
+    return slope if abs(slope) <= _STEEPEST else math.copysign(_STEEPEST, slope)
+
+
+@part
+def settle_scale(weights, sums, scale, mass):  # type: ignore[no-untyped-def]
+    """Multiply the scale into the weights and the mass into the sums: afterwards they are 1 and 0."""
+    for j in range(len(weights)):
+        sums[j] -= mass * weights[j]
+        weights[j] *= scale
+
+
+@loop
+def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, state):  # type: ignore[no-untyped-def]
+    """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
+
+    For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
+    step = −η·slope(loss) for a gradient, or the passive-aggressive step, times the weight of the example. It stops
+    early where a score is not finite, and for the pocket where weights with a long run of right answers are about
+    to change.
+
+    Parameters
+    ----------
+    x, indices, indptr : the rows, see `rows_loops`
+    y : float64 of shape (rows,), ±1 for classes
+    order : rows to visit
+    share : float64, weight of each visit; empty for all 1
+    rule, state : see `online_rules`
+    weights, sums : float64 of shape (columns,), see `online_rules`
+    """
+    loss, epsilon = int(rule[at.LOSS]), rule[at.EPSILON]
+    by_class = loss < at.SQUARED
+    aggressive = rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1
+    alpha = 0.0 if aggressive else rule[at.ALPHA]
+    with_bias, bias_shrinks = rule[at.BIAS] == 1.0, rule[at.BIAS_SHRINKS] == 1.0
+    average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
+    watch, pocket, late = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0, rule[at.LATE] == 1.0
+    weighted = len(share) > 0
+    scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
+    mass, bias_sum, averaged = state[at.MASS], state[at.INTERCEPT_SUM], state[at.AVERAGED]
+    run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]
+    mistakes, updates, score = 0, 0, 0.0
+    first = t
+    k = start
+    while k < stop:
+        i = order[k]
+        if k + _AHEAD < stop:
+            fetch_row(x, indices, indptr, order[k + _AHEAD])
+        target = y[i]
+        score = scale * row_dot(x, indices, indptr, i, weights) + bias
+        if not math.isfinite(score):
+            state[at.NOT_FINITE] = 1.0
+            break
+        if by_class and target * score <= 0.0:
+            if pocket and run > best_run:
+                break
+            mistakes += 1
+            run = 0.0
+        else:
+            run += 1.0
+        weight = share[k] if weighted else 1.0
+        if watch:
+            loss_sum += weight * loss_value(loss, target, score, epsilon)
+        if by_class:
+            weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
+        if aggressive:
+            step = loss_value(loss, target, score, epsilon)
+            if step > 0.0:
+                square = row_square(x, indices, indptr, i)
+                if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
+                    step /= square + 0.5 / rule[at.CAP]
+                elif square > 0.0:
+                    step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
+                else:
+                    step = 0.0
+                if (target if by_class else target - score) < 0.0:
+                    step = -step
+        else:
+            rate = rate_of_step(rule, t)
+            step = -rate * loss_slope(loss, target, score, epsilon)
+            if alpha > 0.0:
+                factor = 1.0 - rate * alpha
+                factor = factor if factor > 0.0 else 0.0
+                scale *= factor
+                if bias_shrinks:
+                    bias *= factor
+                if scale < SMALLEST_SCALE:
+                    settle_scale(weights, sums, scale, mass)
+                    scale, mass = 1.0, 0.0
+        step *= weight
+        if step != 0.0:
+            change = step / scale
+            row_add(x, indices, indptr, i, change, weights)
+            if mass != 0.0:
+                row_add(x, indices, indptr, i, change * mass, sums)
+            if with_bias:
+                bias += step
+            updates += 1
+        if t >= average_from:
+            part_of_mean = t if late else 1.0
+            mass += part_of_mean * scale
+            bias_sum += part_of_mean * bias
+            averaged += part_of_mean
+        t += 1.0
+        k += 1
+    state[at.SCALE], state[at.INTERCEPT], state[at.STEP] = scale, bias, t
+    state[at.MASS], state[at.INTERCEPT_SUM] = mass, bias_sum
+    state[at.RUN], state[at.LOSS_SUM], state[at.SCORE] = run, loss_sum, score
+    state[at.MISTAKES] += mistakes
+    state[at.UPDATES] += updates
+    state[at.SEEN] += t - first
+    state[at.AVERAGED] = averaged
+    return k

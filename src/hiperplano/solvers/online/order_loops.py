@@ -1,0 +1,50 @@
+"""Compiled shuffling that keeps memory access local."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.solvers.rows_loops import loop, part
+
+
+@part
+def _draw(seed):  # type: ignore[no-untyped-def]
+    """The next state of a 64-bit xorshift generator (never 0)."""
+    seed ^= seed >> np.uint64(12)
+    seed ^= seed << np.uint64(25)
+    seed ^= seed >> np.uint64(27)
+    return seed
+
+
+@part
+def _below(seed, bound):  # type: ignore[no-untyped-def]
+    """A number in 0 … bound − 1 from the upper half of a state."""
+    upper = (seed * np.uint64(2685821657736338717)) >> np.uint64(32)
+    return np.int64((upper * np.uint64(bound)) >> np.uint64(32))
+
+
+@loop
+def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
+    """Fill `order` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled among each other.
+
+    Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is
+    a plain shuffle of all rows.
+    """
+    n = len(order)
+    blocks = np.arange((n + block - 1) // block)
+    for i in range(len(blocks) - 1, 0, -1):
+        seed = _draw(seed)
+        j = _below(seed, i + 1)
+        blocks[i], blocks[j] = blocks[j], blocks[i]
+    filled, first = 0, 0
+    for number in range(len(blocks)):
+        start = blocks[number] * block
+        for row in range(start, min(start + block, n)):
+            order[filled] = row
+            filled += 1
+        if (number + 1) % pool == 0 or number + 1 == len(blocks):
+            for i in range(filled - first - 1, 0, -1):
+                seed = _draw(seed)
+                j = _below(seed, i + 1)
+                order[first + i], order[first + j] = order[first + j], order[first + i]
+            first = filled

@@ -1,0 +1,65 @@
+"""The vocabulary of the compiled online loops: what the places of their number vectors mean.
+
+A rule says how to learn from one example, a state what has been learnt. Both are plain float64 vectors, because
+every argument of a compiled loop costs time at each call, and `partial_fit` may come one row at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Losses, as in `hiperplano.losses`. From SQUARED on the target is a number, not a class.
+PERCEPTRON: Final = 0
+HINGE: Final = 1
+SQUARED_HINGE: Final = 2
+LOGISTIC: Final = 3
+SQUARED: Final = 4
+HUBER: Final = 5
+EPSILON_INSENSITIVE: Final = 6
+
+# How long a step is: a rate that depends on the number t of the step only, or on the example.
+CONSTANT: Final = 0  # ETA
+POWER: Final = 1  # ETA / t**EXPONENT
+HYPERBOLA: Final = 2  # 1 / (ALPHA·(OFFSET + t))
+PASSIVE_AGGRESSIVE_1: Final = 3  # min(CAP, loss / ‖x‖²)
+PASSIVE_AGGRESSIVE_2: Final = 4  # loss / (‖x‖² + 1 / (2·CAP))
+
+# Places in a rule.
+LOSS: Final = 0
+RATE: Final = 1
+ETA: Final = 2
+EXPONENT: Final = 3
+ALPHA: Final = 4  # strength of the L2 penalty on the mean loss
+OFFSET: Final = 5
+CAP: Final = 6
+EPSILON: Final = 7
+BIAS: Final = 8  # 1: learn an intercept
+BIAS_SHRINKS: Final = 9  # 1: the intercept is penalised as if it were the weight of a constant column
+POSITIVE_WEIGHT: Final = 10
+NEGATIVE_WEIGHT: Final = 11
+AVERAGE_FROM: Final = 12  # the step from which weights are averaged; 0: never
+WATCH: Final = 13  # 1: sum the losses up
+POCKET: Final = 14  # 1: stop where weights that answered well are about to change
+PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: do not
+BATCH: Final = 16  # examples in a step
+LATE: Final = 17  # 1: in the average step t weighs t
+RULE_SIZE: Final = 18
+
+# Places in a state. The true weights are SCALE·weights, and their sum over the steps is MASS·weights − sums, so
+# that neither the shrinkage by a penalty nor the average touches more than the columns of an example.
+SCALE: Final = 0
+INTERCEPT: Final = 1
+STEP: Final = 2  # number of the next step, from 1
+MASS: Final = 3
+INTERCEPT_SUM: Final = 4
+AVERAGED: Final = 5  # steps in the sums, by weight
+MISTAKES: Final = 6
+UPDATES: Final = 7
+LOSS_SUM: Final = 8
+SEEN: Final = 9  # examples
+RUN: Final = 10  # right answers since the last change
+BEST_RUN: Final = 11
+SQUARE: Final = 12  # ‖weights‖², kept if PROJECT
+NOT_FINITE: Final = 13  # 1: a score was NaN or infinite; nothing was learnt from that example
+SCORE: Final = 14  # of the last example
+STATE_SIZE: Final = 15

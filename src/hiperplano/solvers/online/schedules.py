@@ -1,0 +1,43 @@
+"""How long steps are: the learning rate η of step t, by name.
+
+| name | η | Σ η = ∞ | Σ η² < ∞ |
+|---|---|---|---|
+| "constant" | eta0 | yes | no |
+| "adaptive" | eta0, divided by 5 whenever the loss stops falling | while it falls | if it stops often enough |
+| "inverse" | eta0 / t | yes | yes |
+| "invscaling" | eta0 / t**power_t | if power_t ≤ 1 | if power_t > ½ |
+| "optimal" | 1 / (alpha·(t₀ + t)) | yes | yes |
+| "pegasos" | 1 / (alpha·t) | yes | yes |
+
+Both sums as stated are what convergence of a stochastic gradient asks for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.online import rules as at
+
+SCHEDULES = ("constant", "inverse", "invscaling", "optimal", "adaptive")
+
+
+def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 0.5, alpha: float = 0.0) -> None:
+    """Write a schedule into a rule. "optimal" and "pegasos" need alpha > 0."""
+    rule[at.ETA], rule[at.RATE] = eta0, at.CONSTANT
+    if name in ("inverse", "invscaling"):
+        rule[at.RATE] = at.POWER
+        rule[at.EXPONENT] = 1.0 if name == "inverse" else power_t
+    elif name in ("optimal", "pegasos"):
+        rule[at.RATE] = at.HYPERBOLA
+        # Bottou's start: the first step is as long as weights typically are, alpha**(−1/4).
+        rule[at.OFFSET] = 0.0 if name == "pegasos" else alpha**-0.75 - 1.0
+
+
+def learning_rate(rule: Any, t: Any) -> Any:
+    """η of step t, from 1; loops compile this function. Passive-aggressive steps need none."""
+    if rule[at.RATE] == at.POWER:
+        return rule[at.ETA] / (t if rule[at.EXPONENT] == 1.0 else t ** rule[at.EXPONENT])
+    if rule[at.RATE] == at.HYPERBOLA:
+        return 1.0 / (rule[at.ALPHA] * (rule[at.OFFSET] + t))
+    return rule[at.ETA]

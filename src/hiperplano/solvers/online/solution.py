@@ -1,0 +1,105 @@
+"""The verdict on a fit that learnt one example at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.course import Control, Record
+from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.solution import Solution
+
+
+@dataclass(frozen=True)
+class OnlineSolution(Solution):
+    """The end of a fit that learnt one example at a time.
+
+    Attributes
+    ----------
+    passes : int
+        Over the rows, or calls of `partial_fit`; with one plane for each class, those of the plane that took most.
+    examples : int
+        Learnt from, by all planes together.
+    mistakes : int or None
+        Examples on the wrong side of a plane, or on it, when they were met. None for a regression.
+    updates : int
+        Examples that moved a plane.
+    clean : bool or None
+        Whether the last pass made no mistake. None for a regression.
+    mistakes_by_pass : tuple of tuple of int
+        For each plane, of a `fit`.
+    """
+
+    passes: int
+    examples: int
+    mistakes: int | None
+    updates: int
+    clean: bool | None
+    mistakes_by_pass: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+
+
+def verdict(
+    learner: Learner, rule: Array, records: Sequence[Record], control: Control, last_length: int, method: str
+) -> OnlineSolution:
+    """Say how learning ended; without records, how far `partial_fit` has come."""
+    coef, intercept = learner.answer()
+    by_class = bool(rule[at.LOSS] < at.SQUARED)
+    clean = bool((learner.states[: max(1, len(records)), at.RUN] >= last_length).all()) if by_class else None
+    passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
+    mistakes = learner.count(at.MISTAKES) if by_class else None
+    unfinished = sum(record.ended == "passes" for record in records)
+    watched = bool(records) and control.tol is not None and not learner.chunks
+    return OnlineSolution(
+        coef=coef,
+        intercept=intercept,
+        method=method,
+        n_iter=passes,
+        objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
+        gap=float("nan"),
+        converged=not (watched and unfinished),
+        status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),
+        passes=passes,
+        examples=learner.count(at.SEEN),
+        mistakes=mistakes,
+        updates=learner.count(at.UPDATES),
+        clean=clean,
+        mistakes_by_pass=tuple(tuple(record.mistakes) for record in records),
+    )
+
+
+def _sentence(
+    learner: Learner,
+    records: Sequence[Record],
+    control: Control,
+    unfinished: int,
+    passes: int,
+    mistakes: int | None,
+    clean: bool | None,
+) -> str:
+    many = f"{passes} pass{'es' if passes != 1 else ''}"
+    counts = f"{learner.count(at.UPDATES)} updates" + ("" if mistakes is None else f" after {mistakes} mistakes")
+    if learner.chunks or not records:
+        last = "" if clean is None else f"; the last chunk was {'without' if clean else 'not without'} a mistake"
+        return f"Learnt from {learner.count(at.SEEN)} examples in {many}, with {counts}{last}."
+    if all(record.ended == "clean" for record in records):
+        return f"The last of {many} changed nothing: all examples are answered as the rule asks, with {counts}."
+    left = "" if mistakes is None else _left(records)
+    if not unfinished:
+        return f"Stopped after {many}, as no pass improved by tol={control.tol:g} any more, with {counts}.{left}"
+    if control.tol is None:
+        return f"Made the {many} asked for, with {counts}.{left}"
+    return (
+        f"The {many} of max_iter ended before the improvement fell below tol={control.tol:g}, with {counts}.{left} "
+        "Raise max_iter, or tol if this is good enough; columns of like scale (StandardScaler) are learnt sooner."
+    )
+
+
+def _left(records: Sequence[Record]) -> str:
+    last = int(np.sum([record.mistakes[-1] for record in records]))
+    if not last:
+        return ""
+    return f" {last} mistakes in the last pass: no plane was found that separates all rows, and there may be none."

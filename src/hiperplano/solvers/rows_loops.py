@@ -1,0 +1,95 @@
+"""Compiled access to one row, dense or CSR.
+
+A loop takes rows as three arrays. Dense: `x` of two dimensions, the other two empty. CSR: `x` the stored values,
+with `indices` and `indptr`. The test of `x.ndim` is settled when a loop is compiled, so it costs nothing.
+Weights are float64 whatever the type of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Sums over a row may be taken in several parts at once; NaN and infinity keep their meaning. Divisions by 0 follow
+# IEEE rules: the checks that Python's would need stand in the way of the optimiser.
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
+_compiled: Any = njit
+loop = _compiled(cache=True, **_OPTIONS)
+# For functions that only loops call: they need no door to Python, and save the time of building it.
+part = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+
+_LINE = 64  # bytes that come from memory together
+
+
+def _line(typingctx: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of array.flat[index], without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        address = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], kind)
+        builder.call(function, [address, number(0), number(3), number(1)])  # for reading, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+_fetch: Any = intrinsic(_line)
+
+
+@part
+def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
+    """Start to bring row i into the cache: rows visited in random order would otherwise be waited for."""
+    if x.ndim == 2:
+        first, last = i * x.shape[1], (i + 1) * x.shape[1]
+    else:
+        first, last = indptr[i], indptr[i + 1]
+        for j in range(first, last, _LINE // indices.itemsize):
+            _fetch(indices, j)
+    for j in range(first, last, _LINE // x.itemsize):
+        _fetch(x, j)
+
+
+@part
+def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
+    """x[i]·w."""
+    total = 0.0
+    if x.ndim == 2:
+        for j in range(x.shape[1]):
+            total += x[i, j] * w[j]
+    else:
+        for j in range(indptr[i], indptr[i + 1]):
+            total += x[j] * w[indices[j]]
+    return total
+
+
+@part
+def row_square(x, indices, indptr, i):  # type: ignore[no-untyped-def]
+    """‖x[i]‖²."""
+    total = 0.0
+    if x.ndim == 2:
+        for j in range(x.shape[1]):
+            value = 1.0 * x[i, j]
+            total += value * value
+    else:
+        for j in range(indptr[i], indptr[i + 1]):
+            value = 1.0 * x[j]
+            total += value * value
+    return total
+
+
+@part
+def row_add(x, indices, indptr, i, step, w):  # type: ignore[no-untyped-def]
+    """w += step·x[i]."""
+    if x.ndim == 2:
+        for j in range(x.shape[1]):
+            w[j] += step * x[i, j]
+    else:
+        for j in range(indptr[i], indptr[i + 1]):
+            w[indices[j]] += step * x[j]

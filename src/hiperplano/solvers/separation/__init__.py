@@ -1,0 +1,1 @@
+"""Is there a plane between two classes? Proofs either way."""

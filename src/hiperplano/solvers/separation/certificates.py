@@ -1,0 +1,248 @@
+"""Proofs that two classes can, or cannot, be parted by a plane: each can be checked against the rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array
+from hiperplano.solvers.separation.frame import Frame, signed_scores
+from hiperplano.solvers.separation.programs import row_space
+
+ZERO = 1e-9  # a score, or a distance between points, under this share of the spread of the columns is zero
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate(ABC):
+    """What all three have in common.
+
+    Attributes
+    ----------
+    fit_intercept : bool
+        Whether planes with an intercept were asked about, or only those through the origin.
+    classes : tuple
+        The label on the negative side, and that on the positive.
+    n_examined : int
+        Rows in the largest linear program that had to be solved; the others were only looked at.
+    """
+
+    separated: ClassVar[bool]
+    fit_intercept: bool
+    classes: tuple[Any, Any] = (-1.0, 1.0)
+    n_examined: int
+
+    def verify(self, X: Any, y: Any) -> bool:
+        """Whether the proof holds for these rows, from the numbers alone and in a few passes over them.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        y : array-like of shape (n,)
+            Labels as given to `separability`.
+        """
+        design = validate(BaseEstimator(), X, y, numeric_target=False)
+        labels = design.y[:, 0]
+        positive, negative = labels == self.classes[1], labels == self.classes[0]
+        if not (positive | negative).all():
+            return False
+        return self.holds(design.with_target(np.where(positive, 1.0, -1.0)[:, None], None))
+
+    @abstractmethod
+    def holds(self, design: Design) -> bool:
+        """The same for checked rows with a target of −1 and +1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separable(Certificate):
+    """A plane with every row strictly on its own side: y·(x·coef + intercept) ≥ 1, up to rounding.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (d,)
+    intercept : float
+    margin : float
+        min y·(x·coef + intercept)/‖coef‖, the distance of the closest row, in the units of the data. A larger one
+        may exist: this plane has few coefficients, not the widest margin.
+    columns, names : tuple
+        Positions and names of the columns with a coefficient.
+    fit_intercept, classes, n_examined
+        As in `Overlapping`.
+
+    Examples
+    --------
+    >>> from hiperplano import separability
+    >>> found = separability([[0.0], [1.0], [3.0]], [0, 0, 1])
+    >>> found.margin, found.verify([[0.0], [1.0], [3.0]], [0, 0, 1])
+    (1.0, True)
+    """
+
+    separated = True
+    coef: Array
+    intercept: float
+    margin: float
+    columns: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def holds(self, design: Design) -> bool:
+        if not _plane_fits(self, design):
+            return False
+        score, rounding = signed_scores(design, self.coef, self.intercept)
+        length = float(np.linalg.norm(self.coef))
+        if not (score > rounding).all():
+            return False
+        return bool(abs(self.margin * length - score.min()) <= ZERO * score.min() + rounding.max())
+
+    def __str__(self) -> str:
+        return (
+            f"Separable {_where(self)}: a plane with coefficients for {_listed(self.names)} has every row on its own "
+            f"side, the closest at a distance of {self.margin:.4g}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlapping(Certificate):
+    """Positive weights under which the classes meet: no plane has all rows on their side, not even touching it.
+
+    Σ weights·x over the positive rows equals that over the negative ones. With intercept the weights sum to one in
+    each class, so that the convex hulls share `point`; through the origin they sum to one in all. The weighted
+    rows span all rows: thus a plane with no row on the wrong side has every row on it, and tells nothing apart.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Positions of the rows with a weight; all others have weight 0.
+    weights : ndarray of float
+    point : ndarray of shape (d,)
+        Where the classes meet.
+    fit_intercept : bool
+        Whether planes with an intercept were asked about, or only those through the origin.
+    classes : tuple
+        The label on the negative side, and that on the positive.
+    n_examined : int
+        Rows in the largest linear program that had to be solved; the others were only looked at.
+
+    Examples
+    --------
+    >>> from hiperplano import separability
+    >>> found = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    >>> found.separated, found.verify([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    (False, True)
+    """
+
+    separated = False
+    rows: Array = field(repr=False)
+    weights: Array = field(repr=False)
+    point: Array
+
+    def holds(self, design: Design) -> bool:
+        frame = Frame.of(design, self.fit_intercept)
+        return _meets(self, design, frame) and _spans(self.rows, design, frame)
+
+    def __str__(self) -> str:
+        return (
+            f"Overlapping {_where(self)}: weights on {len(self.rows)} rows bring both classes to one point, so no "
+            "plane separates them."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuasiSeparable(Certificate):
+    """A plane with no row on the wrong side and some strictly on their own, and a point where the classes meet.
+
+    The point, as in `Overlapping`, proves that no plane has all rows strictly on their side.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (d,)
+    intercept : float
+    n_separated : int
+        Rows strictly on their side, with a score of 1 or more; no plane does it for more rows. The others have
+        score 0.
+    columns, names : tuple
+        Positions and names of the columns with a coefficient: those that separate.
+    rows, weights, point
+        As in `Overlapping`.
+    fit_intercept, classes, n_examined
+        As in `Overlapping`.
+
+    Examples
+    --------
+    >>> from hiperplano import separability
+    >>> found = separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    >>> found.n_separated, found.columns
+    (2, (0,))
+    """
+
+    separated = True
+    coef: Array
+    intercept: float
+    n_separated: int
+    columns: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    rows: Array = field(repr=False)
+    weights: Array = field(repr=False)
+    point: Array = field(repr=False)
+
+    def holds(self, design: Design) -> bool:
+        if not _plane_fits(self, design):
+            return False
+        frame = Frame.of(design, self.fit_intercept)
+        score, rounding = signed_scores(design, self.coef, self.intercept)
+        zero = rounding + frame.resolution(self.coef, ZERO)
+        sides = (score >= -zero).all() and int((score > zero).sum()) == self.n_separated > 0
+        return bool(sides) and _meets(self, design, frame)
+
+    def __str__(self) -> str:
+        return (
+            f"Quasi-separable {_where(self)}: by {_listed(self.names)} {self.n_separated} rows are told apart without "
+            "error; the others lie on the plane."
+        )
+
+
+def _plane_fits(plane: Separable | QuasiSeparable, design: Design) -> bool:
+    finite = bool(np.isfinite(plane.coef).all() and np.isfinite(plane.intercept))
+    allowed = plane.fit_intercept or plane.intercept == 0.0
+    return finite and allowed and len(plane.coef) == design.n_columns
+
+
+def _meets(proof: Overlapping | QuasiSeparable, design: Design, frame: Frame) -> bool:
+    """Whether the weights are what they claim to be, and lead both classes to the point."""
+    rows, weights = proof.rows, proof.weights
+    if len(proof.point) != design.n_columns or len(rows) != len(weights) or len(np.unique(rows)) != len(rows):
+        return False
+    if not len(rows) or rows.min() < 0 or rows.max() >= design.n_rows or not (weights > 0).all():
+        return False
+    positive = design.y[rows, 0] > 0
+    total = [weights[positive].sum(), weights[~positive].sum()]
+    if not np.allclose(total if proof.fit_intercept else sum(total), 1.0, rtol=0.0, atol=ZERO):
+        return False
+    there, here = (weights[side] @ design.take(rows[side]) for side in (positive, ~positive))
+    size = weights @ np.abs(design.take(rows))
+    zero = ZERO * frame.spread + (len(rows) + 8) * _EPS * size
+    return bool((np.abs(there - here) <= zero).all() and (np.abs(there - proof.point) <= zero).all())
+
+
+def _spans(rows: Array, design: Design, frame: Frame) -> bool:
+    """Whether directions in which the given rows have no score give none to any row."""
+    _, _, free = row_space(frame.signed_rows(design, rows))
+    for direction in free.T:
+        coef, intercept = frame.plane(direction)
+        score, rounding = signed_scores(design, coef, intercept)
+        if (np.abs(score) > rounding + frame.resolution(coef, ZERO)).any():
+            return False
+    return True
+
+
+def _where(certificate: Certificate) -> str:
+    return "with an intercept" if certificate.fit_intercept else "through the origin"
+
+
+def _listed(names: tuple[str, ...], most: int = 5) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

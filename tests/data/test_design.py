@@ -1,0 +1,309 @@
+"""Blocks and `fold`: every row once, in block order, with the same bits for any number of threads."""
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from hiperplano import LinearRegression, Ridge
+from hiperplano.data import design as design_module
+from hiperplano.data import threads
+from hiperplano.data.dense import DenseDesign
+from hiperplano.data.sparse import SparseDesign
+from hiperplano.data.validate import design as make_design
+
+
+def table(n, d=5, density=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * np.logspace(-3, 3, d) + 1.0
+    if density is not None:
+        X *= rng.uniform(size=X.shape) < density
+    return X, X @ rng.normal(size=d) + rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+
+
+DESIGNS = {
+    "dense": lambda X, y, w: make_design(X, y, w),
+    "fortran": lambda X, y, w: make_design(np.asfortranarray(X), y, w),
+    "float32": lambda X, y, w: make_design(X.astype(np.float32), y, w),
+    "sparse": lambda X, y, w: make_design(sparse.csr_array(X), y, w),
+}
+
+
+@pytest.fixture(params=DESIGNS, scope="module")
+def design(request):
+    X, y, w = table(70_000, density=0.05 if request.param == "sparse" else None)
+    return DESIGNS[request.param](X, y, w)
+
+
+def use_threads(monkeypatch, number):
+    monkeypatch.setattr(design_module, "worker_count", lambda: number)
+
+
+def test_blocks_cover_every_row_once(design):
+    slices = design.slices()
+    assert len(slices) > 1
+    assert [part.start for part in slices[1:]] == [part.stop for part in slices[:-1]]
+    assert (slices[0].start, slices[-1].stop) == (0, design.n_rows)
+    whole = np.vstack([design.block(part).dense() for part in slices])
+    np.testing.assert_array_equal(whole, design.x if isinstance(design, DenseDesign) else design.x.toarray())
+    np.testing.assert_array_equal(np.concatenate([design.block(part).weight for part in slices]), design.weight)
+    np.testing.assert_array_equal(np.vstack([design.block(part).y for part in slices]), design.y)
+
+
+@pytest.mark.parametrize("number", [2, 3, 8])
+def test_sums_have_the_same_bits_with_any_number_of_threads(monkeypatch, design, number):
+    def statistic(block):
+        rows = block.dense().astype(np.float64)
+        return rows.T @ rows, rows.sum(axis=0), block.weight @ block.y
+
+    use_threads(monkeypatch, 1)
+    alone = design.fold(statistic)
+    use_threads(monkeypatch, number)
+    for mine, theirs in zip(alone, design.fold(statistic), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_fold_adds_in_block_order(monkeypatch, design):
+    use_threads(monkeypatch, 4)
+    (order,) = design.fold(lambda block: ([block.rows.start],), lambda left, right: (left[0] + right[0],))
+    assert order == [part.start for part in design.slices()]
+
+
+def test_map_rows_fills_every_row(monkeypatch, design):
+    use_threads(monkeypatch, 3)
+    found = design.map_rows(lambda block: block.y[:, 0] * 2, np.full(design.n_rows, np.nan))
+    np.testing.assert_array_equal(found, 2 * design.y[:, 0])
+
+
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch, design):
+    use_threads(monkeypatch, 3)
+
+    def fail(block):
+        if block.rows.start > 0:
+            raise ZeroDivisionError("in a block")
+        return (np.zeros(1),)
+
+    with pytest.raises(ZeroDivisionError, match="in a block"):
+        design.fold(fail)
+    assert threads._guard._callers == 0
+
+
+def test_threads_obey_the_callers_errstate(monkeypatch, design):
+    use_threads(monkeypatch, 3)
+    with np.errstate(over="ignore"):
+        design.fold(lambda block: (np.exp(np.full(1, 1e4)),))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        design.fold(lambda block: (np.exp(np.full(1, 1e4)),))
+
+
+def test_rows_without_weight_are_blank_in_counted_blocks():
+    X, y, w = table(10)
+    w[[2, 5]] = 0.0
+    for rows in (X, sparse.csr_array(X)):
+        block = make_design(rows, y, w).block(slice(0, 10)).counted()
+        blank = X.copy()
+        blank[[2, 5]] = 0.0
+        np.testing.assert_array_equal(block.dense(), blank)
+    assert (X[2] != 0).all()
+    full = make_design(X, y, np.ones(10)).block(slice(0, 10))
+    assert full.counted() is full
+
+
+def test_sparse_blocks_are_views():
+    X = sparse.csr_array(table(70_000, density=0.05)[0])
+    design = SparseDesign(X, np.zeros((70_000, 1)))
+    block = design.block(design.slices()[1])
+    assert np.shares_memory(block.x.data, X.data)
+
+
+@pytest.mark.parametrize("n_columns", [1, 50, 3_000, 100_000])
+def test_blocks_are_small(n_columns):
+    """A block and its copies are what a fit may add to memory."""
+    dense = DenseDesign(np.broadcast_to(0.0, (1_000_000, n_columns)), np.zeros((1, 1)))
+    assert dense.block_rows() * n_columns * 8 <= max(2**22, 1024 * n_columns * 8)
+
+
+class TestThreadLimits:
+    def test_variables_are_respected(self, monkeypatch):
+        for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            monkeypatch.setenv(name, "1")
+            assert threads.worker_count() == 1
+            monkeypatch.delenv(name)
+
+    @pytest.mark.parametrize("value", ["", "many", "4,2"])
+    def test_other_values_are_ignored(self, monkeypatch, value):
+        monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        free = threads.worker_count()
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+        assert threads.worker_count() == free
+
+    def test_threadpoolctl_is_respected(self):
+        with threadpool_limits(1, user_api="blas"):
+            assert threads.worker_count() == 1
+
+    def test_blas_has_one_thread_inside_and_its_own_after(self):
+        def seen():
+            return [library.get_num_threads() for library in threads._blas_libraries()]
+
+        before = seen()
+        with threads.one_blas_thread():
+            with threads.one_blas_thread():
+                assert set(seen()) == {1}
+            assert set(seen()) == {1}
+            assert threads.worker_count() <= max(before)
+        assert seen() == before
+
+    def test_the_limit_survives_callers_in_other_threads(self):
+        before = [library.get_num_threads() for library in threads._blas_libraries()]
+        inside, leave = threading.Event(), threading.Event()
+
+        def hold():
+            with threads.one_blas_thread():
+                inside.set()
+                leave.wait(10)
+
+        other = threading.Thread(target=hold)
+        other.start()
+        inside.wait(10)
+        with threads.one_blas_thread():
+            pass
+        assert {library.get_num_threads() for library in threads._blas_libraries()} == {1}
+        leave.set()
+        other.join()
+        assert [library.get_num_threads() for library in threads._blas_libraries()] == before
+
+    def test_the_last_to_leave_restores_the_limit_whatever_thread_it_is(self):
+        before = [library.get_num_threads() for library in threads._blas_libraries()]
+        inside, leave = threading.Event(), threading.Event()
+
+        def hold():
+            inside.wait(10)
+            with threads.one_blas_thread():
+                leave.set()
+
+        other = threading.Thread(target=hold)
+        other.start()
+        with threads.one_blas_thread():
+            inside.set()
+            leave.wait(10)
+        other.join()
+        assert [library.get_num_threads() for library in threads._blas_libraries()] == before
+        assert threads._guard._callers == 0
+
+    def test_a_blas_with_limits_by_thread_is_limited_in_every_thread(self, monkeypatch):
+        class OnOpenMP:
+            """As threadpoolctl describes OpenBLAS on OpenMP: a limit belongs to the thread that sets it."""
+
+            threading_layer = "openmp"
+
+            def __init__(self):
+                self.limit = threading.local()
+
+            def get_num_threads(self):
+                return getattr(self.limit, "value", 4)
+
+            def set_num_threads(self, number):
+                self.limit.value = number
+
+        library = OnOpenMP()
+        monkeypatch.setattr(threads, "_blas_libraries", lambda: [library])
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
+        for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            monkeypatch.delenv(name, raising=False)
+        with threads.one_blas_thread():
+            assert library.get_num_threads() == 1
+            assert threads.worker_count() == 4
+            assert set(threads.ordered_map(lambda _: library.get_num_threads(), range(8), 3)) == {1}
+            with threads.one_blas_thread():
+                pass
+            assert library.get_num_threads() == 1
+        assert library.get_num_threads() == 4
+
+    def test_results_wait_for_their_turn_and_not_all_at_once(self):
+        """Only a few results exist at a time, however slow the one whose turn it is."""
+        first, started = threading.Event(), []
+
+        def work(item):
+            started.append(item)
+            if item == 0:
+                first.wait(10)
+            return item
+
+        results = threads.ordered_map(work, range(100), 2)
+        consumer: list[int] = []
+        reader = threading.Thread(target=lambda: consumer.extend(results))
+        reader.start()
+        reader.join(0.3)
+        assert len(started) <= 6
+        first.set()
+        reader.join(10)
+        assert consumer == list(range(100))
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from scipy import sparse
+from hiperplano import LinearRegression, Ridge
+from hiperplano.data.threads import worker_count
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20_000, 8)) + 3
+y = X @ np.arange(8) + rng.normal(size=20_000)
+tables = [
+    X,
+    np.column_stack([X, X[:, 0] + 1e-2 * X[:, 1]]),  # refined
+    np.column_stack([X, X[:, 0] + 1e-7 * X[:, 1] ** 2]),  # orthogonal
+    np.column_stack([X, X[:, 0] + X[:, 1]]),  # dependent
+    sparse.csr_array(X * (rng.uniform(size=X.shape) < 0.05)),
+    X[:5],
+]
+for rows in tables:
+    for model in (LinearRegression(), Ridge(), LinearRegression(solver="cg")):
+        model.fit(rows, y[: rows.shape[0]])
+        print(*[float(value).hex() for value in [model.intercept_, *model.coef_, *model.solution_.rss]])
+print(worker_count(), file=sys.stderr)
+"""
+
+
+def test_coefficients_have_the_same_bits_with_one_and_with_two_threads():
+    found = []
+    for number in ("1", "2"):
+        names = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+        env = {key: value for key, value in os.environ.items() if key not in names} | {"OMP_NUM_THREADS": number}
+        ran = subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], env=env, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        assert int(ran.stderr.split()[-1]) == min(int(number), len(os.sched_getaffinity(0)))
+        found.append(ran.stdout)
+    assert found[0] == found[1]
+    assert found[0].count("\n") == 18
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), LinearRegression(solver="qr"), Ridge(solver="cg")], ids=str)
+@pytest.mark.parametrize("density", [None, 0.05, 0.5])
+def test_coefficients_have_the_same_bits_with_any_number_of_threads(monkeypatch, model, density):
+    X, y, w = table(40_000, density=density)
+    rows = X if density is None else sparse.csr_array(X)
+    found = []
+    for number in (1, 2, 5):
+        use_threads(monkeypatch, number)
+        found.append(model.fit(rows, y, w).coef_.copy())
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_fits_in_several_threads_have_the_same_bits():
+    X, y, w = table(20_000)
+    alone = LinearRegression().fit(X, y, w).coef_
+    before = [library.get_num_threads() for library in threads._blas_libraries()]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: LinearRegression().fit(X, y, w).coef_, range(8)))
+    for coef in found:
+        np.testing.assert_array_equal(coef, alone)
+    assert [library.get_num_threads() for library in threads._blas_libraries()] == before

@@ -1,0 +1,70 @@
+"""A fold that fails leaves nothing behind: no thread at work, no limit on BLAS."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from hiperplano.data import design as module
+from hiperplano.data.dense import DenseDesign
+from hiperplano.data.threads import ordered_map
+
+ROWS = DenseDesign(np.ones((20_000, 2)), np.ones((20_000, 1)))
+
+
+def limits():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(monkeypatch):
+    monkeypatch.setattr(module, "worker_count", lambda: 3)
+    threads, before = threading.active_count(), limits()
+    yield
+    assert threading.active_count() == threads
+    assert limits() == before
+
+
+def fails(problem, after=0):
+    def step(*_):
+        nonlocal after
+        after -= 1
+        if after < 0:
+            raise problem
+        return (np.zeros(1),)
+
+    return step
+
+
+@pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt])
+def test_a_statistic_that_fails(problem):
+    with pytest.raises(problem):
+        ROWS.fold(fails(problem(), after=1))
+
+
+@pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt])
+def test_a_sum_that_fails_while_its_traceback_is_held(problem):
+    with pytest.raises(problem) as held:
+        ROWS.fold(lambda block: (np.zeros(1),), fails(problem()))
+    assert held.tb is not None
+
+
+def test_items_that_nobody_wants_are_not_made():
+    made = []
+
+    def slow(item):
+        time.sleep(0.05)
+        made.append(item)
+        return item
+
+    results = ordered_map(slow, range(100), 2)
+    assert next(results) == 0
+    results.close()
+    assert len(made) < 10
+
+
+def test_folds_inside_a_fold():
+    (total,) = ROWS.fold(lambda block: ROWS.fold(lambda inner: (np.array([float(len(inner))]),)))
+    assert total[0] == 20_000 * len(ROWS.slices())

@@ -1,0 +1,146 @@
+"""Quadratic discriminant analysis against scikit-learn and the Gaussian density."""
+
+import numpy as np
+import pytest
+import sklearn.discriminant_analysis
+from scipy.sparse import csr_array
+from scipy.stats import multivariate_normal
+
+from hiperplano import QuadraticDiscriminantAnalysis
+from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, InvalidTarget, SingularWarning
+
+
+def classes(n=300, d=4, k=3, seed=0, offset=0.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    mixing = rng.normal(size=(k, d, d))
+    X = np.einsum("ni,nij->nj", rng.normal(size=(n, d)), mixing[y]) + 2 * rng.normal(size=(k, d))[y] + offset
+    return X, y
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"shrinkage": "auto"}, {"shrinkage": 0.3}, {"reg_param": 0.2}], ids=lambda p: str(p)
+)
+@pytest.mark.parametrize("priors", [None, "given"])
+def test_equals_scikit_learn(k, parameters, priors):
+    X, y = classes(k=k)
+    priors = None if priors is None else np.arange(1.0, k + 1) / np.arange(1.0, k + 1).sum()
+    ours = QuadraticDiscriminantAnalysis(priors=priors, **parameters).fit(X, y)
+    solver = "eigen" if "shrinkage" in parameters else "svd"
+    theirs = sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis(
+        solver=solver, priors=priors, store_covariance=True, **parameters
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.means_, theirs.means_, rtol=1e-12)
+    np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(ours.scalings_, theirs.scalings_, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(ours.rotations_), np.abs(theirs.rotations_), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-8, atol=1e-14)
+    np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_probabilities_follow_from_densities():
+    X, y = classes()
+    model = QuadraticDiscriminantAnalysis(unbiased=True).fit(X, y)
+    density = np.column_stack(
+        [multivariate_normal(X[y == k].mean(axis=0), np.cov(X[y == k].T)).pdf(X) * np.mean(y == k) for k in range(3)]
+    )
+    np.testing.assert_allclose(model.predict_proba(X), density / density.sum(axis=1, keepdims=True), rtol=1e-8)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"shrinkage": "auto"}, {"shrinkage": 0.3}, {"unbiased": True}], ids=str)
+def test_weights_equal_repetition(parameters):
+    X, y = classes(120)
+    times = np.random.default_rng(1).integers(0, 4, 120)
+    weighted = QuadraticDiscriminantAnalysis(**parameters).fit(X, y, sample_weight=times)
+    plain = QuadraticDiscriminantAnalysis(**parameters).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(plain.decision_function(X), weighted.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_sparse_rows_equal_dense_rows():
+    X, y = classes()
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
+    dense, sparse = (QuadraticDiscriminantAnalysis().fit(rows, y) for rows in (X, csr_array(X)))
+    np.testing.assert_allclose(sparse.decision_function(csr_array(X)), dense.decision_function(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+@pytest.mark.parametrize("extra", ["duplicate", "sum", "constant"])
+def test_columns_that_follow_from_others_in_every_class_change_nothing(extra, offset):
+    X, y = classes(offset=offset)
+    column = {"duplicate": X[:, 0], "sum": X[:, 0] + 2 * X[:, 1], "constant": np.full(len(y), 7.3)}[extra]
+    both = np.column_stack([X, column])
+    plain, model = QuadraticDiscriminantAnalysis().fit(X, y), QuadraticDiscriminantAnalysis().fit(both, y)
+    assert model.solution_.rank == 4
+    assert "4 of 5 directions" in str(model.solution_)
+    tolerance = 1e-9 if offset == 0 else 1e-5
+    np.testing.assert_allclose(model.predict_proba(both), plain.predict_proba(X), rtol=tolerance, atol=1e-12)
+
+
+def test_a_class_that_is_flat_is_named_and_claims_what_lies_on_its_plane():
+    X, y = classes()
+    X[y == 1, 2] = 0.5
+    with pytest.warns(SingularWarning, match="They are 1"):
+        model = QuadraticDiscriminantAnalysis().fit(X, y)
+    on_plane = X[y != 1].copy()
+    np.testing.assert_array_equal(model.predict(on_plane) == 1, False)
+    near = X[y == 1].mean(axis=0)
+    assert model.predict(near[None])[0] == 1
+    near[2] += 0.1
+    assert model.predict(near[None])[0] != 1
+
+
+def test_fewer_rows_than_columns_decide_by_the_nearest_plane():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 40)), np.arange(24) % 3
+    with pytest.warns(SingularWarning, match="shrinkage='auto'"):
+        model = QuadraticDiscriminantAnalysis().fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) == 1.0
+    shrunk = QuadraticDiscriminantAnalysis(shrinkage="auto").fit(X, y)
+    assert not len(shrunk.solution_.singular)
+
+
+def test_nearly_dependent_columns_are_factored_from_the_rows():
+    X, y = classes(600)
+    tiny = np.random.default_rng(1).normal(size=600) * (1 + y)
+    model = QuadraticDiscriminantAnalysis().fit(np.column_stack([X, X[:, 0] + 1e-7 * tiny]), y)
+    assert "orthogonal" in model.solution_.method
+    other = QuadraticDiscriminantAnalysis().fit(np.column_stack([X, tiny]), y)
+    near = np.column_stack([X, X[:, 0] + 1e-7 * tiny])
+    np.testing.assert_allclose(
+        model.predict_proba(near), other.predict_proba(np.column_stack([X, tiny])), rtol=1e-5, atol=1e-9
+    )
+
+
+def test_almost_no_digits_are_admitted():
+    X, y = classes(600, 2)
+    near = X[:, 0] + 1e-12 * np.random.default_rng(1).normal(size=600)
+    with pytest.warns(AccuracyWarning, match="digits"):
+        QuadraticDiscriminantAnalysis().fit(np.column_stack([X, near]), y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "word"),
+    [
+        ({"shrinkage": "some"}, "shrinkage='some'"),
+        ({"shrinkage": 0.1, "reg_param": 0.1}, "only one can be set"),
+        ({"reg_param": 2.0}, "at most 1"),
+        ({"priors": [0.5, 0.5]}, "must be 3 positive numbers"),
+        ({"unbiased": 1}, "True or False"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, word):
+    X, y = classes()
+    with pytest.raises(InvalidParameter, match=word):
+        QuadraticDiscriminantAnalysis(**parameters).fit(X, y)
+
+
+def test_wrong_data_are_refused():
+    X, y = classes()
+    with pytest.raises(InvalidTarget, match="have weight 0"):
+        QuadraticDiscriminantAnalysis().fit(X, y, sample_weight=(y != 1).astype(float))
+    with pytest.raises(InvalidData, match="do not fit"):
+        QuadraticDiscriminantAnalysis().fit(csr_array((30, 20_000)), np.arange(30) % 3)

@@ -1,0 +1,144 @@
+"""Second moments in one pass or two: of dense and sparse rows, in groups, at any offset and size."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hiperplano.data.validate import design as make_design
+from hiperplano.solvers import statistics
+from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.spread import column_spread
+from hiperplano.solvers.statistics import moments
+
+
+def table(n=3000, d=5, density=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.uniform(size=(n, d)) < density)
+    return X, rng.normal(size=(n, 2)) + 100.0, rng.uniform(0.5, 2.0, n)
+
+
+def scatter(X, y, weight, centred):
+    both = np.column_stack([X, y])
+    both = both - (np.average(both, axis=0, weights=weight) if centred else 0.0)
+    return (both * weight[:, None]).T @ both
+
+
+def in_units(sums, centred):
+    unit = sums.reference.unit
+    return sums.scatter(centred) * unit[:, None] * unit
+
+
+@pytest.mark.parametrize("density", [0.01, 0.05, 0.099, 0.101, 0.5, 1.0])
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_dense_and_sparse_moments_are_the_plain_ones(density, centred, weighted):
+    X, y, weight = table(density=density)
+    weight = weight if weighted else np.ones(len(y))
+    expected = scatter(X, y, weight, centred)
+    size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    for rows in (X, sparse.csr_array(X), X.astype(np.float32)):
+        sums = moments(make_design(rows, y, weight if weighted else None), centred=centred)
+        tolerance = 1e-6 if rows.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(in_units(sums, centred) / size, expected / size, atol=tolerance)
+        assert sums.total == pytest.approx(weight.sum(), rel=1e-13)
+
+
+def test_few_stored_entries_take_the_sparse_product(monkeypatch):
+    used = []
+    product = statistics._sparse_product
+    monkeypatch.setattr(statistics, "_sparse_product", lambda *args: used.append(1) or product(*args))
+    for density, taken in ((0.02, True), (0.5, False)):
+        used.clear()
+        X, y, _ = table(density=density)
+        moments(make_design(sparse.csr_array(X), y, None), centred=True)
+        assert bool(used) == taken
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8, 1e12])
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
+def test_offsets_cost_no_digits(offset, rows):
+    X, y, _ = table()
+    X = np.round(X * 64) / 64 if offset < 1e12 else np.round(X * 64)
+    expected = scatter(X, y, np.ones(len(y)), True)
+    sums = moments(make_design(rows(X + offset), y, None), centred=True)
+    size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    np.testing.assert_allclose(in_units(sums, True) / size, expected / size, atol=1e-12)
+
+
+def test_a_sample_that_misleads_is_noticed():
+    """Where sampled rows lie elsewhere than all others, a second pass measures from the mean."""
+    X, y, _ = table(n=60_000)
+    X = np.round(X * 64) + 1e9
+    X[:: 60_000 // 256] = 0.0
+    sums = moments(make_design(X, y, None), centred=True)
+    expected = scatter(X - 1e9, y, np.ones(len(y)), True)
+    np.testing.assert_allclose(in_units(sums, True)[:5, :5], expected[:5, :5], rtol=1e-9)
+
+
+@pytest.mark.parametrize("place", [0, 1, 77, 1234])
+@pytest.mark.parametrize("value", [1e200, -1e300])
+def test_a_single_huge_number_anywhere_is_survived(place, value):
+    X, y, _ = table()
+    X[place, 2] = value
+    equations = NormalEquations.of(moments(make_design(X, y, None), centred=True), True)
+    assert np.isfinite(equations.gram).all()
+    others = [0, 1, 3, 4]
+    expected = scatter(X[:, others], y, np.ones(len(y)), True)
+    root = np.sqrt(expected.diagonal()[:4])
+    np.testing.assert_allclose(
+        equations.gram[np.ix_(others, others)], expected[:4, :4] / np.outer(root, root), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-158, 1e-150, 1e150, 1e158, 1e200])
+@pytest.mark.parametrize("density", [0.02, 1.0])
+def test_columns_of_any_size(size, density):
+    X, y, _ = table(density=density)
+    rows = sparse.csr_array(X) if density < 1 else X
+    plain = NormalEquations.of(moments(make_design(rows, y, None), centred=True), True)
+    scaled = NormalEquations.of(moments(make_design(rows * size, y, None), centred=True), True)
+    np.testing.assert_allclose(scaled.gram, plain.gram, atol=1e-11)
+    np.testing.assert_allclose(scaled.scale * size, plain.scale, rtol=1e-11)
+    np.testing.assert_allclose(scaled.cross, plain.cross, atol=1e-10 * np.abs(plain.cross).max())
+
+
+def test_groups_add_up():
+    X, y, weight = table()
+    groups = np.arange(len(y)) % 4 - 1  # the first group, −1, is left out
+    design = make_design(X, y, weight)
+    parts = moments(design, centred=True, groups=groups, n_groups=3)
+    together = parts.group(parts.raw.sum(axis=0))
+    kept = groups >= 0
+    np.testing.assert_allclose(
+        in_units(together, True), scatter(X[kept], y[kept], weight[kept], True), rtol=1e-9, atol=1e-8
+    )
+    for number in range(3):
+        own = groups == number
+        mine = in_units(parts.group(parts.raw[number]), True)
+        np.testing.assert_allclose(mine, scatter(X[own], y[own], weight[own], True), rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("centred", [True, False])
+def test_spread_of_columns(rows, centred):
+    X, y, weight = table(density=0.3)
+    X = np.column_stack([X, X[:, 0] * 1e200, X[:, 1] * 1e-200, np.full(len(y), 0.1), np.round(X[:, 2] * 8) + 1e9])
+    weight[::7] = 0.0
+    X[::7] = 1e300  # rows without weight
+    found = column_spread(make_design(rows(X), y, weight), centred)
+    kept = weight > 0
+    scale = np.abs(X[kept]).max(axis=0)
+    values = X[kept] / scale
+    mean = np.average(values, axis=0, weights=weight[kept]) if centred else 0.0
+    length = np.sqrt(weight[kept] @ (values - mean) ** 2)
+    if centred:
+        length[7] = 0.0
+        np.testing.assert_allclose(found.mean / scale, mean, atol=1e-12)
+        # The last column spreads by 1e-9 of its size: what NumPy keeps of it above.
+        np.testing.assert_allclose((found.length / scale)[:8], length[:8], rtol=1e-11)
+        assert found.length[8] == pytest.approx(
+            column_spread(make_design(X[:, 8:] - 1e9, y, weight), True).length[0], rel=1e-9
+        )
+    else:
+        np.testing.assert_allclose(found.length / scale, length, rtol=1e-11)
+    assert found.total == pytest.approx(weight.sum())

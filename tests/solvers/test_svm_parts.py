@@ -1,0 +1,182 @@
+"""The parts of the support vector solvers, each against its definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+
+from hiperplano import losses
+from hiperplano.solvers.online.nearest_point import Corral, Lowest, approach, nearest_point
+from hiperplano.solvers.svm.crammer_singer import balanced_classes
+from hiperplano.solvers.svm.curvature import Matrix, Rows
+from hiperplano.solvers.svm.tube import Tube, root_of_increasing
+from tests import quadratic
+
+seeds = st.integers(0, 10_000)
+
+
+def tubes(seed=0, n=7):
+    rng = np.random.default_rng(seed)
+    sign = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
+    target, weight = rng.normal(size=n), rng.integers(1, 4, n).astype(float)
+    return {
+        "hinge": Tube.hinge(sign, 0.7, False, weight),
+        "squared hinge": Tube.hinge(sign, 0.7, True, None),
+        "insensitive": Tube.insensitive(target, 0.3, 0.7, False, None),
+        "absolute": Tube.insensitive(target, 0.0, 0.7, False, weight),
+        "squared insensitive": Tube.insensitive(target, 0.3, 0.7, True, weight),
+    }
+
+
+FORMULAS = {
+    "hinge": losses.Hinge(),
+    "squared hinge": losses.SquaredHinge(),
+    "insensitive": losses.EpsilonInsensitive(0.3),
+    "absolute": losses.EpsilonInsensitive(0.0),
+    "squared insensitive": losses.SquaredEpsilonInsensitive(0.3),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@given(seed=seeds)
+def test_losses_and_slopes_are_those_of_the_formulas(name, seed):
+    tube = tubes(seed)[name]
+    score = 2 * np.random.default_rng(seed).normal(size=7)
+    residual = tube.target - score
+    np.testing.assert_allclose(tube.loss(residual), 0.7 * FORMULAS[name].value(tube.target, score))
+    np.testing.assert_allclose(-tube.multiplier(residual), 0.7 * FORMULAS[name].slope(tube.target, score))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@given(seed=seeds, nearness=st.floats(0.01, 10))
+def test_multipliers_maximise_what_they_should(name, seed, nearness):
+    tube = tubes(seed)[name]
+    rng = np.random.default_rng(seed)
+    residual, centre = 2 * rng.normal(size=7), np.clip(rng.normal(size=7), tube.low, tube.high)
+    found = tube.multiplier(residual, centre, nearness)
+    value = tube.gain(residual, found) - 0.5 * nearness * (found - centre) ** 2
+    for other in np.linspace(-3, 3, 601):
+        inside = (tube.low <= other) & (other <= tube.high)
+        rival = tube.gain(residual, np.full(7, other)) - 0.5 * nearness * (other - centre) ** 2
+        assert (value[inside] >= rival[inside] - 1e-12).all()
+    assert (found >= tube.low).all()
+    assert (found <= tube.high).all()
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@given(seed=seeds)
+def test_balanced_multipliers_sum_to_zero_and_pass_no_end(name, seed):
+    tube = tubes(seed)[name]
+    start = tube.multiplier(2 * np.random.default_rng(seed).normal(size=7), 0.1, 0.5)
+    found = tube.balanced(start)
+    assert abs(tube.total(found)) <= 1e-12 * (1 + tube.total(np.abs(start)))
+    assert (found >= tube.low).all()
+    assert (found <= tube.high).all()
+    if tube.total(start) == 0:
+        np.testing.assert_array_equal(found, start)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@given(seed=seeds)
+def test_the_best_level_is_best(name, seed):
+    tube = tubes(seed)[name]
+    residual = 2 * np.random.default_rng(seed).normal(size=7)
+
+    def total(level):
+        return tube.total(tube.loss(residual - level))
+
+    level = tube.best_level(residual)
+    best = minimize_scalar(total, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
+    assert total(level) <= best.fun + 1e-7
+    assert total(level) <= total(level * 0.999) + 1e-12  # of several, that next to 0
+
+
+def test_roots_are_found_where_functions_are_flat_steep_or_far():
+    assert root_of_increasing(lambda x: x - 1234.5, 1.0) == pytest.approx(1234.5, rel=1e-12)
+    assert root_of_increasing(lambda x: x**3 + 8, 1.0) == pytest.approx(-2.0, rel=1e-9)
+    assert root_of_increasing(lambda x: max(x - 3, 0) - 1e-9, 1.0) == pytest.approx(3.0, rel=1e-8)
+    assert root_of_increasing(lambda x: -1.0, 1.0) == 0.0
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("free", [3, 40])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_and_their_matrix_give_the_same_step(fit_intercept, free, kind):
+    rng = np.random.default_rng(free)
+    d = 30
+    x, weight = rng.normal(size=(60, d)), np.zeros(60)
+    weight[rng.permutation(60)[:free]] = rng.uniform(0.5, 2.0, free)
+    augmented = np.column_stack([x, np.ones(60)])
+    matrix = Matrix(augmented.T @ (weight[:, None] * augmented))
+    rows = Rows([(kind(x[:25]), weight[:25]), (kind(x[25:]), weight[25:])], np.sum(x**2, axis=0), 60.0)
+    slope = rng.normal(size=d + 1) * np.append(np.ones(d), fit_intercept)
+    assert rows.mass == pytest.approx(matrix.mass)
+    np.testing.assert_allclose(rows.offset, matrix.offset)
+    exact = matrix.step(slope, fit_intercept, 0.0)
+    hessian = matrix.gram + np.diag(np.append(np.ones(d), 0.0))
+    if fit_intercept:
+        np.testing.assert_allclose(hessian @ exact, -slope, atol=1e-9)
+    else:
+        np.testing.assert_allclose(hessian[:-1, :-1] @ exact[:-1], -slope[:-1], atol=1e-9)
+        assert exact[-1] == 0.0
+    if free <= d:
+        np.testing.assert_allclose(rows.step(slope, fit_intercept, 0.0), exact, atol=1e-9)
+    else:  # conjugate gradients stop where a tenth is left, in the metric of the diagonal
+        step = rows.step(slope, fit_intercept, 0.0)
+        left = (hessian @ step + slope)[:-1] if fit_intercept else hessian[:-1, :-1] @ step[:-1] + slope[:-1]
+        assert np.linalg.norm(left) < 0.3 * np.linalg.norm(slope)
+        if fit_intercept:
+            assert abs((hessian @ step + slope)[-1]) < 1e-9
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=seeds, m=st.integers(1, 30), d=st.integers(1, 8), two=st.booleans())
+def test_the_nearest_point_is_that_of_the_quadratic_program(seed, m, d, two):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(2 * m, d)) / np.sqrt(d) + rng.normal(size=d)
+    groups = [np.arange(m), np.arange(m, 2 * m)] if two else [np.arange(2 * m)]
+
+    def lowest(direction):
+        members = tuple(int(group[np.argmin(points[group] @ direction)]) for group in groups)
+        corner = points[list(members)].sum(axis=0)
+        return Lowest(members, corner, float(corner @ direction))
+
+    first = lowest(np.zeros(d))
+    corral = Corral.of(first.members, first.corner)
+    height = approach(corral, lowest, 1e-12, 1000)
+    assert (corral.weights > 0).all()
+    assert corral.weights.sum() == pytest.approx(1.0)
+    corners = np.array([points[list(members)].sum(axis=0) for members in corral.members])
+    np.testing.assert_allclose(corral.weights @ corners, corral.point, atol=1e-10)
+    # Weights a ≥ 0 that sum to one in each group: min ½‖a·points‖².
+    member = np.zeros((len(groups), 2 * m))
+    for k, group in enumerate(groups):
+        member[k, group] = 1.0
+    matrix, bound = np.vstack([member, -np.eye(2 * m)]), np.concatenate([np.ones(len(groups)), np.zeros(2 * m)])
+    _, value = quadratic.solve(np.triu(points @ points.T), np.zeros(2 * m), matrix, bound, equal=len(groups))
+    assert 0.5 * corral.point @ corral.point == pytest.approx(value, rel=1e-6, abs=1e-9)
+    assert corral.point @ corral.point - height <= 1e-9
+    if not two:
+        for rows in (points, sparse.csr_array(points)):
+            found = nearest_point(rows, 1e-12, 1000)
+            assert found.length == pytest.approx(np.sqrt(2 * max(value, 0.0)), rel=1e-4, abs=1e-4)
+            assert found.low <= found.length + 1e-12
+
+
+@given(seed=seeds, n=st.integers(2, 20), classes=st.integers(2, 5))
+def test_multipliers_of_classes_balance_within_their_bounds(seed, n, classes):
+    rng = np.random.default_rng(seed)
+    alpha = -rng.uniform(size=(n, classes)) * (rng.uniform(size=(n, classes)) < 0.6)
+    codes = rng.integers(0, classes, n)
+    here = np.arange(n)
+    alpha[here, codes] = 0.0
+    alpha[here, codes] = -alpha.sum(axis=1)
+    found = balanced_classes(alpha)
+    np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), 0.0, atol=1e-12)
+    others = np.ones_like(alpha, dtype=bool)
+    others[here, codes] = False
+    assert (found[others] <= 1e-15).all()
+    assert (found[here, codes] <= alpha[here, codes] + 1e-12).all()
