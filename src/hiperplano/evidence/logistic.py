@@ -17,6 +17,8 @@ from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.firth import FirthSolution
 from hiperplano.solvers.likelihood.maximum import LogisticSolution
 
+_FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information
+
 
 def summarise(model: Any, level: float) -> OddsSummary:
     """The summary of a fitted logistic model, from what `fit` kept."""
@@ -27,16 +29,16 @@ def summarise(model: Any, level: float) -> OddsSummary:
             f"No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers at "
             "the solution. Ask for it with inference(model, X, y)."
         )
-    return table(model, solution, scaled_covariance(solution, solution.hessian), "classical", level)
+    return table(model, solution, scaled_covariance(model, solution, solution.hessian), "classical", level)
 
 
-def scaled_covariance(solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
+def scaled_covariance(model: Any, solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
     """Covariance of the scaled parameters: the inverse information, or a sandwich around `meat`.
 
     `hessian` is that of the mean loss with its penalty; `meat` is Σ of squared gradients over the rows.
     """
     diagonal = np.tile(solution.penalty_diagonal(), len(solution.coef))
-    inverse = pseudo_inverse(hessian)
+    inverse = _inverse(hessian, coefficient_names(model, bool(model.fit_intercept)))
     if meat is not None:
         return np.asarray(inverse @ (meat / solution.total**2) @ inverse)
     if solution.strength == 0:
@@ -44,20 +46,22 @@ def scaled_covariance(solution: LogisticSolution, hessian: Array, meat: Array | 
     return np.asarray(inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total)
 
 
-def pseudo_inverse(hessian: Array) -> Array:
-    """The inverse, after bringing the diagonal to one."""
-    root = np.sqrt(hessian.diagonal())
-    if not (root > 0).all():
-        raise NotAvailable(
-            "No standard errors: some column does not vary, or the information about it is 0. Leave such columns out."
-        )
+def _inverse(hessian: Array, names: list[str]) -> Array:
+    """The inverse, after bringing the diagonal to one; `names` of one score's parameters serve the refusal."""
+    diagonal = hessian.diagonal()
+    root = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     unit = hessian / np.outer(root, root)
-    if np.linalg.cond(unit) > 1e14:
+    values, vectors = np.linalg.eigh(unit)
+    flat = values <= _FLAT * values[-1]
+    if flat.any():
+        part = np.abs(vectors[:, flat]).max(axis=1).reshape(-1, len(names)).max(axis=0)
+        culprits = [name for name, share in zip(names, part, strict=True) if share > 1e-3 and name != "intercept"]
         raise NotAvailable(
-            "No standard errors: columns depend on each other, so single coefficients are not determined. Drop a "
-            "column of each relation, or set a finite C."
+            f"No standard errors: {', '.join(map(repr, culprits[:6]))}{' …' if len(culprits) > 6 else ''} do not vary "
+            "or follow from other columns, so single coefficients are not determined. Drop a column of each relation "
+            "and fit again, or set a finite C."
         )
-    return np.asarray(np.linalg.inv(unit) / np.outer(root, root))
+    return np.asarray((vectors / values) @ vectors.T / np.outer(root, root))
 
 
 def to_data(coordinates: Coordinates, n_scores: int) -> Array:

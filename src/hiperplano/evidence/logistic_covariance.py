@@ -49,7 +49,7 @@ def logistic_inference(
         k = (solution.coef.size + solution.intercept.size * solution.coordinates.level) // len(solution.coef)
         k *= max(1, len(solution.coef) - 1)
         meat = meat * (design.n_rows / (design.n_rows - k))
-    return table(model, here, scaled_covariance(here, hessian, meat), cov, level)
+    return table(model, here, scaled_covariance(model, here, hessian, meat), cov, level)
 
 
 def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:

@@ -44,10 +44,13 @@ class _Way:
 
     def end(self, side: float, drop: float) -> float:
         """Where the drop reaches `drop`, on one side; infinite if it never does."""
-        near, far = self.estimate, self.estimate + side * 2.0 * self.error
+        near, far = 0.0, 2.0  # in standard errors, so that units do not matter
+
+        def value(distance: float) -> float:
+            return self.estimate + side * distance * self.error
+
         for _ in range(30):
-            if self.loss_at(far) > drop:
-                low, high = sorted((near, far))
-                return float(brentq(lambda value: self.loss_at(value) - drop, low, high, xtol=1e-10, rtol=1e-10))
-            near, far = far, far + 2.0 * (far - self.estimate)
+            if self.loss_at(value(far)) > drop:
+                return value(brentq(lambda t: self.loss_at(value(t)) - drop, near, far, xtol=1e-11, rtol=1e-11))
+            near, far = far, 3.0 * far
         return side * float("inf")

@@ -69,16 +69,20 @@ class Likelihood:
     def diagonal_metric(self) -> Metric:
         """One over the curvature at the prior, if columns at unit spread were uncorrelated."""
         share = self.class_shares() if self.coordinates.level else np.full(self.n_scores, 1.0 / max(2, self.n_scores))
-        return diagonal(np.maximum(share * (1 - share), 1e-6)[:, None] + self._weights)
+        plain = diagonal(np.maximum(share * (1 - share), 1e-6)[:, None] + self._weights)
+        # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
+        return (lambda vector: self.balanced(plain(self.balanced(vector)))) if self.n_scores > 1 else plain
 
     def _shaped(self, block: Block, score: Array) -> tuple[Array, Array]:
         """Targets and scores as the loss takes them."""
         return block.y[:, 0], score[:, 0] if self.n_scores == 1 else score
 
     def balanced(self, theta: Array) -> Array:
-        """The same model with classes' unpenalised parameters adding up to zero, which no data decide."""
-        free = self._weights == 0 if self.n_scores > 1 else np.zeros(len(self._weights), dtype=bool)
-        return np.asarray(theta - np.where(free, theta.mean(axis=0), 0.0))
+        """The same model with classes' parameters adding up to zero.
+
+        No data decide their sum, and a penalty is smallest there: it says so exactly where rounding only guesses.
+        """
+        return theta - theta.mean(axis=0) if self.n_scores > 1 else theta
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -139,12 +143,11 @@ class Likelihood:
         )
 
     def _determined(self, hessian: Array) -> Array:
-        """Fix what no data fix: adding the same to all classes, where that is not penalised."""
+        """Fix what no data fix: adding the same to all classes. Differences between classes are not touched."""
         k, size = self.shape
         if k > 1:
-            free = np.flatnonzero(self._weights == 0)
             scale = float(np.trace(hessian)) / len(hessian)
-            for j in free:
+            for j in range(size):
                 at = j + size * np.arange(k)
                 hessian[np.ix_(at, at)] += scale / k
         return hessian

@@ -110,7 +110,7 @@ def fit_likelihood(
         rows = sample_rows(design, n_scores)
         coordinates = Coordinates.of(design, slice(None) if rows is None else rows, fit_intercept)
         problem = Likelihood(design, coordinates, n_scores, strength)
-        theta = problem.prior() if start is None else coordinates.parameters(*start)
+        theta = problem.prior() if start is None else problem.balanced(coordinates.parameters(*start))
         method, end = _minimise(problem, theta, rows if start is None else None, solver, tol, max_iter)
         wanted = evidence and end.hessian is None and n_scores * coordinates.size <= _EVIDENCE
         if wanted and solver != "gradient" and not end.state.stalled:
