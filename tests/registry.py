@@ -5,9 +5,12 @@ from typing import Any
 
 from hiperplano import (
     CostSensitiveClassifier,
+    HardMarginSVC,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LinearRegression,
+    LinearSVC,
+    LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
     QuadraticDiscriminantAnalysis,
@@ -32,6 +35,8 @@ class Entry:
         Agreement to expect between two ways to the same answer, in the norm of scaled coefficients.
     flag : str
         A parameter that must be True or False.
+    many_targets : bool
+        For regressors: a target may have several columns.
     """
 
     estimator: Any
@@ -39,6 +44,7 @@ class Entry:
     weights_repeat: bool = True
     rtol: float = 1e-10
     flag: str = "fit_intercept"
+    many_targets: bool = True
 
     def __str__(self):
         return str(self.estimator)
@@ -56,6 +62,12 @@ REGRESSORS = [
     Entry(Ridge(alpha=5.0, positive=True)),
     Entry(RidgeCV(), weights_repeat=False),
     Entry(RidgeCV(cv=3), weights_repeat=False),
+    Entry(LinearSVR(tol=1e-11), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(epsilon=0.3, tol=1e-11, fit_intercept=False), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(loss="squared_epsilon_insensitive", tol=1e-11), many_targets=False, rtol=1e-5),
+    Entry(
+        LinearSVR(C=1e-4, solver="dual", fit_intercept=False, tol=1e-9, max_iter=9999), many_targets=False, rtol=1e-4
+    ),
 ]
 
 CLASSIFIERS = [
@@ -64,6 +76,15 @@ CLASSIFIERS = [
     Entry(LogisticRegression(), rtol=1e-9),
     Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
     Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
+    Entry(LinearSVC(tol=1e-11), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", tol=1e-11), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", tol=1e-11, fit_intercept=False), rtol=1e-5),
+    Entry(LinearSVC(C=1e-4, solver="dual", fit_intercept=False, tol=1e-9, max_iter=9999), rtol=1e-4),
+    Entry(LinearSVC(C=1e-4, loss="hinge", solver="dual", fit_intercept=False, tol=1e-9, max_iter=9999), rtol=1e-4),
+    Entry(
+        LinearSVC(C=1e-4, loss="hinge", multi_class="crammer_singer", fit_intercept=False, tol=1e-9, max_iter=9999),
+        rtol=1e-4,
+    ),
     Entry(LinearDiscriminantAnalysis(), equivariant=True, flag="unbiased"),
     Entry(LinearDiscriminantAnalysis(shrinkage="auto"), equivariant=True, flag="unbiased"),
     Entry(LinearDiscriminantAnalysis(shrinkage=0.1, unbiased=True), flag="unbiased"),
@@ -78,6 +99,9 @@ WITHOUT_COEFFICIENTS = [
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
+
+SEPARABLE_ONLY = [Entry(HardMarginSVC())]
+"""Refuse most data, with a proof; they have tests of their own."""
 
 SOLVERS = ("gram", "qr", "cg")
 """Values of `solver` that solve one problem, and so must agree."""

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import hiperplano
-from tests.registry import ESTIMATORS, WITHOUT_COEFFICIENTS
+from tests.registry import ESTIMATORS, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
 PUBLIC = [getattr(hiperplano, name) for name in hiperplano.__all__]
 CLASSES = [thing for thing in PUBLIC if inspect.isclass(thing)]
@@ -111,4 +111,6 @@ def test_fit_changes_no_parameter(entry):
 
 
 def test_every_public_estimator_is_in_the_registry():
-    assert {type(entry.estimator) for entry in ESTIMATORS + WITHOUT_COEFFICIENTS} == set(PUBLIC_ESTIMATORS)
+    assert {type(entry.estimator) for entry in ESTIMATORS + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY} == set(
+        PUBLIC_ESTIMATORS
+    )

@@ -75,7 +75,7 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
     --------
     >>> from hiperplano import mistake_bound
     >>> found = mistake_bound([[3.0, 4.0], [-3.0, 4.0]], ["yes", "no"], fit_intercept=False)
-    >>> found.radius, round(found.margin, 9), round(found.bound, 6), found.coef.round(9)
+    >>> found.radius, round(found.margin, 9), round(found.bound, 6), found.coef.round(9) + 0
     (5.0, 3.0, 2.777778, array([1., 0.]))
     """
     if not isinstance(fit_intercept, bool | np.bool_):

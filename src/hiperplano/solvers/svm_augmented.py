@@ -27,6 +27,7 @@ _SAMPLE_TOL = 1e-3
 MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows
 _START = 4.0  # of the mean target: the first width, which makes nearly all rows free
 _SHRINK = 4.0  # of the width in which multipliers follow scores, from round to round
+_FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
 _FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
 _PATIENCE = 8  # rounds without progress
 
@@ -35,9 +36,13 @@ def augmented_newton(design: Design, tube: Tube, *, fit_intercept: bool, tol: fl
     """Minimise ½‖coef‖² + Σ weight·loss up to a gap of tol·objective."""
     with one_blas_thread():
         d = design.n_columns
-        squares = _squares(design, tube) if d > MATRIX_COLUMNS else None
-        shift = _typical(design, tube.weight) if fit_intercept and squares is None else np.zeros(d)
-        return _from_sample(design, tube, Plane(np.zeros(d), 0.0, shift), fit_intercept, tol, budget, squares)
+        if d > MATRIX_COLUMNS:
+            start = Smoothed(design, tube, fit_intercept, squares=_squares(design, tube))
+            return _from_sample(start, Plane(np.zeros(d), 0.0, np.zeros(d)), tol, budget)
+        shift, far = _typical(design, tube.weight) if fit_intercept else (np.zeros(d), False)
+        return _from_sample(
+            Smoothed(design, tube, fit_intercept, centred=far), Plane(np.zeros(d), 0.0, shift), tol, budget
+        )
 
 
 def _squares(design: Design, tube: Tube) -> Array:
@@ -51,27 +56,29 @@ def _squares(design: Design, tube: Tube) -> Array:
     return design.fold(statistic)[0]
 
 
-def _typical(design: Design, weight: Array | None) -> Array:
-    """Means of the columns, over some rows if there are many."""
-    some = slice(None, None, max(1, design.n_rows // 4096))
-    share = np.ones(design.n_rows)[some] if weight is None else weight[some]
-    return np.asarray(design.take(some).T @ (share / share.sum()), dtype=np.float64)
+def _typical(design: Design, weight: Array | None) -> tuple[Array, bool]:
+    """Means of the columns, over some rows if there are many, and whether one is far beyond the column's spread."""
+    every = slice(None, None, max(1, design.n_rows // 4096))
+    some, share = design.take(every), np.ones(design.n_rows)[every] if weight is None else weight[every]
+    some = np.asarray(some if isinstance(some, np.ndarray) else some.toarray(), dtype=np.float64)
+    share = share / share.sum()
+    mean = share @ some
+    return mean, bool((np.abs(mean) > _FAR * np.sqrt(share @ (some - mean) ** 2)).any())
 
 
-def _from_sample(
-    design: Design, tube: Tube, zero: Plane, fit_intercept: bool, tol: float, budget: Budget, squares: Array | None
-) -> Answer:
+def _from_sample(start: Smoothed, zero: Plane, tol: float, budget: Budget) -> Answer:
     """The answer, found from that of a sample if there are rows enough."""
+    design, tube = start.design, start.tube
     n, d = design.n_rows, design.n_columns
-    search = _Search(Smoothed(design, tube, fit_intercept, squares=squares), Goal.of(tube, tol), budget)
+    search = _Search(start, Goal.of(tube, tol), budget)
     sampled = max(n // _SAMPLE_SHARE, _SAMPLE_ROWS * (d + 1))
-    if 2 * sampled > n or squares is not None:
+    if 2 * sampled > n or start.squares is not None:
         return search.run(zero, _START * tube.mean_size or 1.0, None)
     rows = np.sort(np.random.default_rng(0).choice(n, sampled, replace=False))
-    part = type(design)(design.take(rows), design.y[rows], None)
     few, share = tube[rows], n / sampled  # so the sample's losses weigh as much as those of all rows
     few = replace(few, weight=np.full(sampled, share) if few.weight is None else few.weight * share)
-    guess = _from_sample(part, few, zero, fit_intercept, max(tol, _SAMPLE_TOL), Budget(budget.left), None)
+    part = replace(start, design=type(design)(design.take(rows), design.y[rows], None), tube=few)
+    guess = _from_sample(part, zero, max(tol, _SAMPLE_TOL), Budget(budget.left))
     width = 0.0 if tube.give else _first_width(few, guess.view, 0.5 * tol, _FREE_ROWS * (d + 1) / share)
     return search.run(guess.view.plane, width, guess.view.curvature)
 
