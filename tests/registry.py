@@ -68,6 +68,12 @@ REGRESSORS = [
     Entry(Ridge(alpha=5.0, positive=True)),
     Entry(RidgeCV(), weights_repeat=False),
     Entry(RidgeCV(cv=3), weights_repeat=False),
+    Entry(LinearSVR(tol=1e-11), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(epsilon=0.3, tol=1e-11, fit_intercept=False), many_targets=False, rtol=1e-5),
+    Entry(LinearSVR(loss="squared_epsilon_insensitive", tol=1e-11), many_targets=False, rtol=1e-5),
+    Entry(
+        LinearSVR(C=1e-4, solver="dual", fit_intercept=False, tol=1e-9, max_iter=9999), many_targets=False, rtol=1e-4
+    ),
 ]
 
 CLASSIFIERS = [
@@ -76,6 +82,12 @@ CLASSIFIERS = [
     Entry(LogisticRegression(), rtol=1e-9),
     Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
     Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
+    Entry(LinearSVC(tol=1e-11), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", tol=1e-11), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", tol=1e-11, fit_intercept=False), rtol=1e-5),
+    Entry(LinearSVC(loss="hinge", multi_class="crammer_singer", tol=1e-10), rtol=1e-4),
+    Entry(LinearSVC(C=1e-4, solver="dual", fit_intercept=False, tol=1e-9, max_iter=9999), rtol=1e-4),
+    Entry(LinearSVC(C=1e-4, loss="hinge", solver="dual", fit_intercept=False, tol=1e-9, max_iter=9999), rtol=1e-4),
     Entry(LinearDiscriminantAnalysis(), equivariant=True, flag="unbiased"),
     Entry(LinearDiscriminantAnalysis(shrinkage="auto"), equivariant=True, flag="unbiased"),
     Entry(LinearDiscriminantAnalysis(shrinkage=0.1, unbiased=True), flag="unbiased"),
@@ -107,23 +119,6 @@ WITHOUT_COEFFICIENTS = [
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
-
-# Solved to a duality gap by iterations, so they have tests of their own (tests/models/test_svm*.py).
-SUPPORT_VECTOR = [
-    Entry(LinearSVR(tol=1e-12), many_targets=False, rtol=1e-5),
-    Entry(LinearSVR(epsilon=0.3, tol=1e-12, fit_intercept=False), many_targets=False, rtol=1e-5),
-    Entry(LinearSVR(loss="squared_epsilon_insensitive", tol=1e-12), many_targets=False, rtol=1e-5),
-    Entry(LinearSVR(C=1e-3, solver="dual", tol=1e-12, max_iter=100_000), many_targets=False, rtol=1e-5),
-    Entry(LinearSVC(tol=1e-12), rtol=1e-5),
-    Entry(LinearSVC(loss="hinge", tol=1e-12), rtol=1e-5),
-    Entry(LinearSVC(loss="hinge", tol=1e-12, fit_intercept=False), rtol=1e-5),
-    Entry(LinearSVC(C=1e-3, solver="dual", tol=1e-12, max_iter=100_000), rtol=1e-5),
-    Entry(LinearSVC(C=1e-3, loss="hinge", solver="dual", tol=1e-12, max_iter=100_000), rtol=1e-5),
-    Entry(
-        LinearSVC(C=1e-3, loss="hinge", multi_class="crammer_singer", tol=1e-12, max_iter=100_000),
-        rtol=1e-5,
-    ),
-]
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""

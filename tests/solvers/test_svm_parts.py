@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 
 from hiperplano import losses
 from hiperplano.solvers.online.nearest_point import Corral, Lowest, approach, nearest_point
-from hiperplano.solvers.svm.crammer_singer import balanced_classes
+from hiperplano.solvers.svm.class_planes import ClassLosses, balanced_classes
 from hiperplano.solvers.svm.curvature import Matrix, Rows
 from hiperplano.solvers.svm.tube import Tube, root_of_increasing
 from tests import quadratic
@@ -180,3 +180,20 @@ def test_multipliers_of_classes_balance_within_their_bounds(seed, n, classes):
     others[here, codes] = False
     assert (found[others] <= 1e-15).all()
     assert (found[here, codes] <= alpha[here, codes] + 1e-12).all()
+
+
+@given(seed=seeds, classes=st.integers(2, 5), nearness=st.floats(0.05, 10))
+def test_multipliers_of_classes_are_the_nearest_allowed_ones(seed, classes, nearness):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, classes, 6)
+    losses_ = ClassLosses(codes, classes, 0.8, np.ones(6))
+    own = codes[:, None] == np.arange(classes)
+    residual, centre = rng.normal(size=(6, classes)), rng.normal(size=(6, classes))
+    found = losses_.multiplier(residual, centre, nearness)
+    np.testing.assert_allclose(found.sum(axis=1), 0.0, atol=1e-12)
+    assert (found <= 0.8 * own + 1e-12).all()
+    # Conditions of optimality: a slope common to the free classes, and no larger one at an end.
+    slope = residual - nearness * (found - centre)
+    for row, free in zip(slope, found < 0.8 * own - 1e-9, strict=True):
+        assert np.ptp(row[free]) < 1e-9
+        assert (row[~free] >= row[free].min() - 1e-9).all()
