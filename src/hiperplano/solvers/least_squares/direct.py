@@ -24,7 +24,7 @@ from hiperplano.solvers.least_squares.refine import by_factor, by_triangle, refi
 from hiperplano.solvers.least_squares.residuals import residual_squares
 from hiperplano.solvers.least_squares.shortest import shortest
 from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
-from hiperplano.solvers.statistics import moments
+from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
@@ -68,7 +68,13 @@ class _Answer:
 
 
 def least_squares(
-    design: Design, *, alpha: Array, fit_intercept: bool = True, positive: bool = False, orthogonal: bool = False
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    orthogonal: bool = False,
+    sums: Moments | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖², for every target.
 
@@ -79,9 +85,12 @@ def least_squares(
         Only coefficients of 0 or more.
     orthogonal : bool
         Go to the orthogonal factorisation at once.
+    sums : Moments, optional
+        Of the rows, if they are known.
     """
     with one_blas_thread():
-        plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
+        sums = moments(design, centred=fit_intercept) if sums is None else sums
+        plain = NormalEquations.of(sums, fit_intercept)
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
         strengths = set(alpha.tolist())
