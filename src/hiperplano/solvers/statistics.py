@@ -183,11 +183,12 @@ def moments(design: Design, *, centred: bool, groups: Array | None = None, n_gro
     NonFiniteRows
         For NaN and infinity in rows that have a weight.
     """
-    first = _sampled_reference(design, centred)
-    raw = _gather(design, first, groups, n_groups)
-    second = _better_reference(design, first, raw, centred)
-    if second is not None:
-        first, raw = second, _gather(design, second, groups, n_groups)
+    with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
+        first = _sampled_reference(design, centred)
+        raw = _gather(design, first, groups, n_groups)
+        second = _better_reference(design, first, raw, centred)
+        if second is not None:
+            first, raw = second, _gather(design, second, groups, n_groups)
     return Moments(raw if groups is not None else raw[0], design.n_targets, first)
 
 
@@ -230,8 +231,7 @@ def _gather(design: Design, reference: Reference, groups: Array | None, n_groups
             out[group] = part.T @ part
         return (out,)
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        (raw,) = design.fold(statistic)
+    (raw,) = design.fold(statistic)
     return raw
 
 
