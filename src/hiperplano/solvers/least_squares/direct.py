@@ -28,6 +28,7 @@ from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
+_SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
 SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
 _SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
 
@@ -178,7 +179,8 @@ def _unique(
     z = factor.backward(factored.right[:, which])
     coef = _in_units(z, factor, plain.target_unit[which])
     if squared:
-        error = EPS * factor.condition**2 * plain.cancelled * _cancellation(plain, which, coef)
+        noise = _noise(plain, equations.cross[:, which], z, which, design.n_rows)
+        error = EPS * factor.condition**2 * plain.cancelled * _cancellation(plain, which, coef, noise)
         if error <= _ENOUGH:
             gap = _relative(equations.cross[:, which] - equations.gram @ z, equations.cross[:, which])
             return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
@@ -243,11 +245,21 @@ def _nonnegative(factored: Factorised, found: Directions | None, which: Array, u
     return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, dependent)
 
 
-def _cancellation(plain: NormalEquations, which: Array, coef: Array) -> float:
-    """How much larger than the intercept the terms are whose difference it is; 1 without intercept."""
+def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Array) -> float:
+    """How much larger than the intercept the terms are whose difference it is; 1 without intercept.
+
+    An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
+    """
     terms = np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean)
-    intercept = np.abs(plain.target_mean[which] - coef @ plain.mean)
-    return float(np.max(terms / np.where(intercept > 0, intercept, np.maximum(terms, 1e-300)), initial=1.0))
+    size = np.maximum(np.abs(plain.target_mean[which] - coef @ plain.mean), noise)
+    return float(np.max(terms / np.where(size > 0, size, np.maximum(terms, 1e-300)), initial=1.0))
+
+
+def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows: int) -> Array:
+    """The least standard error that an intercept can have: that of a mean of the residuals."""
+    left = plain.squares[which] - np.sum(cross * z, axis=0)
+    left = np.where(left > _SEEN * plain.squares[which], left, 0.0)  # otherwise rounding
+    return np.asarray(np.sqrt(left / plain.total / n_rows) * plain.target_unit[which])
 
 
 def _in_units(z: Array, factor: Factor, unit: Array) -> Array:
