@@ -28,6 +28,7 @@ _SAMPLE_TOL = 1e-3
 MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows
 START = 4.0  # of the mean target: the first width, which makes nearly all rows free
 _SHRINK = 4.0  # of the width in which multipliers follow scores, from round to round
+_SHRINK_WIDE = 1.5  # the same where a step costs many products with rows: more rounds, of few and cheap steps each
 _FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
 _FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
 _PATIENCE = 8  # rounds without progress
@@ -119,6 +120,14 @@ class Search:
                 return answer
             share *= 0.1
 
+    @property
+    def _wide(self) -> bool:
+        return self.smooth.squares is not None
+
+    @property
+    def _shrink(self) -> float:
+        return _SHRINK_WIDE if self._wide else _SHRINK
+
     def _share(self, share: float) -> Callable[[View], float]:
         return lambda view: share * self.goal.wanted(view.objective)
 
@@ -127,7 +136,7 @@ class Search:
         view = self.smooth.view(plane, curved=False)
         self.budget.take()
         centre, known, best = tube.middle(view.residual), False, view
-        left, since, shrink = np.inf, 0, _SHRINK
+        left, since, shrink = np.inf, 0, self._shrink
         while True:
             problem = replace(self.smooth, centre=centre, nearness=width / tube.end)
             start = problem.view(plane)
@@ -154,4 +163,4 @@ class Search:
     def _allowed(self, view: Any) -> float:
         """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""
         wanted = self.goal.wanted(view.objective)
-        return 0.1 * view.slack if view.slack > 0.7 * wanted else 0.3 * wanted
+        return (0.5 if self._wide else 0.1) * view.slack if view.slack > 0.7 * wanted else 0.3 * wanted
