@@ -253,6 +253,7 @@ BAD = [
     ({}, np.arange(100), InvalidTarget, "looks like a regression target"),
     ({}, np.where(y2 > 0, 1.0, np.nan), InvalidTarget, "y contains NaN.*Drop those rows"),
     ({}, np.array(["a", None] * 50, dtype=object), InvalidTarget, "kinds NoneType, str.*Fill or convert"),
+    ({"firth": True, "solver": "lbfgs"}, y2, InvalidParameter, "firth=True with solver='lbfgs'.*Set solver='auto'"),
     ({"firth": True}, np.arange(100) % 3, InvalidParameter, "firth=True with 3 classes.*two classes at a time"),
     ({"class_weight": {0: 0.0, 1: 1.0}}, y2, InvalidTarget, "all rows of class 0 have weight 0.*positive weight"),
     ({"class_weight": "even"}, y2, InvalidParameter, "class_weight='even'.*Set one of them"),
