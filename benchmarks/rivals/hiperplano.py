@@ -114,3 +114,17 @@ def perceptron_rows(rows: list[tuple[Array, Array]]) -> Answer:
     for x, label in rows[1:]:
         model.partial_fit(x, label)
     return Answer(model.coef_, model.intercept_)
+
+
+def linear_svc(X: Any, y: Array, **parameters: Any) -> Answer:
+    from hiperplano import LinearSVC
+
+    model = LinearSVC(**parameters).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def hard_margin(X: Array, y: Array) -> Answer:
+    from hiperplano import HardMarginSVC
+
+    model = HardMarginSVC().fit(X, y)
+    return Answer(model.coef_, model.intercept_)
