@@ -174,6 +174,16 @@ def test_too_few_steps(solver, C):
     assert model.predict(X).shape == y.shape
 
 
+def test_gradient_steps_beyond_the_digits_of_the_loss():
+    """A gradient of 1e-8 changes the loss by 1e-16, which no float shows: the gradient itself must lead on."""
+    X, y = sample(300, 4, seed=12)
+    model = LogisticRegression(C=np.inf, solver="gradient", tol=1e-12).fit(X, y)
+    assert model.solution_.converged
+    np.testing.assert_allclose(model.coef_, LogisticRegression(C=np.inf).fit(X, y).coef_, rtol=1e-9)
+    with pytest.warns(ConvergenceWarning, match="no step lowers the loss any more.*raise tol"):
+        LogisticRegression(C=np.inf, solver="gradient", tol=1e-300, max_iter=5000).fit(X, y)
+
+
 @pytest.mark.parametrize("solver", [*SOLVERS, "gradient"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_warm_start_starts_there(solver, classes):
