@@ -8,7 +8,15 @@ from scipy.sparse import csr_array
 from scipy.stats import chi2
 
 from hiperplano import LinearRegression, LogisticRegression, LogisticRegressionCV, inference, likelihood_ratio
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
+from hiperplano.errors import (
+    ConvergenceWarning,
+    InvalidData,
+    InvalidParameter,
+    InvalidTarget,
+    NotAvailable,
+    SeparationWarning,
+)
+from hiperplano.evidence.summary import Summary
 
 
 def sample(n=400, d=4, classes=2, seed=0):
@@ -198,3 +206,94 @@ def test_likelihood_ratio_refuses():
     plain = LogisticRegression(C=np.inf).fit(X, y)
     with pytest.raises(InvalidData, match=r"without column names.*pair"):
         likelihood_ratio(plain, plain, X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_fit_that_ended_early_claims_nothing(classes):
+    X, y = sample(classes=classes)
+    with pytest.warns(ConvergenceWarning):
+        model = LogisticRegression(C=np.inf, max_iter=1).fit(X, y)
+    for found in (model.summary(), inference(model, X, y, cov="HC0")):
+        for values in (found.p, found.low, found.high, found.stats["lr_p"]):
+            assert np.isnan(values).all()
+        assert "ended early" in found.notes[0]
+        assert "lr_p = –" in str(found)
+    large = LogisticRegression(C=np.inf).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        small = LogisticRegression(C=np.inf, max_iter=1).fit(X[:, :2], y)
+    with pytest.raises(NotAvailable, match=r"not a maximum of the likelihood.*to its end"):
+        likelihood_ratio(small, large, (X[:, :2], X), y)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_shapes_and_names(classes, fit_intercept):
+    X, y = sample(classes=classes)
+    model = LogisticRegression(C=np.inf, fit_intercept=fit_intercept).fit(X, y)
+    found = model.summary()
+    k = 4 + fit_intercept
+    for key in ("coef", "se", "statistic", "p", "low", "high", "odds_ratio", "odds_low", "odds_high"):
+        assert getattr(found, key).shape == ((k,) if classes == 2 else (classes - 1, k))
+    assert found.covariance.shape == (k * (classes - 1),) * 2
+    assert len(found.blocks) == (0 if classes == 2 else classes - 1)
+    assert len(found.names) == k
+    assert set(found.stats) == {
+        *("loglik", "deviance", "null_deviance", "lr", "lr_p", "mcfadden_r2", "aic", "bic", "n", "df")
+    }
+    assert isinstance(found, Summary)
+    if classes > 2:  # differences of the symmetric coefficients
+        own = np.column_stack([model.intercept_, model.coef_]) if fit_intercept else model.coef_
+        np.testing.assert_allclose(found.coef, own[1:] - own[0], rtol=1e-12)
+
+
+def test_gradient_steps_have_a_summary_too():
+    X, y = sample()
+    found = LogisticRegression(C=np.inf, solver="gradient").fit(X, y).summary()
+    np.testing.assert_allclose(found.se, LogisticRegression(C=np.inf).fit(X, y).summary().se, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cov", ["classical", "HC0", "HC1"])
+def test_rows_without_weight_are_no_rows(cov):
+    X, y = sample()
+    X[:50], weight = 1e300, np.r_[np.zeros(50), np.ones(350)]
+    model = LogisticRegression(C=np.inf).fit(X, y, weight)
+    found = inference(model, X, y, cov=cov, sample_weight=weight)
+    np.testing.assert_allclose(found.se, inference(model, X[50:], y[50:], cov=cov).se, rtol=1e-12)
+
+
+def test_hc1_needs_more_rows_than_coefficients():
+    X, y = sample(20, 30)
+    model = LogisticRegression().fit(X, y)
+    assert np.isfinite(inference(model, X, y, cov="HC0").se).all()
+    with pytest.raises(NotAvailable, match=r"n = 20 rows and k = 31 coefficients.*cov='HC0'"):
+        inference(model, X, y, cov="HC1")
+
+
+def test_class_weights_are_noted():
+    X, y = sample()
+    model = LogisticRegression(C=np.inf, class_weight={0: 1.0, 1: 5.0}).fit(X, y)
+    assert "classes are weighted" in model.summary().notes[0]
+    # The spread of the estimates, by drawing samples: the sandwich has it, the classical error does not.
+    rng = np.random.default_rng(0)
+    drawn = [model.fit(X[rows], y[rows]).coef_[0] for rows in rng.integers(0, len(y), (300, len(y)))]
+    model.fit(X, y)
+    robust, classical = inference(model, X, y, cov="HC0").se[1:], model.summary().se[1:]
+    spread = np.std(drawn, axis=0)
+    assert (classical < spread).all()
+    assert (np.abs(robust - spread) < 0.5 * np.abs(classical - spread)).all()
+
+
+def test_large_counts_are_written_out():
+    X, y = sample()
+    found = LogisticRegression(C=np.inf).fit(X, y, np.full(len(y), 5000)).summary()
+    assert found.title.startswith("LogisticRegression: 2000000 rows")
+    assert "n = 2000000  df = 1999995" in str(found)
+
+
+def test_ways_out_of_three_separated_classes():
+    X = np.arange(30.0)[:, None]
+    with pytest.warns(SeparationWarning):
+        model = LogisticRegression(C=np.inf).fit(X, np.arange(30) // 10)
+    for words in (str(model.solution_), model.summary().notes[0]):
+        assert words.endswith("Set a finite C.")
+        assert "firth" not in words

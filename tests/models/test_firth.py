@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import chdtrc, chdtri, expit
+from scipy.special import chdtrc, chdtri, expit, ndtri
 
 from hiperplano import LogisticRegression, inference
-from hiperplano.errors import ConvergenceWarning, InvalidParameter
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, NotAvailable
 from tests.golden import r_glm
 
 
@@ -143,4 +143,60 @@ def test_robust_errors_and_no_ratio_of_likelihoods():
     model = LogisticRegression(firth=True).fit(X, y)
     robust = inference(model, X, y, cov="HC0")
     assert np.isfinite(robust.se).all()
+    np.testing.assert_allclose(robust.high, robust.coef + ndtri(0.975) * robust.se, rtol=1e-12)
+    assert "p-values are Wald's" in robust.notes[0]
     assert np.isnan(model.summary().stats["lr_p"])
+
+
+def test_inference_on_the_rows_of_the_fit_is_the_summary():
+    X, y = small_sample()
+    model = LogisticRegression(firth=True).fit(X, y)
+    left, right = inference(model, X, y), model.summary()
+    for key in ("se", "p", "low", "high"):
+        np.testing.assert_allclose(getattr(left, key), getattr(right, key), rtol=1e-7)
+    with pytest.raises(InvalidData, match=r"not at the maximum of Firth's likelihood of these rows.*cov='HC0'"):
+        inference(model, X[:30], y[:30])
+
+
+@pytest.mark.parametrize("distance", [1e-3, 1e-5, 3e-7])
+def test_nearly_dependent_columns(distance):
+    """The likelihood does not know in which coordinates it is written."""
+    X, y = small_sample(6, 60)
+    near = np.column_stack([X, X[:, 0] + distance * np.random.default_rng(0).normal(size=60)])
+    plain = near.copy()
+    plain[:, 2] = (near[:, 2] - near[:, 0]) / distance
+    expected, found = (LogisticRegression(firth=True).fit(rows, y) for rows in (plain, near))
+    assert found.solution_.converged
+    np.testing.assert_allclose(found.predict_proba(near), expected.predict_proba(plain), atol=1e-6)
+    ours, theirs = found.summary(), expected.summary()
+    np.testing.assert_allclose(ours.se[3] * distance, theirs.se[3], rtol=1e-2)
+    np.testing.assert_allclose(ours.p[3], theirs.p[3], rtol=1e-2)
+    np.testing.assert_allclose(ours.high[3] * distance, theirs.high[3], rtol=1e-2)
+
+
+def test_dependent_columns_change_no_prediction():
+    X, y = small_sample(7)
+    expected = LogisticRegression(firth=True).fit(X, y)
+    both = np.column_stack([X, X[:, 0] - X[:, 1]])
+    model = LogisticRegression(firth=True).fit(both, y)
+    assert model.solution_.converged
+    np.testing.assert_allclose(model.predict_proba(both), expected.predict_proba(X), atol=1e-9)
+    with pytest.raises(NotAvailable, match="'x0', 'x1', 'x2' do not vary or follow"):
+        model.summary()
+
+
+def test_a_warm_start():
+    X, y = small_sample()
+    model = LogisticRegression(firth=True, warm_start=True).fit(X, y)
+    coef, steps = model.coef_, model.n_iter_
+    model.fit(X, y)
+    assert model.n_iter_ <= 1 < steps
+    np.testing.assert_allclose(model.coef_, coef, rtol=1e-9)
+
+
+def test_ended_early():
+    X, y = small_sample()
+    with pytest.warns(ConvergenceWarning):
+        found = LogisticRegression(firth=True, max_iter=1).fit(X, y).summary()
+    assert np.isnan(found.p).all()
+    assert "ended early" in found.notes[1]

@@ -126,6 +126,18 @@ def test_offsets_of_a_million(solver, make):
     np.testing.assert_allclose(found.predict_proba(moved), expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_units_of_a_column(solver, factor):
+    X, y = credit(seed=11)
+    expected = LogisticRegression(C=np.inf, solver=solver).fit(X, y).predict_proba(X)
+    for column in (0, 6, X.shape[1] - 1):  # money, a common category, a rare one
+        scaled = X.copy()
+        scaled[:, column] *= factor
+        found = LogisticRegression(C=np.inf, solver=solver).fit(scaled, y)
+        np.testing.assert_allclose(found.predict_proba(scaled), expected, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("power", [-300, -150, 150, 300])
 @pytest.mark.parametrize("make", [np.array, csr_array])
 def test_numbers_whose_squares_do_not_exist(power, make):

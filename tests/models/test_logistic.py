@@ -174,6 +174,16 @@ def test_too_few_steps(solver, C):
     assert model.predict(X).shape == y.shape
 
 
+def test_gradient_steps_beyond_the_digits_of_the_loss():
+    """A gradient of 1e-8 changes the loss by 1e-16, which no float shows: the gradient itself must lead on."""
+    X, y = sample(300, 4, seed=12)
+    model = LogisticRegression(C=np.inf, solver="gradient", tol=1e-12).fit(X, y)
+    assert model.solution_.converged
+    np.testing.assert_allclose(model.coef_, LogisticRegression(C=np.inf).fit(X, y).coef_, rtol=1e-9)
+    with pytest.warns(ConvergenceWarning, match="no step lowers the loss any more.*raise tol"):
+        LogisticRegression(C=np.inf, solver="gradient", tol=1e-300, max_iter=5000).fit(X, y)
+
+
 @pytest.mark.parametrize("solver", [*SOLVERS, "gradient"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_warm_start_starts_there(solver, classes):
@@ -253,6 +263,7 @@ BAD = [
     ({}, np.arange(100), InvalidTarget, "looks like a regression target"),
     ({}, np.where(y2 > 0, 1.0, np.nan), InvalidTarget, "y contains NaN.*Drop those rows"),
     ({}, np.array(["a", None] * 50, dtype=object), InvalidTarget, "kinds NoneType, str.*Fill or convert"),
+    ({"firth": True, "solver": "lbfgs"}, y2, InvalidParameter, "firth=True with solver='lbfgs'.*Set solver='auto'"),
     ({"firth": True}, np.arange(100) % 3, InvalidParameter, "firth=True with 3 classes.*two classes at a time"),
     ({"class_weight": {0: 0.0, 1: 1.0}}, y2, InvalidTarget, "all rows of class 0 have weight 0.*positive weight"),
     ({"class_weight": "even"}, y2, InvalidParameter, "class_weight='even'.*Set one of them"),

@@ -16,10 +16,9 @@ def profile(solution: FirthSolution, level: float) -> tuple[Array, Array]:
 
     An end is where the maximum of the likelihood over all other coefficients has dropped by half the quantile of χ².
     """
-    assert solution.problem is not None
     drop = 0.5 * float(chdtri(1, 1.0 - level))
     with one_blas_thread():
-        ways = [_Way(solution, fixed) for fixed in solution.coordinates.matrix()]
+        ways = [_Way(solution, fixed) for fixed in solution.coordinates.matrix() @ solution.problem.basis]
         ends = np.array([[way.end(-1.0, drop), way.end(+1.0, drop)] for way in ways])
         tests = np.array([float(chdtrc(1, 2.0 * way.loss_at(0.0))) for way in ways])
     return ends, tests
@@ -29,7 +28,6 @@ class _Way:
     """One coefficient moved away from its estimate, all others following."""
 
     def __init__(self, solution: FirthSolution, fixed: Array) -> None:
-        assert solution.problem is not None
         self.problem, self.fixed, self.theta = solution.problem, fixed, solution.theta
         self.best = self.problem.look(self.theta).value
         self.estimate = float(fixed @ self.theta)

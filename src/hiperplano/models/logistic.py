@@ -22,7 +22,7 @@ from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, us
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.growth import growing_columns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of
+from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of, ways_out
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 
@@ -91,7 +91,7 @@ class LogisticRegression(LogisticClassifier):
         Weights of the classes; "balanced" gives each class the same total.
     firth : bool, default=False
         Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
-        small samples. Its penalty, ½·log det of the information, takes the place of C's.
+        small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         "newton" takes whole Hessians, "lbfgs" a sample's solution and Hessian and a few passes from there,
         "gradient" plain steps with a dynamic rate, for teaching. "auto" takes one of the first two.
@@ -177,7 +177,12 @@ class LogisticRegression(LogisticClassifier):
                     "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
                     "compare two classes at a time."
                 )
-            solution: Any = fit_firth(coded, **{key: control[key] for key in ("fit_intercept", "tol", "max_iter")})
+            if control.pop("solver") not in ("auto", "newton"):
+                raise InvalidParameter(
+                    f"LogisticRegression: firth=True with solver={self.solver!r}. Firth's likelihood is maximised by "
+                    "Newton's method. Set solver='auto'."
+                )
+            solution: Any = fit_firth(coded, start=self._start(classes), **control)
         else:
             solution = fit_likelihood(
                 coded,
@@ -241,10 +246,9 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     listed = ", ".join(repr(names[j]) for j in columns[:6])
     more = " and others" if len(columns) > 6 else ""
     kind = "separated" if complete else "separated in part (quasi-completely)"
-    remedy = "Set firth=True, or a finite C." if len(model.classes_) == 2 else "Set a finite C."
     warnings.warn(
         f"{name}: the classes are {kind} by {listed}{more}, so the likelihood has no maximum and coefficients would "
-        f"grow without end; they were stopped. {remedy}",
+        f"grow without end; they were stopped. {ways_out(len(solution.coef))}",
         SeparationWarning,
         stacklevel=users_level(),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design
-from hiperplano.solvers.least_squares.spread import column_spread
+from hiperplano.solvers.spread import column_spread
 
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again
 _FAR = 1e3  # a mean of so many standard deviations costs digits when rows are not centred

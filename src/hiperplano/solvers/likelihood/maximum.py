@@ -74,7 +74,7 @@ class LogisticSolution(Solution):
     @property
     def at_maximum(self) -> bool:
         """Whether the coefficients maximise the likelihood itself."""
-        return self.strength == 0 and not self.unbounded
+        return self.strength == 0 and self.converged
 
     def penalty_diagonal(self) -> Array:
         """What the penalty adds to the diagonal of one score's Hessian."""
@@ -120,6 +120,8 @@ def fit_likelihood(
             end.state.steps += before
         if strength == 0 and not end.unbounded:
             end = end._replace(unbounded=_runs_off(problem, end, tol))
+        if wanted and end.hessian is None:  # the plain way has none on its own
+            end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
     return _solution(problem, end, method, tol)
 
 
@@ -177,6 +179,11 @@ def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
     start = State(state.theta, state.value, state.gradient)
     further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * state.largest, _FURTHER), problem.evaluate)
     return state.largest <= tol and problem.movement(state.theta, further.theta) > 1.0
+
+
+def ways_out(n_scores: int) -> str:
+    """What to do about separated classes."""
+    return "Set firth=True, or a finite C." if n_scores == 1 else "Set a finite C."
 
 
 def sample_rows(design: Design, n_scores: int) -> Array | None:
@@ -254,7 +261,7 @@ def _solution(problem: Likelihood, end: Minimum, method: str, tol: float) -> Log
     elif unbounded:
         status = (
             f"Stopped after {state.steps} steps by {method}: coefficients grow without end while {left}. The classes "
-            "are probably separated, so that no finite maximum of the likelihood exists. Set firth=True, or a finite C."
+            f"are probably separated, so that no finite maximum of the likelihood exists. {ways_out(problem.n_scores)}"
         )
     elif state.stalled:
         status = (
