@@ -38,7 +38,8 @@ class LinearSVC(LinearClassifier):
         classes that is "ovr" with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
-        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows of many columns.
+        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
+        more than their columns.
     tol : float, default=1e-4
         Duality gap to reach, relative to the objective.
     max_iter : int, default=1000

@@ -186,6 +186,8 @@ class SmoothedClasses:
     centre: Array | None = None
     nearness: float = 0.0
 
+    squares = None  # its curvature is held as a matrix
+
     @property
     def _row(self) -> float:
         return float(self.tube.weight.mean()) / self.nearness
