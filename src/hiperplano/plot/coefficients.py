@@ -150,8 +150,7 @@ class CoefficientDisplay(Display):
         ax.set_ylim(height[-1] - 0.6, 0.6)
         if odds:
             ax.set_xscale("log")
-        ax.set_xlabel(self._words(odds))
-        self._remarks(ax, len(order))
+        ax.set_xlabel(self._words(odds, len(order)))
         quiet_frame(ax)
         if self.blocks:
             legend_above(ax)
@@ -166,18 +165,14 @@ class CoefficientDisplay(Display):
         ends = np.stack([middle - turn(self.low[number, order]), turn(self.high[number, order]) - middle])
         return middle, np.nan_to_num(ends)
 
-    def _words(self, odds: bool) -> str:
+    def _words(self, odds: bool, drawn: int) -> str:
         what = "odds ratio" if odds else "coefficient"
         per = " per standard deviation of the column" if self.scaled else ""
-        interval = "" if self.low is None else f", with {100 * self.level:g}% interval"
-        return f"{what}{per}{interval}"
-
-    def _remarks(self, ax: Any, drawn: int) -> None:
         left_out = len(self.names) - drawn
-        remarks = [f"{left_out} smaller ones are not drawn"] if left_out else []
+        remarks = [f"with {100 * self.level:g}% intervals"] if self.low is not None else []
         remarks += [self.note] if self.note else []
-        if remarks:
-            ax.set_title("; ".join(remarks), loc="right", fontsize="small", color=GREY)
+        remarks += [f"{left_out} smaller ones not drawn"] if left_out else []
+        return f"{what}{per}" + (f"\n({'; '.join(remarks)})" if remarks else "")
 
 
 def _with_intervals(model: Any, level: float) -> dict[str, Any]:

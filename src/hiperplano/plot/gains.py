@@ -151,7 +151,7 @@ class GainsDisplay(Display):
         ax = self._axes(ax)
         shown = thinned(len(self.share))
         across = self.share[shown]
-        style = {"color": colour(0), "lw": 2.0, "label": self.name or "model"} | kwargs
+        style = {"color": colour(0), "lw": 2.0, "zorder": 3, "label": self.name or "model"} | kwargs
         perfect = np.unique(np.append(np.linspace(0.0, 1.0, 200), self.prevalence))
         best = np.minimum(perfect / self.prevalence, 1.0)
         if kind == "gains":

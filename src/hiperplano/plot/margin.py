@@ -96,12 +96,14 @@ class MarginDisplay(Display):
         if start is None:
             return
         end = start + self.coef / (self.coef @ self.coef)
+        to_the_right = bool(self.coef[0] >= 0)
         arrow(ax, start, end, arrowstyle="<|-|>", color=INK, lw=1.1, mutation_scale=9)
         ax.annotate(
             f"1/‖w‖ = {number_text(self.width)}",
-            tuple((start + end) / 2),
-            xytext=(6, 0),
+            tuple(end),
+            xytext=(5 if to_the_right else -5, 0),
             textcoords="offset points",
+            ha="left" if to_the_right else "right",
             va="center",
             fontsize="small",
             color=INK,
@@ -110,24 +112,23 @@ class MarginDisplay(Display):
         )
 
     def _free_place(self, ax: Any) -> Array | None:
-        """A point of the plane inside the axes, with the margin plane in sight, far from all rows."""
+        """A point of the plane where arrow and words are inside the axes, and far from all rows."""
         low = np.array([ax.get_xlim()[0], ax.get_ylim()[0]])
         size = np.array([ax.get_xlim()[1], ax.get_ylim()[1]]) - low
         middle = low + size / 2
         start = middle - (middle @ self.coef + self.intercept) * self.coef / (self.coef @ self.coef)
         along = np.array([-self.coef[1], self.coef[0]]) / np.linalg.norm(self.coef)
         places = start + np.linspace(-1.0, 1.0, 81)[:, None] * along * np.linalg.norm(size)
-        middles = places + self.coef / (self.coef @ self.coef) / 2
-        inside = [((spot > low + 0.06 * size) & (spot < low + 0.82 * size)).all(axis=1) for spot in (places, middles)]
-        places, middles = places[inside[0] & inside[1]], middles[inside[0] & inside[1]]
+        ends = places + self.coef / (self.coef @ self.coef)
+        words = ends + np.array([0.14 if self.coef[0] >= 0 else -0.14, 0.0]) * size
+        shown = [((at > low + share * size) & (at < low + (1 - share) * size)).all(axis=1)
+                 for at, share in ((places, 0.02), (ends, 0.02), (words, 0.14))]  # fmt: skip
+        places, ends, words = (at[np.all(shown, axis=0)] for at in (places, ends, words))
         if not len(places):
             return None
-        # The words stand to the right of the arrow: rows there matter as much as rows at the arrow.
-        words = middles + np.array([0.12, 0.0]) * size
-        apart = [
-            np.linalg.norm((spot[:, None] - self.points.rows) / size, axis=2).min(axis=1) for spot in (middles, words)
-        ]
-        return np.asarray(places[int(np.argmax(np.minimum(*apart)))])
+        spots = places, ends, words
+        apart = [np.linalg.norm((spot[:, None] - self.points.rows) / size, axis=2).min(axis=1) for spot in spots]
+        return np.asarray(places[int(np.argmax(np.min(apart, axis=0)))])
 
 
 def _support(model: Any, points: Points, coef: Array, intercept: float) -> Array:

@@ -169,7 +169,7 @@ class PathDisplay(Display):
         if self.chosen is not None:
             below.plot([], [], color=INK, lw=1.0, ls=":", label=f"chosen: λ = {number_text(self.chosen)}")
         below.set(xlabel="λ, strength of the penalty on the mean loss", ylabel=self.error_name)
-        legend_above(below, 4)
+        legend_above(below)
         return self
 
     def _draw_coefficients(self, ax: Any, **kwargs: Any) -> None:
@@ -178,14 +178,20 @@ class PathDisplay(Display):
         named = np.argsort(-size, kind="stable")[: _NAMED if len(size) > _NAMED + 1 else len(size)]
         others = np.setdiff1d(np.arange(len(size)), named)
         ax.axhline(0.0, color=GREY, lw=0.8)
-        for position, column in enumerate(others):
-            style = {"color": GREY, "lw": 0.8, "alpha": 0.6, "label": None if position else f"{len(others)} smaller"}
-            ax.plot(self.strengths, self.coef[:, column], **style | kwargs)
         for number, column in enumerate(named):
             style = {"color": colour(number), "lw": 1.8, "label": self.names[column]}
             ax.plot(self.strengths, self.coef[:, column], **style | kwargs)
+        for position, column in enumerate(others):
+            style = {
+                "color": GREY,
+                "lw": 0.8,
+                "alpha": 0.6,
+                "zorder": 1,
+                "label": None if position else f"{len(others)} smaller",
+            }
+            ax.plot(self.strengths, self.coef[:, column], **style | kwargs)
         ax.set_ylabel("coefficient")
-        legend_above(ax, 4)
+        legend_above(ax)
 
 
 class _Plan(NamedTuple):

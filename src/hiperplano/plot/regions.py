@@ -137,7 +137,7 @@ class RegionsDisplay(Display):
         known = ax.get_legend_handles_labels()[0]
         if not known:
             known = [Patch(color=pale[k], label=name) for k, name in enumerate(self.points.classes)]
-        legend_above(ax, 4, [*known, *handles])
+        legend_above(ax, [*known, *handles])
         return self
 
 

@@ -12,7 +12,7 @@ from hiperplano.data.labels import encode_labels
 from hiperplano.data.validate import validate
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.plot.plane import Points, arrow, draw_level, ring
-from hiperplano.plot.style import GREY, INK, Display, colour, pyplot, quiet_frame
+from hiperplano.plot.style import GREY, INK, Display, colour, marker, pyplot, quiet_frame
 
 if TYPE_CHECKING:
     from hiperplano.models.replay import Step
@@ -102,10 +102,20 @@ class ReplayDisplay(Display):
                 )
         count = min(int(panels), len(self.steps))
         chosen = np.linspace(0, len(self.steps) - 1, count).round().astype(int) if count > 1 else np.array([0])
-        drawn = self._panels(ax, count, min(int(columns), count), (2.5, 2.6), share=True)
-        for panel, place in zip(drawn, chosen, strict=True):
+        rows = -(-count // int(columns))
+        across = -(-count // rows)
+        wide, high = np.ptp(self.points.limits(), axis=0)
+        drawn = self._panels(ax, count, across, (2.5, 2.3 * float(np.clip(high / wide, 0.5, 1.5)) + 0.7), share=True)
+        for position, (panel, place) in enumerate(zip(drawn, chosen, strict=True)):
             self._draw(panel, int(place), **kwargs)
-            panel.label_outer()
+            if position % across:
+                panel.set_ylabel("")
+            lowest = position + across >= count
+            panel.tick_params(labelbottom=lowest)
+            if not lowest:
+                panel.set_xlabel("")
+        if ax is None:
+            self.figure_.legend(handles=_keys(self.points), loc="outside upper left", ncols=5, frameon=False)
         return self
 
     def animate(self, *, interval: int = 700, **kwargs: Any) -> Any:
@@ -161,3 +171,19 @@ class ReplayDisplay(Display):
         if ((start < low) | (start > low + size)).any():
             return
         arrow(ax, start, start + _ARROW * size.min() * coef / np.linalg.norm(coef), color=INK, lw=1.4)
+
+
+def _keys(points: Points) -> list[Any]:
+    """What a legend of the strip explains, whatever the steps in it."""
+    from matplotlib.lines import Line2D
+
+    dots = [
+        Line2D([], [], color=colour(k), marker=marker(k), ls="", label=label) for k, label in enumerate(points.classes)
+    ]
+    ringed: dict[str, Any] = {"color": colour(_ACCENT), "marker": "o", "ms": 9, "mew": 2.0, "mfc": "none", "ls": ""}
+    return [
+        *dots,
+        Line2D([], [], **ringed, label="example"),
+        Line2D([], [], color=GREY, lw=1.2, ls="--", label="plane before"),
+        Line2D([], [], color=INK, lw=1.8, label="plane after"),
+    ]

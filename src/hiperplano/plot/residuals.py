@@ -192,8 +192,9 @@ class ResidualDisplay(Display):
             ax.annotate(
                 str(row),
                 (across[row], up[row]),
-                xytext=(-4 if to_the_left else 4, 3),
+                xytext=(-4 if to_the_left else 4, 0),
                 textcoords="offset points",
+                va="center",
                 ha="right" if to_the_left else "left",
                 fontsize="x-small",
             )

@@ -15,7 +15,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 INK, GREY = "#222222", "#8c8c8c"
 _MANY_POINTS = 2000  # beyond them a vector picture holds an image of them: smaller, and as sharp as can be seen
-_DRAWN = 1000
+_DRAWN = 1000  # points of a curve
+_LETTERS_PER_INCH, _KEY = 15.0, 4  # room in a legend, about
 
 
 def pyplot() -> Any:
@@ -74,13 +75,22 @@ def quiet_frame(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Any, columns: int = 3, handles: Any = None) -> None:
-    """A legend outside the axes, where it covers no data."""
-    words = {} if handles is None else {"handles": handles}
+def legend_above(ax: Any, handles: Any = None) -> None:
+    """A legend outside the axes, where it covers no data, in as many columns as their width has room for."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    width = ax.get_position().width * ax.figure.get_size_inches()[0]
+    columns = int(width * _LETTERS_PER_INCH / (longest + _KEY))
     ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2,
-        handlelength=1.6, columnspacing=1.4, **words,
-    )  # fmt: skip
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=max(1, min(columns, len(handles))),
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=1.6,
+        columnspacing=1.4,
+    )
 
 
 def colour(number: int) -> str:
