@@ -44,7 +44,7 @@ class RegionsDisplay(Display):
     >>> model = OneVsRestClassifier(LeastSquaresClassifier()).fit(X[:, :2], y)
     >>> display = RegionsDisplay.from_estimator(model, X[:, :2], y, resolution=50)
     >>> display.decided.shape, round(display.open_share, 2)
-    ((50, 50), 0.37)
+    ((50, 50), 0.29)
     """
 
     def __init__(self, *, across: Array, up: Array, decided: Array, open: Array, points: Points) -> None:

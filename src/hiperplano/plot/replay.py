@@ -81,20 +81,22 @@ class ReplayDisplay(Display):
         points = points._replace(codes=codes, classes=[str(one) for one in classes])
         return cls(steps=steps, points=points).plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, panels: int = 8, columns: int = 4, **kwargs: Any) -> Self:
+    def plot(self, ax: Any = None, *, panels: int | None = None, columns: int = 4, **kwargs: Any) -> Self:
         """Draw steps side by side.
 
         Parameters
         ----------
         ax : matplotlib axes, or as many as there are panels, optional
             New ones by default.
-        panels : int, default=8
-            Most steps to draw: if there are more, the first, the last and some evenly between.
+        panels : int, optional
+            Most steps to draw: if there are more, the first, the last and some evenly between. As many as there are
+            axes by default, or 8.
         columns : int, default=4
             Panels in a row of a new figure.
         **kwargs
             For matplotlib's `scatter`, of the points.
         """
+        panels = (8 if ax is None else np.size(ax)) if panels is None else panels
         for name, value in (("panels", panels), ("columns", columns)):
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise InvalidParameter(
