@@ -149,7 +149,7 @@ class CoefficientDisplay(Display):
         ax.set_yticks(height, [self.names[column] for column in order])
         ax.set_ylim(height[-1] - 0.6, 0.6)
         if odds:
-            ax.set_xscale("log")
+            _plain_logarithms(ax)
         ax.set_xlabel(self._words(odds, len(order)))
         quiet_frame(ax)
         if self.blocks:
@@ -173,6 +173,18 @@ class CoefficientDisplay(Display):
         remarks += [self.note] if self.note else []
         remarks += [f"{left_out} smaller ones not drawn"] if left_out else []
         return f"{what}{per}" + (f"\n({'; '.join(remarks)})" if remarks else "")
+
+
+def _plain_logarithms(ax: Any) -> None:
+    """A logarithmic axis with numbers as people write odds: 0.5, 1, 2."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    steps = (1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 8 * low else (1.0, 2.0, 5.0) if high < 500 * low else (1.0,)
+    ax.xaxis.set_major_locator(LogLocator(subs=steps))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def _with_intervals(model: Any, level: float) -> dict[str, Any]:

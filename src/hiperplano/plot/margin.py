@@ -121,8 +121,10 @@ class MarginDisplay(Display):
         places = start + np.linspace(-1.0, 1.0, 81)[:, None] * along * np.linalg.norm(size)
         ends = places + self.coef / (self.coef @ self.coef)
         words = ends + np.array([0.14 if self.coef[0] >= 0 else -0.14, 0.0]) * size
-        shown = [((at > low + share * size) & (at < low + (1 - share) * size)).all(axis=1)
-                 for at, share in ((places, 0.02), (ends, 0.02), (words, 0.14))]  # fmt: skip
+        shown = [
+            ((at > low + np.array(room) * size) & (at < low + (1.0 - np.array(room)) * size)).all(axis=1)
+            for at, room in ((places, (0.02, 0.02)), (ends, (0.02, 0.02)), (words, (0.14, 0.03)))
+        ]
         places, ends, words = (at[np.all(shown, axis=0)] for at in (places, ends, words))
         if not len(places):
             return None

@@ -107,7 +107,8 @@ class ReplayDisplay(Display):
         rows = -(-count // int(columns))
         across = -(-count // rows)
         wide, high = np.ptp(self.points.limits(), axis=0)
-        drawn = self._panels(ax, count, across, (2.5, 2.3 * float(np.clip(high / wide, 0.5, 1.5)) + 0.7), share=True)
+        height = 2.3 * float(np.clip(high / wide, 0.5, 1.5)) + 0.5 + 0.5 / rows
+        drawn = self._panels(ax, count, across, (2.5, height), share=True)
         for position, (panel, place) in enumerate(zip(drawn, chosen, strict=True)):
             self._draw(panel, int(place), **kwargs)
             if position % across:

@@ -186,9 +186,15 @@ class ResidualDisplay(Display):
 
     @staticmethod
     def _number(ax: Any, across: Array, up: Array, size: Array) -> None:
-        """Write the numbers of the rows with the largest sizes beside their points."""
+        """Write the numbers of the rows with the largest sizes beside their points, neighbours on different sides."""
+        spans = [np.nanmax(values) - np.nanmin(values) for values in (across, up)]
+        written: list[int] = []
         for row in np.argsort(-np.nan_to_num(size), kind="stable")[:_NUMBERED]:
-            to_the_left = across[row] > np.nanmean([np.nanmin(across), np.nanmax(across)])
+            to_the_left = bool(across[row] > np.nanmin(across) + spans[0] / 2)
+            for other in written:
+                near = abs(across[row] - across[other]) < 0.1 * spans[0] and abs(up[row] - up[other]) < 0.06 * spans[1]
+                to_the_left ^= bool(near)
+            written.append(int(row))
             ax.annotate(
                 str(row),
                 (across[row], up[row]),

@@ -78,14 +78,14 @@ def quiet_frame(ax: Any) -> None:
 def legend_above(ax: Any, handles: Any = None) -> None:
     """A legend outside the axes, where it covers no data, in as many columns as their width has room for."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    width = ax.get_position().width * ax.figure.get_size_inches()[0]
-    columns = int(width * _LETTERS_PER_INCH / (longest + _KEY))
+    room = ax.get_position().width * ax.figure.get_size_inches()[0] * _LETTERS_PER_INCH
+    needed = [len(str(handle.get_label())) + _KEY for handle in handles]
+    columns = len(handles) if sum(needed) <= room else int(room / max(needed))
     ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=max(1, min(columns, len(handles))),
+        ncols=max(1, columns),
         frameon=False,
         borderaxespad=0.2,
         handlelength=1.6,
