@@ -335,3 +335,28 @@ def test_probabilities_too_small_to_be_written():
     X, y = sample(classes=3)
     softmax = LogisticRegression().fit(X, y)
     np.testing.assert_allclose(np.exp(softmax.predict_log_proba(X)), softmax.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("row", [0, 3, 77_777, -1])
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_a_bad_number_in_a_large_table_is_found(bad, row, convert):
+    """Large tables are not searched beforehand: the sums of the fit must tell, wherever the number lies."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120_000, 10))
+    y = (X[:, 0] + rng.standard_normal(len(X)) > 0).astype(int)
+    X[row, 4] = bad
+    with pytest.raises(InvalidData, match=f"contains {'NaN' if np.isnan(bad) else 'infinity'} .*column 4"):
+        LogisticRegression().fit(convert(X), y)
+
+
+def test_many_classes_of_many_columns_reach_the_optimum_without_their_hessian():
+    """Where the whole Hessian is too dear, blocks of it must lead to the same answer."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 250)) @ (np.eye(250) + 0.05 * rng.standard_normal((250, 250)))
+    scores = X @ rng.normal(0, 0.15, (250, 9))
+    y = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
+    model = LogisticRegression(tol=1e-9).fit(X, y)
+    assert "for each class" in model.solution_.method
+    theirs = sklearn.linear_model.LogisticRegression(tol=1e-10, max_iter=5000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=2e-6)
