@@ -57,10 +57,10 @@ def logistic_summary(X: Array, y: Array) -> Answer:
     return Answer(model.coef_, model.intercept_, {"se": table.se, "p": table.p, "low": table.low, "high": table.high})
 
 
-def logistic_cv(X: Array, y: Array, Cs: Array, folds: int) -> Answer:
+def logistic_cv(X: Array, y: Array, Cs: Array, folds: int, tol: float) -> Answer:
     from hiperplano import LogisticRegressionCV
 
-    model = LogisticRegressionCV(Cs=Cs, cv=folds).fit(X, y)
+    model = LogisticRegressionCV(Cs=Cs, cv=folds, tol=tol).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"C": model.C_, "score": model.best_score_})
 
 

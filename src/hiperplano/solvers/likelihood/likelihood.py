@@ -134,7 +134,7 @@ class Likelihood:
         one = self.n_scores == 1 and self.coordinates.tame
         value, gradient, hessian = self._of_one_score(theta) if one else self._of_scores(theta)
         hessian /= self.total
-        hessian[np.diag_indices_from(hessian)] += np.tile(self._weights, self.n_scores)
+        hessian.flat[:: len(hessian) + 1] += np.tile(self._weights, self.n_scores)
         return (
             value / self.total + self.penalty_value(theta),
             self._seen(gradient) / self.total + self._weights * theta,

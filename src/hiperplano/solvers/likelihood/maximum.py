@@ -37,7 +37,8 @@ _DEAR = 2e10  # rows × parameters²: beyond it the Hessian of several classes i
 _BLOCK_ROWS = 15  # for each column, that blocks of it are measured on
 _SAMPLE_SHARE = 20  # one row of so many
 # Next step of scaled parameters at which they stand still; standard errors are about as accurate as that.
-_SETTLED, _SETTLED_SMALL, _SETTLED_PENALISED = 1e-7, 1e-12, 1e-4
+_SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
+_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
@@ -150,7 +151,7 @@ def _minimise(
         return "gradient with a dynamic rate", Minimum(gradient_descent(problem, theta, tol, max_iter))
     holdable = theta.size <= _MOST_PARAMETERS and not _is_dear(problem)
     if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
-        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if _is_small(problem) else _SETTLED)
+        return "Newton", newton(problem, theta, tol, max_iter, _settled(problem) if _is_small(problem) else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
     if holdable and rows is not None:
         theta, metric = _from_sample(problem, rows)
@@ -202,9 +203,9 @@ def _for_blocks(problem: Likelihood) -> Likelihood:
 
 def _settled(problem: Likelihood) -> float:
     """Where parameters stand still enough for standard errors."""
-    if _is_small(problem):
-        return _SETTLED_SMALL
-    return _SETTLED_PENALISED if problem.penalty.strength else _SETTLED
+    if problem.penalty.strength:
+        return _SETTLED_SMALL_PENALISED if _is_small(problem) else _SETTLED_PENALISED
+    return _SETTLED_SMALL if _is_small(problem) else _SETTLED
 
 
 def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
