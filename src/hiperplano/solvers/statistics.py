@@ -201,12 +201,11 @@ def _sampled_reference(design: Design, centred: bool) -> Reference:
     rows: slice | Array = slice(None, None, step)
     if design.weight is not None and not design.weight.all():
         rows = np.flatnonzero(design.weight)[::step]
-    targets = _reference(design.y[rows], centred)
     if _is_sparse(design):  # any other point would make the rows dense
-        return Reference.origin(design.n_columns).beside(targets)
+        return Reference.origin(design.n_columns).beside(_reference(design.y[rows], centred))
     sample = design.take(rows)
     sample = sample if isinstance(sample, np.ndarray) else sample.toarray()
-    return _reference(sample.astype(np.float64), centred).beside(targets)
+    return _reference(np.column_stack([sample, design.y[rows]]).astype(np.float64, copy=False), centred)
 
 
 def _reference(values: Array, centred: bool) -> Reference:

@@ -179,8 +179,11 @@ def _unique(
     z = factor.backward(factored.right[:, which])
     coef = _in_units(z, factor, plain.target_unit[which])
     if squared:
-        noise = _noise(plain, equations.cross[:, which], z, which, design.n_rows)
-        error = EPS * factor.condition**2 * plain.cancelled * _cancellation(plain, which, coef, noise)
+        rounding = EPS * factor.condition**2 * plain.cancelled
+        error = rounding * _cancellation(plain, which, coef)
+        if error > _ENOUGH:
+            noise = _noise(plain, equations.cross[:, which], z, which, design.n_rows)
+            error = rounding * _cancellation(plain, which, coef, noise)
         if error <= _ENOUGH:
             gap = _relative(equations.cross[:, which] - equations.gram @ z, equations.cross[:, which])
             return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
@@ -245,8 +248,8 @@ def _nonnegative(factored: Factorised, found: Directions | None, which: Array, u
     return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, dependent)
 
 
-def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Array) -> float:
-    """How much larger than the intercept the terms are whose difference it is; 1 without intercept.
+def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Array | float = 0.0) -> float:
+    """How much larger than the intercept the terms are whose difference it is.
 
     An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
     """
