@@ -1,0 +1,5 @@
+"""`hiperplano compare`."""
+
+
+def compare() -> None:
+    """x."""

@@ -1,0 +1,5 @@
+"""`hiperplano demo`."""
+
+
+def demo() -> None:
+    """x."""

@@ -1,0 +1,5 @@
+"""`hiperplano evaluate`."""
+
+
+def evaluate() -> None:
+    """x."""

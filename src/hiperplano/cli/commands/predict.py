@@ -1,0 +1,5 @@
+"""`hiperplano predict`."""
+
+
+def predict() -> None:
+    """x."""

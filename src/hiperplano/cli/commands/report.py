@@ -1,0 +1,5 @@
+"""`hiperplano report`."""
+
+
+def report() -> None:
+    """x."""

@@ -1,0 +1,5 @@
+"""`hiperplano separable`."""
+
+
+def separable() -> None:
+    """x."""
