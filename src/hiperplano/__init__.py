@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hiperplano.models.replay import Step, replay
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.models.svm import LinearSVC, LinearSVR
+    from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
@@ -100,6 +101,7 @@ _HOME = {
     "separability": "evidence.separability",
     "signed_distance": "decision.geometry",
     "votes": "decision.votes",
+    "write_report": "report.page",
 }
 
 __all__ = [
@@ -157,6 +159,7 @@ __all__ = [
     "separability",
     "signed_distance",
     "votes",
+    "write_report",
 ]
 
 
