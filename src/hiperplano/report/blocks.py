@@ -39,6 +39,14 @@ class Formula:
 
 
 @dataclass(frozen=True)
+class Code:
+    """Text for machines, letter by letter."""
+
+    text: str
+    kind: ClassVar[str] = "code"
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of cells; the first cell of each names the row."""
 
@@ -84,10 +92,11 @@ class Cutoffs:
     costs: tuple[float, float]
     data: dict[str, Any]
     start: int
+    at: Number
     kind: ClassVar[str] = "cutoffs"
 
 
-Block = Words | Notice | Formula | Table | Figures | Cutoffs
+Block = Words | Notice | Formula | Code | Table | Figures | Cutoffs
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,9 @@ def count(value: Any) -> Number:
 
 
 def column(heading: str, values: Array) -> list[Number]:
-    """The numbers of a column in one style."""
+    """The numbers of a column of a summary: p-values and test statistics in the summary's own style."""
+    if heading not in ("p", "t", "z"):
+        return [measure(value) for value in np.ravel(values).tolist()]
     texts = column_text(heading, values)
     return [Number(float(v), _minus(text)) for v, text in zip(np.ravel(values).tolist(), texts, strict=True)]
 

@@ -12,17 +12,18 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.language.catalogue import LANGUAGES, speaking, words
 from hiperplano.report.blocks import Glance, Page, Section
 from hiperplano.report.figures import count, decimal, measure, share
+from hiperplano.report.kinds import kind_of
 from hiperplano.report.metrics import class_metrics, regression_metrics
 from hiperplano.report.render import render
 from hiperplano.report.sections.certificate import certificate_section
 from hiperplano.report.sections.classes import classes_section
 from hiperplano.report.sections.coefficients import coefficients_section, read_coefficients
 from hiperplano.report.sections.data import data_section
-from hiperplano.report.sections.model import model_section, sentence
+from hiperplano.report.sections.model import model_section
 from hiperplano.report.sections.origin import origin_section
 from hiperplano.report.sections.ranking import Ranking, ranking_section
 from hiperplano.report.sections.residuals import residuals_section
-from hiperplano.report.sections.stability import score_index, stability_section
+from hiperplano.report.sections.stability import score_shift, stability_section
 from hiperplano.report.subject import Subject, understand
 
 _ = words("report")
@@ -111,14 +112,25 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
         stability_section(subject, ranking),
         origin_section(subject, provenance),
     ]
-    name = type(subject.anatomy.linear).__name__
+    name = kind_of(subject.anatomy.linear).name
     return Page(
-        title=_("{name} for {target}", name=name, target=subject.target),
-        lead=sentence(subject),
+        title=f"{name} · {subject.target}",
+        lead=_lead(subject),
         glances=_glances(subject, ranking),
         sections=sections,
         language=language,
     )
+
+
+def _lead(subject: Subject) -> str:
+    n = count(subject.validation.n).text
+    if subject.training is None:
+        told = _("Judged on {n} rows.", n=n)
+    else:
+        told = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
+    if subject.task == "two classes":
+        told += " " + _("It looks for {label}.", label=subject.positive)
+    return told
 
 
 def _validation(subject: Subject) -> tuple[Section, Ranking | None]:
@@ -145,7 +157,7 @@ def _glances(subject: Subject, ranking: Ranking | None) -> list[Glance]:
         return [accuracy, f1, Glance(_("Classes"), count(len(subject.classes))), rows]
     last = rows
     if subject.training is not None:
-        last = Glance("PSI", decimal(score_index(subject)), _("of the score, from training to validation"))
+        last = Glance("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
     return [
         Glance("AUC", decimal(ranking.scores.auc), _("area under the ROC curve")),
         Glance("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),

@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.report.charts.scale import Scale, tick_texts, ticks
 from hiperplano.report.charts.svg import Markup, element, group, place
 
-WIDTH, HEIGHT = 420.0, 300.0
+WIDTH, WIDE, HEIGHT = 420.0, 640.0, 300.0
 _LETTER = 6.1  # width of a letter of 11 pixels, about
 
 
@@ -31,7 +31,7 @@ class Picture:
         Whether numbers at the axes are shares.
     names : list of str
         Instead of numbers, one name for each of 0, 1, … on the vertical axis.
-    height : float
+    height, width : float
     """
 
     name: str
@@ -45,14 +45,15 @@ class Picture:
     y_percent: bool = False
     names: list[str] = field(default_factory=list)
     height: float = HEIGHT
+    width: float = WIDTH
     marks: list[Markup] = field(default_factory=list, repr=False)
     legend: list[tuple[str, str]] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         left = 50.0
         if self.names:
-            left = min(150.0, 14.0 + _LETTER * max(len(_short(name)) for name in self.names))
-        self.left, self.right, self.top, self.bottom = left, WIDTH - 12.0, 28.0, self.height - 42.0
+            left = min(170.0, 14.0 + _LETTER * max(len(_short(name)) for name in self.names))
+        self.left, self.right, self.top, self.bottom = left, self.width - 12.0, 28.0, self.height - 42.0
         self.across = Scale(*self.x, self.left, self.right)
         self.upward = Scale(*self.y, self.bottom, self.top)
 
@@ -115,7 +116,7 @@ class Picture:
             self._axes(),
             *self.marks,
             self._legend(),
-            viewBox=f"0 0 {place(WIDTH)} {place(self.height)}",
+            viewBox=f"0 0 {place(self.width)} {place(self.height)}",
             role="img",
             aria_labelledby=ids,
             class_="picture",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,7 +13,7 @@ from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.summary import Summary
 from hiperplano.language.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Notice, Section, Table, Words
-from hiperplano.report.charts.picture import Picture
+from hiperplano.report.charts.picture import WIDE, Picture
 from hiperplano.report.charts.scale import reach
 from hiperplano.report.columns import draw
 from hiperplano.report.figures import column, count
@@ -40,6 +40,8 @@ class Coefficients:
         What each score is for; one empty name where there is one score.
     coef : ndarray of shape (blocks, d)
     intercept : ndarray of shape (blocks,)
+    turned : bool
+        Whether signs are the other way round than in the model, whose second class is not the positive one.
     spread : ndarray of shape (d,)
         Standard deviations of the columns.
     summary : Summary or None
@@ -55,6 +57,7 @@ class Coefficients:
     spread: Array
     summary: Summary | None = field(repr=False, default=None)
     missing: str = ""
+    turned: bool = False
 
     @property
     def effect(self) -> Array:
@@ -77,7 +80,9 @@ def read_coefficients(subject: Subject) -> Coefficients | None:
             summary = linear.summary()
         except HiperplanoError as problem:
             why = str(problem)
+    turned = subject.task == "two classes" and subject.validation.positive == 0
     if summary is not None:
+        summary = _turned(summary) if turned else summary
         table, names = np.atleast_2d(summary.coef), summary.blocks or [""]
         has_level = summary.names[:1] == ["intercept"]
         coef = table[:, 1:] if has_level else table
@@ -85,8 +90,14 @@ def read_coefficients(subject: Subject) -> Coefficients | None:
     else:
         coef = np.atleast_2d(np.asarray(linear.coef_, dtype=np.float64))
         intercept = np.broadcast_to(np.atleast_1d(np.asarray(linear.intercept_, dtype=np.float64)), len(coef))
+        coef, intercept = (-coef, -intercept) if turned else (coef, intercept)
         names = [""] if len(coef) == 1 else subject.classes
-    return Coefficients(subject.names, list(names), coef, intercept, _spread(subject.made_on), summary, why)
+    return Coefficients(subject.names, list(names), coef, intercept, _spread(subject.made_on), summary, why, turned)
+
+
+def _turned(summary: Summary) -> Summary:
+    """For the other of two classes."""
+    return replace(summary, coef=-summary.coef, statistic=-summary.statistic, low=-summary.high, high=-summary.low)
 
 
 def _spread(sample: Sample) -> Array:
@@ -103,7 +114,7 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
     title = _("Coefficients")
     if found is None:
         return Section("coefficients", title, _means(subject))
-    blocks: list[Block | Heading] = [Words(_sentence(found))]
+    blocks: list[Block | Heading] = [Words(_sentence(subject, found))]
     if found.missing:
         blocks.append(Notice(said(found.missing)))
     shown = min(len(found.blocks), _MOST_BLOCKS)
@@ -123,11 +134,17 @@ def _block_name(name: str) -> str:
     return _("{first} against {second}", first=first, second=second) if middle else name
 
 
-def _sentence(found: Coefficients) -> str:
+def _sentence(subject: Subject, found: Coefficients) -> str:
     told = _("A coefficient is what one unit of its column adds to the score, the others unchanged.")
     told += " " + _("The picture shows what one standard deviation adds, so that columns of any unit can be compared.")
     if isinstance(found.summary, OddsSummary):
         told += " " + _("The odds ratio is the factor by which one unit multiplies the odds.")
+    if subject.task == "two classes":
+        told += " " + _("A positive one speaks for {label}.", label=subject.positive)
+    if found.turned:
+        told += " " + _(
+            "In the model itself, whose second class is {label}, signs are the other way round.", label=subject.negative
+        )
     return told
 
 
@@ -150,7 +167,8 @@ def _picture(found: Coefficients, block: int) -> Figure:
         y=(-0.7, len(kept) - 0.3),
         x_label=_("change of the score for one standard deviation"),
         names=[found.names[j] for j in kept.tolist()],
-        height=80.0 + 19.0 * len(kept),
+        height=80.0 + 20.0 * len(kept),
+        width=WIDE,
     )
     picture.rule(0.0, "chance")
     if known.any():

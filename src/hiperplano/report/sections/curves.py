@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hiperplano.data.design import Array
 from hiperplano.language.catalogue import words
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Figure
@@ -59,6 +60,31 @@ def ks_figure(curve: ConfusionCurve, scores: RankingScores, classes: tuple[str, 
     picture.line(cuts, low, "first", classes[0])
     picture.line(cuts, high, "second", classes[1])
     return Figure(picture.svg(), _("KS: how much of each class lies up to each score."))
+
+
+def spread_figure(score: Array, positive: Array, classes: tuple[str, str], chances: bool) -> Figure:
+    """How the scores of each class are spread."""
+    low, high = np.quantile(score, [0.0, 0.995]).tolist()
+    limits = (low, high) if low < high else reach(score)
+    shares = []
+    for rows in (score[~positive], score[positive]):
+        heights, edges = np.histogram(rows, bins=40, range=limits)
+        shares.append(heights / max(len(rows), 1))
+    picture = Picture(
+        "spread",
+        _("Distribution of the score"),
+        _("Scores of {negative} and of {positive}, as shares of each class.", negative=classes[0], positive=classes[1]),
+        x=reach(edges, margin=0.02),
+        y=(0.0, float(max(each.max() for each in shares)) * 1.06),
+        x_label=_("probability") if chances else _("score"),
+        y_label=_("share of the class"),
+        y_percent=True,
+    )
+    for heights, style, label in zip(shares, ("first half", "second half"), classes, strict=True):
+        picture.steps(edges, heights, style, label)
+    return Figure(
+        picture.svg(), _("Scores of each class. The less they overlap, the better the model tells them apart.")
+    )
 
 
 def gains_figure(curve: ConfusionCurve) -> Figure:

@@ -19,7 +19,7 @@ from hiperplano.report.subject import Subject
 _ = words("report")
 
 _PLACES = 100  # of the slider, by share of rows; as many again by value
-_DIGITS = 4  # of a cut-off on the slider, so that the number shown is the number used
+_DIGITS = 4  # decimals of a cut-off on the slider, in units of the scores' range
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,21 @@ def choose(subject: Subject) -> Choice:
     sample = subject.validation
     chances = sample.probabilities is not None
     if subject.costs is not None:
-        costs = _positive_last(subject.costs, sample.positive)
-        return _by_costs(subject, costs)
+        return _by_costs(subject, _positive_last(subject.costs, sample.positive))
     decider = subject.anatomy.decider
     costs = _positive_last(np.asarray(getattr(decider, "costs_", 1.0 - np.eye(2)))[:2], sample.positive)
-    own = 0.5 if chances else 0.0
     if hasattr(decider, "cutoff_"):
         return _tuned(subject, float(decider.cutoff_), costs)
-    if hasattr(decider, "costs_") and chances and len(decider.costs_) == 2:
-        odds = odds_cutoff(costs)
-        return Choice(odds / (1 + odds), _("the cut-off of Bayes' rule for the costs of the model"), costs)
+    if hasattr(decider, "costs_"):
+        return _by_costs(subject, costs)
+    own = 0.5 if chances else 0.0
     # A tie goes to the first class: where that is the positive one, the cut-off itself counts as above.
     own = own if sample.positive == 1 else float(np.nextafter(own, -np.inf))
     return Choice(own, _("the model's own cut-off"), costs)
 
 
 def _by_costs(subject: Subject, costs: Array) -> Choice:
-    if subject.validation.probabilities is not None:
+    if subject.validation.probabilities is not None and costs[1, 0] > costs[0, 0] and costs[0, 1] > costs[1, 1]:
         odds = odds_cutoff(costs)
         return Choice(odds / (1 + odds), _("the cut-off of Bayes' rule for the given costs"), costs)
     rows = subject.made_on
@@ -68,7 +66,10 @@ def _tuned(subject: Subject, cutoff: float, costs: Array) -> Choice:
     sample, decider = subject.validation, subject.anatomy.decider
     reason = _("the cut-off that the model tuned on out-of-fold scores")
     if sample.probabilities is None:
-        return Choice(cutoff if sample.positive == 1 else -cutoff, reason, costs)
+        cutoff = float(
+            np.clip(cutoff if sample.positive == 1 else -cutoff, sample.score.min() - 1, sample.score.max() + 1)
+        )
+        return Choice(cutoff, reason, costs)
     decided = np.asarray(decider.predict(sample.coded) == decider.classes_[sample.positive])
     edges = sample.score[decided].min(initial=np.inf), sample.score[~decided].max(initial=-np.inf)
     middle = float(np.clip(edges[0], 0, 1) / 2 + np.clip(edges[1], 0, 1) / 2)
@@ -83,14 +84,11 @@ def cutoff_block(subject: Subject, choice: Choice) -> list[Block]:
     """The interactive table; it says the same without a script, at the chosen cut-off."""
     sample = subject.validation
     cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
-    curve = confusion_at(sample.is_positive, sample.score, np.append(cuts, choice.cutoff))
-    start = int(np.abs(cuts - choice.cutoff).argmin())
-    # The chosen cut-off stands on the page unrounded; the slider's place nearest to it takes its counts.
-    for values in (curve.tn, curve.fp, curve.fn, curve.tp):
-        values[start] = values[-1]
+    curve = confusion_at(sample.is_positive, sample.score, cuts)
+    start = int(np.flatnonzero(cuts == choice.cutoff)[0])
     data = {
         "cutoffs": cuts.tolist(),
-        **{name: getattr(curve, name)[:-1].tolist() for name in ("tn", "fp", "fn", "tp")},
+        **{name: getattr(curve, name).tolist() for name in ("tn", "fp", "fn", "tp")},
         "right": [float(choice.costs[0, 0]), float(choice.costs[1, 1])],
     }
     wrong = float(choice.costs[1, 0]), float(choice.costs[0, 1])
@@ -105,7 +103,10 @@ def cutoff_block(subject: Subject, choice: Choice) -> list[Block]:
         blocks.append(Notice(_("The model may also leave a row undecided; the table decides every row.")))
     table = _confusion(subject, curve, start)
     rates = _rates(curve, start, choice.costs, sample.n)
-    return [*blocks, Cutoffs(subject.positive, subject.negative, table, rates, wrong, data, start)]
+    return [
+        *blocks,
+        Cutoffs(subject.positive, subject.negative, table, rates, wrong, data, start, measure(choice.cutoff)),
+    ]
 
 
 def _rejects(subject: Subject) -> bool:
@@ -114,13 +115,16 @@ def _rejects(subject: Subject) -> bool:
 
 
 def _slider(score: Array, chosen: float, chances: bool) -> Array:
-    """Round numbers: evenly by share of rows and evenly by value, and the chosen one."""
+    """Round numbers, evenly by share of rows and evenly by value, and the chosen one as it is."""
     low, high = (0.0, 1.0) if chances else (float(score.min()), float(score.max()))
+    if not low < high:
+        return np.array([chosen])
     quantiles = np.quantile(score, np.linspace(0, 1, _PLACES + 1))
-    step = 10.0 ** (np.floor(np.log10(max(high - low, 1e-300))) - _DIGITS + 1)
+    step = 10.0 ** (np.floor(np.log10(high - low)) - _DIGITS)
     every = np.round(np.concatenate([quantiles, np.linspace(low, high, _PLACES + 1)]) / step)
-    every = np.unique(np.append(every, np.round(chosen / step)))
-    return np.asarray([float(f"{value * step:.12g}") for value in every.tolist()])
+    rounded = [float(f"{value * step:.12g}") for value in np.unique(every).tolist()]
+    apart = [value for value in rounded if abs(value - chosen) > step / 2]
+    return np.asarray(sorted([*apart, chosen]))
 
 
 def _confusion(subject: Subject, curve: ConfusionCurve, at: int) -> Table:

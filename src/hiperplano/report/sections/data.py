@@ -86,7 +86,7 @@ def _histogram(target: str, values: Array) -> Figure:
         x_label=target,
         y_label=_("rows"),
     )
-    picture.steps(edges, heights, "first")
+    picture.steps(edges, heights, "first solid")
     return Figure(picture.svg(), _("Distribution of the target."))
 
 

@@ -14,7 +14,7 @@ from hiperplano.metrics.ranking import ConfusionCurve, RankingScores, confusion_
 from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words
 from hiperplano.report.figures import Number, count, decimal, share
 from hiperplano.report.sections.calibration import calibrate, calibration_figure
-from hiperplano.report.sections.curves import gains_figure, ks_figure, lift_figure, roc_figure
+from hiperplano.report.sections.curves import gains_figure, ks_figure, lift_figure, roc_figure, spread_figure
 from hiperplano.report.sections.cutoffs import choose, cutoff_block
 from hiperplano.report.subject import Sample, Subject
 
@@ -65,18 +65,18 @@ def ranking_section(subject: Subject) -> tuple[Section, Ranking]:
             "All validation rows are of class {label}: curves that compare two classes cannot be drawn.", label=only
         )
         return Section("validation", _("Validation"), [Notice(told, "bad"), *_cutting(subject, ranking)]), ranking
+    classes, chances = (subject.negative, subject.positive), sample.probabilities is not None
     figures = [
         roc_figure(ranking.curve, ranking.scores.auc),
-        ks_figure(
-            ranking.curve, ranking.scores, (subject.negative, subject.positive), sample.probabilities is not None
-        ),
+        ks_figure(ranking.curve, ranking.scores, classes, chances),
         gains_figure(ranking.curve),
         lift_figure(ranking.curve),
     ]
     blocks: list[Block | Heading] = [Words(_sentence(subject, ranking))]
-    if sample.probabilities is not None:
+    if chances:
         calibration = calibrate(sample.is_positive, sample.score)
         figures.append(calibration_figure(calibration, subject.positive))
+    figures.append(spread_figure(sample.score, sample.is_positive, classes, chances))
     blocks += [Figures(figures), _bands(subject, sample)]
     blocks += _cutting(subject, ranking)
     return Section("validation", _("Validation"), blocks), ranking

@@ -74,7 +74,7 @@ def _against_fitted(fitted: Array, residuals: Array) -> Figure:
     )
     picture.points(x, y, "first faint", size=2.0)
     picture.rule(0.0, "chance", upright=False)
-    edges = np.unique(np.quantile(fitted, np.linspace(0, 1, 21)))
+    edges = np.unique(np.quantile(fitted, np.linspace(0, 1, int(np.clip(len(fitted) // 30, 3, 20)) + 1)))
     if len(edges) > 3:
         band = np.searchsorted(edges[1:-1], fitted, side="right")
         size = np.bincount(band, minlength=len(edges) - 1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.special import chdtri
 
 from hiperplano.data.design import Array
 from hiperplano.language.catalogue import words
@@ -36,7 +39,8 @@ def stability_section(subject: Subject, validated: Ranking | None) -> Section:
 def _sentence() -> str:
     return _(
         "The population stability index (PSI) compares how training and validation rows are spread over ten bands of "
-        "the training rows: below 0.1 nothing has moved, above 0.25 the population is another one."
+        "the training rows: below 0.1 nothing has moved, above 0.25 the population is another one. Small "
+        "samples differ by chance, which the judgement allows for."
     )
 
 
@@ -63,26 +67,34 @@ def _metrics(subject: Subject, training: Sample, validated: Ranking | None) -> T
 
 
 def _compared(label: str, training: Number, validation: Number) -> list[Cell]:
-    return [label, training, validation, measure(validation.value - training.value)]
+    difference = validation.value - training.value
+    return [label, training, validation, decimal(difference, 4) if abs(difference) < 10 else measure(difference)]
 
 
 def _indices(subject: Subject, training: Sample) -> Table:
     before, after = (
         read_columns(draw(sample.X, _DRAWN_ROWS), MOST_COLUMNS) for sample in (training, subject.validation)
     )
-    found = [(one.name, _index(one, other), one, other) for one, other in zip(before, after, strict=True)]
-    found.sort(key=lambda each: -each[1])
+    found = [(one.name, compare(one, other), one, other) for one, other in zip(before, after, strict=True)]
+    found.sort(key=lambda each: -each[1].psi)
     rows: list[list[Cell]] = []
     if subject.task != "many classes":
-        index = score_index(subject)
+        index = score_shift(subject)
         name = _("prediction") if subject.task == "regression" else _("score")
-        rows.append([_("The {name} of the model", name=name), decimal(index), _judged(index), "", ""])
+        rows.append([_("The {name} of the model", name=name), *_shown(index), "", ""])
     for name, index, one, other in found:
-        rows.append([name, decimal(index), _judged(index), _gone(one), _gone(other)])
+        rows.append([name, *_shown(index), _gone(one), _gone(other)])
     note = ""
     if max(training.n, subject.validation.n) > _DRAWN_ROWS:
         note = _("From {n} rows of each, drawn at random.", n=count(_DRAWN_ROWS).text)
-    headings = [_("Column"), "PSI", _("Judgement"), _("Missing, training"), _("Missing, validation")]
+    headings = [
+        _("Column"),
+        "PSI",
+        _("By chance up to"),
+        _("Judgement"),
+        _("Missing, training"),
+        _("Missing, validation"),
+    ]
     return Table(_("Population stability"), headings, rows, note, name="stability")
 
 
@@ -91,29 +103,46 @@ def _gone(column: Column) -> Number:
     return share(column.missing / len(np.asarray(values)))
 
 
-def _judged(index: float) -> str:
-    if index < _MOVED:
+def _shown(shift: Shift) -> list[Cell]:
+    return [decimal(shift.psi), decimal(shift.chance), _judged(shift)]
+
+
+def _judged(shift: Shift) -> str:
+    if shift.psi < max(_MOVED, shift.chance):
         return _("stable")
-    return _("moved") if index < _CHANGED else _("changed")
+    return _("moved") if shift.psi < _CHANGED else _("changed")
 
 
-def score_index(subject: Subject) -> float:
-    """The index of the score, or of the prediction."""
+class Shift(NamedTuple):
+    """A stability index, and how large chance alone makes it once in twenty times."""
+
+    psi: float
+    chance: float
+
+
+def score_shift(subject: Subject) -> Shift:
+    """Of the score, or of the prediction."""
     assert subject.training is not None
     values = [
         np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
         for sample in (subject.training, subject.validation)
     ]
-    return _index(*(Column("", draw(each[:, None], _DRAWN_ROWS)[:, 0]) for each in values))
+    return compare(*(Column("", draw(each[:, None], _DRAWN_ROWS)[:, 0]) for each in values))
 
 
-def _index(before: Column, after: Column) -> float:
-    """Missing values are a band of their own; half a row is added to each, so that an empty one is not infinite."""
+def compare(before: Column, after: Column) -> Shift:
+    """Missing values are a band of their own; half a row is added to each, so that an empty one is not infinite.
+
+    Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared
+    variable with k − 1 degrees of freedom.
+    """
     if before.numbers is not None and after.numbers is not None:
         counts = _banded(before.numbers, after.numbers)
     else:
         counts = _counted(before, after)
-    return population_stability_index(*counts, bins=None, smoothing=0.5)
+    bands = int(np.count_nonzero(counts[0] + counts[1]))
+    spread = float(chdtri(max(bands - 1, 1), 0.05)) * sum(1.0 / float(each.sum()) for each in counts)
+    return Shift(population_stability_index(*counts, bins=None, smoothing=0.5), spread if bands > 1 else 0.0)
 
 
 def _banded(before: Array, after: Array) -> tuple[Array, Array]:

@@ -45,6 +45,7 @@
     const text = size >= 1e4 ? grouped(size.toFixed(0)) : String(Number(size.toPrecision(5)));
     return (value < 0 ? "−" : "") + text;
   };
+  const cut = (i) => String(Number(data.cutoffs[i].toPrecision(5))).replace("-", "−");
   const put = (node, value, text) => { node.value = String(value); node.textContent = text; };
   const rate = (name, part, all) => put(at("rate-" + name).querySelector("data"), all ? part / all : NaN, percent(part, all));
   const price = (id) => { const value = at(id).valueAsNumber; return value >= 0 ? value : 0; };
@@ -61,10 +62,10 @@
     rate("fallout", fp, fp + tn);
     rate("precision", tp, tp + fp);
     put(at("rate-total").querySelector("data"), total(i), money(total(i)));
-    at("cutoff-value").textContent = String(data.cutoffs[i]).replace("-", "−");
-    at("cutoff").setAttribute("aria-valuetext", String(data.cutoffs[i]));
+    put(at("cutoff-value").firstElementChild, data.cutoffs[i], cut(i));
+    at("cutoff").setAttribute("aria-valuetext", cut(i));
     data.cutoffs.forEach((_, k) => { if (k === 0 || total(k) < total(cheapest)) cheapest = k; });
-    at("best-cutoff").textContent = String(data.cutoffs[cheapest]).replace("-", "−");
+    at("best-cutoff").textContent = cut(cheapest);
     at("best-cost").textContent = money(total(cheapest));
   };
   ["cutoff", "cost-fp", "cost-fn"].forEach((id) => at(id).addEventListener("input", show));
