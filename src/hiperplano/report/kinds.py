@@ -53,23 +53,21 @@ def _regressions() -> dict[str, tuple[str, str]]:
 
 def _probabilities() -> dict[str, tuple[str, str]]:
     logistic = _(
-        "The log-odds are a weighted sum of the columns, with the coefficients under which the observed classes are most "
-        "likely."
+        "The log-odds are a weighted sum of the columns, with the coefficients under which the observed classes are "
+        "most likely."
     )
     return {
         "LogisticRegression": (_("Logistic regression"), logistic),
         "LogisticRegressionCV": (_("Logistic regression"), f"{logistic} {_chosen()}"),
         "LinearDiscriminantAnalysis": (
             _("Linear discriminant analysis"),
-            _(
-                "Classes are taken as Gaussian clouds of one shape, so that the boundary between two of them is a plane."
-            ),
+            _("Classes are taken as Gaussian clouds of one shape, so that boundaries between them are planes."),
         ),
         "QuadraticDiscriminantAnalysis": (
             _("Quadratic discriminant analysis"),
             _(
-                "Classes are taken as Gaussian clouds, each of a shape of its own, so that boundaries are curved and no "
-                "column has a single coefficient."
+                "Classes are taken as Gaussian clouds, each of a shape of its own, so that boundaries are curved and "
+                "no column has a single coefficient."
             ),
         ),
     }

@@ -22,7 +22,7 @@ from hiperplano.report.verdict import said
 
 _ = words("report")
 
-_DRAWN_ROWS = 100_000  # for the spread of columns
+_DRAWN_ROWS = 50_000  # for the spread of columns
 _MOST_ROWS = 200
 _MOST_BARS = 25
 _MOST_BLOCKS = 12

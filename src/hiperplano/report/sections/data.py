@@ -16,7 +16,7 @@ from hiperplano.report.subject import Sample, Subject
 _ = words("report")
 
 MOST_COLUMNS = 300
-DRAWN_ROWS = 100_000  # enough for a histogram; sums and extremes are of all rows
+DRAWN_ROWS = 20_000  # enough for a histogram; sums and extremes are of all rows
 
 
 def data_section(subject: Subject) -> Section:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.language.catalogue import words
-from hiperplano.report.blocks import Block, Cell, Formula, Section, Table, Words
+from hiperplano.report.blocks import Block, Code, Formula, Section, Words
 from hiperplano.report.figures import count, measure
 from hiperplano.report.kinds import kind_of
 from hiperplano.report.sections.coefficients import Coefficients
@@ -24,7 +24,7 @@ def model_section(subject: Subject, found: Coefficients | None) -> Section:
     blocks: list[Block] = [Words(_sentence(subject))]
     if found is not None:
         blocks.append(_formula(subject, found))
-    blocks.append(_parameters(subject.anatomy.linear))
+    blocks.append(Code(_parameters(subject.anatomy.linear)))
     return Section("model", _("Model"), blocks)
 
 
@@ -39,11 +39,9 @@ def _sentence(subject: Subject) -> str:
     return told
 
 
-def _parameters(linear: Any) -> Table:
-    given = linear.get_params(deep=False)
-    rows: list[list[Cell]] = [[name, _brief(value)] for name, value in given.items()]
-    caption = _("Parameters of {name}", name=type(linear).__name__)
-    return Table(caption, [_("Parameter"), _("Value")], rows, name="parameters")
+def _parameters(linear: Any) -> str:
+    given = ", ".join(f"{name}={_brief(value)}" for name, value in linear.get_params(deep=False).items())
+    return f"{type(linear).__name__}({given})"
 
 
 def _brief(value: Any) -> str:

@@ -34,15 +34,19 @@ class Ranking:
     @classmethod
     def of(cls, sample: Sample) -> Ranking:
         """Curves go through their own points: at quantiles of the scores of each class."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)  # one class: the page says so
-            found = ranking_scores(sample.is_positive, sample.score)
-        return cls(found, confusion_at(sample.is_positive, sample.score, _places(sample)), sample.n)
+        return cls(order_of(sample), confusion_at(sample.is_positive, sample.score, _places(sample)), sample.n)
 
     @property
     def both(self) -> bool:
         """Whether both classes are there."""
         return bool(np.isfinite(self.scores.auc))
+
+
+def order_of(sample: Sample) -> RankingScores:
+    """KS, Gini and AUC; NaN where one class is missing, and then the page says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return ranking_scores(sample.is_positive, sample.score)
 
 
 def _places(sample: Sample) -> Array:
@@ -85,8 +89,8 @@ def ranking_section(subject: Subject) -> tuple[Section, Ranking]:
 def _sentence(subject: Subject, ranking: Ranking) -> str:
     return _(
         "Of two rows drawn at random, one {positive} and one {negative}, the model gives the {positive} the larger "
-        "score with probability {auc} (AUC). The score distributions of the classes are furthest apart at {cutoff}: {ks} "
-        "(KS).",
+        "score with probability {auc} (AUC). The score distributions of the classes are furthest apart at "
+        "{cutoff}: {ks} (KS).",
         positive=subject.positive,
         negative=subject.negative,
         auc=decimal(ranking.scores.auc).text,

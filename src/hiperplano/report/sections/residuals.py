@@ -20,7 +20,7 @@ from hiperplano.report.verdict import said
 _ = words("report")
 
 _DOTS = 2_000
-_MOST_CELLS = 2**25  # rows × columns up to which leverages are asked for: about a second
+_MOST_CELLS = 2**24  # rows × columns up to which leverages are asked for: under a second
 
 
 def residuals_section(subject: Subject) -> Section:

@@ -15,12 +15,12 @@ from hiperplano.report.columns import Column, draw, read_columns
 from hiperplano.report.figures import Number, count, decimal, measure, share
 from hiperplano.report.metrics import class_metrics, regression_metrics
 from hiperplano.report.sections.data import MOST_COLUMNS
-from hiperplano.report.sections.ranking import Ranking
+from hiperplano.report.sections.ranking import Ranking, order_of
 from hiperplano.report.subject import Sample, Subject
 
 _ = words("report")
 
-_DRAWN_ROWS = 50_000  # the index of two such samples of one population is about 0.0004
+_DRAWN_ROWS = 25_000  # the index of two such samples of one population is about 0.0007
 _BINS = 10
 _MOVED, _CHANGED = 0.1, 0.25
 
@@ -55,7 +55,7 @@ def _metrics(subject: Subject, training: Sample, validated: Ranking | None) -> T
         pairs = [class_metrics(sample) for sample in (training, subject.validation)]
         rows = [_compared(label, *(decimal(each[key], 4) for each in pairs)) for key, label in labels.items()]
     else:
-        scores = [Ranking.of(training).scores, validated.scores]
+        scores = [order_of(training), validated.scores]
         rows = [
             _compared(label, *(decimal(getattr(each, key), 4) for each in scores))
             for key, label in {"auc": "AUC", "ks": "KS", "gini": "Gini"}.items()
