@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
+    from hiperplano.datasets.credit_default import load_credit_default
     from hiperplano.decision.bayes import bayes_error
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from hiperplano.models.perceptron import Perceptron
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
     from hiperplano.models.replay import Step, replay
+    from hiperplano.models.saving import load, save
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.report.page import write_report
@@ -88,6 +90,8 @@ _HOME = {
     "ks_score": "metrics.ranking",
     "ks_test": "metrics.ranking",
     "likelihood_ratio": "evidence.logistic_covariance",
+    "load": "models.saving",
+    "load_credit_default": "datasets.credit_default",
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "evidence.mistakes",
@@ -96,6 +100,7 @@ _HOME = {
     "project": "decision.geometry",
     "ranking_scores": "metrics.ranking",
     "replay": "models.replay",
+    "save": "models.saving",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
     "separability": "evidence.separability",
@@ -146,6 +151,8 @@ __all__ = [
     "ks_score",
     "ks_test",
     "likelihood_ratio",
+    "load",
+    "load_credit_default",
     "load_credit_line",
     "margin",
     "mistake_bound",
@@ -154,6 +161,7 @@ __all__ = [
     "project",
     "ranking_scores",
     "replay",
+    "save",
     "savings_interval",
     "savings_score",
     "separability",

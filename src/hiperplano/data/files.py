@@ -5,42 +5,41 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-
-from hiperplano.errors import InvalidParameter
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new file beside `path` that takes its place when the block ends well; until then the old one stays.
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A new path beside `path`, to be written; it takes the place of `path` when the block ends well.
 
-    If the block fails, or is interrupted, the new file is removed.
+    Whatever goes wrong before that, Ctrl-C too, leaves an old file as it was and no other behind.
     """
-    wanted = Path(path)
-    if wanted.is_dir():
-        raise InvalidParameter(f"{str(wanted)!r} is a folder; a file is written. Add a file's name to it.")
-    if not wanted.absolute().parent.is_dir():
-        raise InvalidParameter(
-            f"{str(wanted)!r} lies in a folder that does not exist; a file is written into an existing one. Make the "
-            "folder first, or choose another."
-        )
-    handle, name = tempfile.mkstemp(prefix=f".{wanted.name}.", dir=wanted.absolute().parent)
+    path = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)
-    fresh = Path(name)
     try:
-        yield fresh
-        fresh.chmod(_usual_mode(wanted))
-        os.replace(fresh, wanted)
+        yield Path(name)
+        os.chmod(name, _usual_mode(path))
+        os.replace(name, path)
     except BaseException:
-        fresh.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(name)
         raise
 
 
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole, or not at all, and have it on the disk before the old one goes."""
+    with replacing(path) as new, new.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def _usual_mode(path: Path) -> int:
-    """The rights of the file that is replaced, or those any new file gets: temporary ones are the owner's alone."""
+    """That of the file to be replaced, or what a new file gets: `mkstemp` gives less, for secrets."""
     if path.exists():
-        return path.stat().st_mode & 0o7777
+        return path.stat().st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hiperplano.data.files import replacing
+from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
 from hiperplano.language.catalogue import LANGUAGES, speaking, words
 from hiperplano.report.blocks import Glance, Page, Section
@@ -92,12 +92,24 @@ def write_report(
         raise InvalidParameter(
             f"write_report: language={language!r}; the page speaks {', '.join(LANGUAGES)}. Choose one of them."
         )
+    wanted = _writable(Path(path))
     subject = understand(model, X, y, training, target, positive, costs)
     with speaking(language):
         text = render(_page(subject, provenance or {}, language))
-    with replacing(path) as fresh:
-        fresh.write_text(text, encoding="utf-8")
-    return Path(path)
+    write_bytes(wanted, text.encode())
+    return wanted
+
+
+def _writable(path: Path) -> Path:
+    """Refused before any work is done."""
+    if path.is_dir():
+        raise InvalidParameter(f"write_report: {str(path)!r} is a folder; a file is written. Add a file's name to it.")
+    if not path.absolute().parent.is_dir():
+        raise InvalidParameter(
+            f"write_report: {str(path)!r} lies in a folder that does not exist; files are written into existing ones. "
+            "Make the folder first, or choose another."
+        )
+    return path
 
 
 def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Page:
