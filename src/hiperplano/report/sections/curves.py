@@ -22,7 +22,7 @@ def roc_figure(curve: ConfusionCurve, auc: float) -> Figure:
     picture = Picture(
         "roc",
         _("ROC curve"),
-        _("The curve rises above the diagonal; the area under it is {auc}.", auc=decimal(auc).text),
+        _("The area under the curve is {auc}; the diagonal is chance.", auc=decimal(auc).text),
         x=_UNIT,
         y=_UNIT,
         x_label=_("false positive rate"),
