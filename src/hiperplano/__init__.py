@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hiperplano.models.saving import load, save
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.models.svm import LinearSVC, LinearSVR
+    from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
@@ -105,6 +106,7 @@ _HOME = {
     "separability": "evidence.separability",
     "signed_distance": "decision.geometry",
     "votes": "decision.votes",
+    "write_report": "report.page",
 }
 
 __all__ = [
@@ -165,6 +167,7 @@ __all__ = [
     "separability",
     "signed_distance",
     "votes",
+    "write_report",
 ]
 
 
