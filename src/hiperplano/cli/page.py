@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
@@ -20,15 +21,18 @@ class _Remembered(TransformerMixin, BaseEstimator):
         self.coding = coding
         self.coded = coded
 
+    def fit(self, X: Any, y: Any = None) -> _Remembered:
+        return self  # what is remembered was fitted
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def transform(self, X: Any) -> Array:
         known = next((rows for frame, rows in self.coded if frame is X), None)
-        return self.coding.transform(X) if known is None else known
+        return np.asarray(self.coding.transform(X) if known is None else known)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        return self.coding.get_feature_names_out()
+        return np.asarray(self.coding.get_feature_names_out())
 
 
 def write_page(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
@@ -24,7 +25,7 @@ _MOST_CLASSES = 6
 
 def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     """The columns with their kinds."""
-    table = Table(title=_("Columns"), title_justify="left", header_style="bold")
+    table = Table(title=_("Columns"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.add_column(_("column"))
     table.add_column(_("kind"))
     table.add_column(_("missing"), justify="right")
@@ -40,7 +41,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 
 def measures_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
     """Measures side by side, a column for each part of the rows."""
-    table = Table(title=_("How good it is"), title_justify="left", header_style="bold")
+    table = Table(title=_("How good it is"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
@@ -120,7 +121,7 @@ def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] |
 
 def coefficients_table(found: Coefficients) -> Table:
     """Coefficients, with odds ratios, intervals and p-values where there are any."""
-    table = Table(title=_("Coefficients"), title_justify="left", header_style="bold")
+    table = Table(title=_("Coefficients"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.add_column("")
     if len(found.blocks) > 1:
         for block in found.blocks[:_MOST_CLASSES]:

@@ -86,4 +86,5 @@ def _name(problem: Any) -> str:
         return str(problem.param_hint)
     if problem.param is None:
         return "?"
-    return max(problem.param.opts, key=len) if problem.param.param_type_name == "option" else problem.param.metavar
+    named = problem.param.param_type_name == "option"
+    return str(max(problem.param.opts, key=len) if named else problem.param.metavar)

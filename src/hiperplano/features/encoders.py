@@ -163,7 +163,7 @@ def _misfits(series: Any) -> Array:
     there = series.notna().to_numpy()
     text = series.astype(object).where(there, None)
     odd = there & pd.to_numeric(text, errors="coerce").isna().to_numpy()
-    return odd if odd.any() else there
+    return np.asarray(odd if odd.any() else there)
 
 
 def _coded(series: Any) -> tuple[Array, list[str]]:

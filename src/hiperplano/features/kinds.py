@@ -85,11 +85,8 @@ def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) ->
 
 def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
     n = len(column) - missing
-    if pa.types.is_string(column.type):
-        count, values = len(pc.unique(column.drop_null())), ()
-    else:
-        values = tuple(pc.unique(column.drop_null()).dictionary_decode().to_pylist())
-        count = len(values)
+    values = tuple(pc.unique(column.drop_null()).to_pylist())
+    count = len(values)
     if count == 1 and not missing:
         return Column(name, "constant", _("{value} in all rows", value=repr(values[0])), missing)
     if count > 0.9 * n and n >= _FEW_ROWS:
@@ -103,10 +100,14 @@ def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
             name=name,
         )
         return Column(name, "identifier", why, missing)
-    in_order = values if column.type.ordered else ordered_words(values)
+    in_order = column.chunk(0).dictionary.to_pylist() if _has_order(column) else ordered_words(values)
     if in_order:
-        return Column(name, "ordered", _in_words(in_order, " < "), missing, order=in_order)
+        return Column(name, "ordered", _in_words(in_order, " < "), missing, order=tuple(in_order))
     return Column(name, "nominal", _("{k} values: {values}", k=count, values=_in_words(values, ", ")), missing)
+
+
+def _has_order(column: pa.ChunkedArray) -> bool:
+    return pa.types.is_dictionary(column.type) and bool(column.type.ordered)
 
 
 def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Sequence[float] | None) -> Column:

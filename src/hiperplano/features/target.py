@@ -102,7 +102,7 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
                 _("--positive chooses one of two classes; {name!r} is a number ({why}).", name=name, why=why)
             )
         return Target(name, guessed, column.to_numpy().astype(np.float64), why)
-    labels = _labels(column, text)
+    labels = plain_labels(column)
     classes = np.unique(labels)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
@@ -129,16 +129,16 @@ def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, st
     return "regression", _("{k} different numbers", k=f"{n_distinct:,}")
 
 
-def _labels(column: pa.ChunkedArray, text: bool) -> Array:
+def plain_labels(column: pa.ChunkedArray) -> Array:
     """Labels as an array of one type: of text as long as the longest, which is sorted much faster than objects."""
-    if not text:
+    if not (pa.types.is_dictionary(column.type) or pa.types.is_string(column.type)):
         values = column.to_numpy()
         whole = values.dtype.kind == "f" and bool((values == np.floor(values)).all())
-        return values.astype(np.int64) if whole else values
+        return np.asarray(values.astype(np.int64) if whole else values)
     coded = column.combine_chunks()
     coded = coded if pa.types.is_dictionary(coded.type) else coded.dictionary_encode()
     coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    return np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy(zero_copy_only=False)]
+    return np.asarray(np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy(zero_copy_only=False)])
 
 
 def _positive(name: str, classes: Array, wanted: str | None) -> Any:

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def retell(status: str) -> str:
-    """A sentence of a solver or a warning, clause by clause, in the language now spoken; English where it is unknown."""
+    """A sentence of a solver or a warning in the language now spoken, clause by clause; English where unknown."""
     return status

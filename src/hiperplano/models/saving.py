@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
@@ -99,7 +99,7 @@ def save(model: Any, path: str | Path) -> None:
     path = Path(path)
     if not path.parent.is_dir():
         raise InvalidFile(f"{path}: there is no folder {path.parent}. Make it first, or choose another.")
-    content = dumps(model)
+    content = dumps(model, compression=ZIP_DEFLATED)
     foreign = set(get_untrusted_types(data=content)) - TRUSTED
     if foreign:
         raise InvalidFile(
