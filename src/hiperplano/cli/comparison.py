@@ -61,7 +61,7 @@ def compare_models(
     found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
     seconds = dict.fromkeys(found, 0.0)
     for training, judging in _folds(problem, n_folds, seed):
-        coding = Coding(tuple(problem.used), fill=fill)
+        coding = Coding(tuple(problem.columns), fill=fill)
         coded, other = coding.fit_transform(problem.frame.take(training)), coding.transform(problem.frame.take(judging))
         for choice in choices:
             step(choice.name)

@@ -55,7 +55,7 @@ def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settin
         frames = problem.frame.take(training), problem.frame.take(validation)
         labels = problem.target.values[training], problem.target.values[validation]
         step(_("coding the columns"))
-        coding = Coding(tuple(problem.used), fill=settings.fill)
+        coding = Coding(tuple(problem.columns), fill=settings.fill)
         coded = coding.fit_transform(frames[0]), coding.transform(frames[1])
         step(_("fitting"))
         fitted, said = _fit(problem, coded[0], labels[0], settings, costs)

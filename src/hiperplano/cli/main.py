@@ -23,10 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     with speaking(_language(given)):
         try:
-            return _run(given)
+            code = _run(given)
         except KeyboardInterrupt:
+            code = INTERRUPTED
+        if code == INTERRUPTED:
             _complain(_("Stopped. Files that were being written are as they were before."))
-            return INTERRUPTED
+        return code
 
 
 def _language(arguments: list[str]) -> str:

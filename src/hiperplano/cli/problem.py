@@ -56,10 +56,6 @@ class Problem:
     target: Target
     digest: Future[str] = field(repr=False)
 
-    @property
-    def used(self) -> list[Column]:
-        return [column for column in self.columns if column.used]
-
 
 def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = True, step: Any = None) -> Problem:
     """Read a file, guess what its columns are, and take the target apart."""

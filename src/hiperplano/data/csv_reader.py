@@ -52,7 +52,7 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
 
 
 def _is_binary(kind: pa.DataType) -> bool:
-    return pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return bool(pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind))
 
 
 def _packing(path: Path) -> str | None:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.features.columns import Column
+from hiperplano.features.columns import Column, kind_word
 from hiperplano.features.encoders import RARE, Categories, Numbers
 from hiperplano.language.catalogue import words
 
@@ -111,7 +111,7 @@ class Coding(TransformerMixin, BaseEstimator):
         return IterativeImputer(add_indicator=True, keep_empty_features=True, random_state=0)
 
     def _left_out(self) -> str:
-        return ", ".join(sorted({column.kind for column in self.columns}))
+        return ", ".join(sorted({kind_word(column.kind) for column in self.columns}))
 
     def _chosen(self, X: Any) -> Any:
         missing = [name for name in self.feature_names_in_.tolist() if name not in X.columns]
