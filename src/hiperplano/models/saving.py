@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
@@ -14,6 +14,10 @@ TRUSTED = frozenset(
         "hiperplano.data.dense.DenseDesign",
         "hiperplano.data.sparse.SparseDesign",
         "hiperplano.evidence.least_squares.Sample",
+        "hiperplano.features.coding.Coding",
+        "hiperplano.features.columns.Column",
+        "hiperplano.features.encoders.Categories",
+        "hiperplano.features.encoders.Numbers",
         "hiperplano.losses.logistic.Logistic",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
@@ -52,11 +56,14 @@ TRUSTED = frozenset(
         "hiperplano.solvers.svm.hard_margin.MarginSolution",
         "hiperplano.solvers.svm.solution.SvmSolution",
         "numpy.dtype",
+        "numpy.median",
+        "sklearn.impute._iterative.IterativeImputer",
+        "sklearn.impute._iterative._ImputerTriplet",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
 
-Each is a class whose making runs no code of the file's choice.
+Each is a class whose making runs no code of the file's choice, or a function of numbers.
 """
 
 
@@ -92,7 +99,7 @@ def save(model: Any, path: str | Path) -> None:
     path = Path(path)
     if not path.parent.is_dir():
         raise InvalidFile(f"{path}: there is no folder {path.parent}. Make it first, or choose another.")
-    content = dumps(model)
+    content = dumps(model, compression=ZIP_DEFLATED)
     foreign = set(get_untrusted_types(data=content)) - TRUSTED
     if foreign:
         raise InvalidFile(
