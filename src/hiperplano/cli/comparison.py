@@ -149,19 +149,22 @@ def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
         box=SIMPLE_HEAD,
         caption=_("★ best   ◆ simplest within one standard error of the best (first rows are simpler)"),
         caption_justify="left",
+        padding=(0, 1),
+        collapse_padding=True,
+        pad_edge=False,
     )
     table.add_column("")
-    table.add_column(_("model"))
+    table.add_column(_("model"), no_wrap=True)
     names = [name for name in MEASURES[task] if any(name in row.measures for row in rows)]
     for name in names:
-        table.add_column(measure_word(name), justify="right")
+        table.add_column(measure_word(name), justify="right", no_wrap=True)
     table.add_column(_("fit (s)"), justify="right")
     for row in rows:
         cells = []
         for name in names:
             if name in row.measures:
                 mean, _error, half = row.interval(name)
-                cells.append(f"{figure(mean)} ± {figure(half)}")
+                cells.append(f"{figure(mean, 3)}±{figure(half, 3)}")
             else:
                 cells.append("–")
         mark = ("★" if row.best else "") + ("◆" if row.chosen else "")

@@ -52,11 +52,11 @@ def measures_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str
     return table
 
 
-def figure(value: float) -> str:
+def figure(value: float, decimals: int = 4) -> str:
     """A number in a table of measures."""
     if np.isnan(value):
         return "–"
-    return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.6g}"
+    return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.6g}"
 
 
 @dataclass(frozen=True)

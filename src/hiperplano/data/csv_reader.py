@@ -19,7 +19,6 @@ MOST_WORDS = 10_000
 """Different texts up to which a column is held as numbered words."""
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _MISSING = ["", "#N/A", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
-_DATES = [arrow_csv.ISO8601, "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y %H:%M:%S"]
 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
@@ -46,10 +45,14 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
     dialect = sniff(head, separator, decimal)
     _check_header(path, head, dialect)
     table = _read(path, packing, dialect)
-    if any(pa.types.is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
+    if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
         dialect = Dialect(dialect.separator, dialect.decimal, "cp1252")
         table = _read(path, packing, dialect)
     return table, dialect
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _packing(path: Path) -> str | None:
@@ -68,7 +71,6 @@ def _read(path: Path, packing: str | None, dialect: Dialect) -> pa.Table:
             strings_can_be_null=True,
             auto_dict_encode=True,
             auto_dict_max_cardinality=MOST_WORDS,
-            timestamp_parsers=_DATES,
         ),
     }
     try:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from hiperplano.data.csv_dialect import Dialect
 from hiperplano.data.csv_reader import MOST_WORDS, read_csv
+from hiperplano.data.dates import as_dates
 from hiperplano.errors import InvalidFile
 from hiperplano.language.catalogue import words
 
@@ -180,7 +181,7 @@ def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(kind):
         words_of = kind.value_type
         if pa.types.is_string(words_of) or pa.types.is_large_string(words_of):
-            return column.unify_dictionaries()
+            return _words_or_dates(column.unify_dictionaries())
         return _plain(path, name, column.cast(words_of))
     if pa.types.is_boolean(kind):
         return column.cast(pa.string()).dictionary_encode()
@@ -191,7 +192,7 @@ def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.divide(ticks.cast(pa.float64()), float(_per_second(kind.unit)))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         coded = column.cast(pa.string()).dictionary_encode()
-        return coded if len(coded.chunk(0).dictionary) <= MOST_WORDS else column.cast(pa.string())
+        return _words_or_dates(coded if len(coded.chunk(0).dictionary) <= MOST_WORDS else column.cast(pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
         return column
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -205,6 +206,11 @@ def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
             kind=str(kind),
         )
     )
+
+
+def _words_or_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    dates = as_dates(column)
+    return column if dates is None else dates
 
 
 def _per_second(unit: str) -> int:

@@ -150,7 +150,7 @@ def _wrong(series: Any, column: Column, expected: str) -> str:
         "column {name!r} holds {value!r} (row {row}); the model knows {expected} in it. Correct the file, or fit the "
         "model again.",
         name=column.name,
-        value=series.iloc[row],
+        value=series.iloc[row : row + 1].tolist()[0],
         row=row + 1,
         expected=expected,
     )
