@@ -141,7 +141,7 @@ def _lead(subject: Subject) -> str:
     else:
         told = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
     if subject.task == "two classes":
-        told += " " + _("It looks for {label}.", label=subject.positive)
+        told += " " + _("It looks for {target} = {label}.", target=subject.target, label=subject.positive)
     return told
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hiperplano.language.catalogue import spoken
+from hiperplano.language.verdicts import retell
+from hiperplano.report.sentences import tell_again
 
 
 class Said(str):
@@ -14,6 +16,10 @@ class Said(str):
 
 def said(text: str) -> Said:
     """A sentence of a solver or an analysis."""
-    told = Said(text)
-    told.language = "" if spoken() == "en" else "en"
-    return told
+    told = tell_again(text)
+    if told == text:
+        told = retell(text)
+    found = Said(told)
+    if told == text and spoken() != "en":
+        found.language = "en"
+    return found

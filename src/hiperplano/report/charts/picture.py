@@ -76,8 +76,7 @@ class Picture:
 
     def points(self, x: Any, y: Any, style: str, label: str = "", size: float = 3.0) -> None:
         """Dots; many of them in one path."""
-        across, up = self.across(x), self.upward(y)
-        dots = "".join(f"M{place(a)} {place(b)}h0" for a, b in zip(across.tolist(), up.tolist(), strict=True))
+        dots = "".join(f"M{place(a)} {place(b)}h0" for a, b in self._finite(x, y))
         self.marks.append(element("path", d=dots, class_=f"dots {style}", stroke_width=2 * size))
         self._explain(style, label)
 
@@ -123,8 +122,12 @@ class Picture:
         )
 
     def _points(self, x: Any, y: Any) -> str:
-        across, up = self.across(x).tolist(), self.upward(y).tolist()
-        return " ".join(f"{place(a)},{place(b)}" for a, b in zip(across, up, strict=True))
+        return " ".join(f"{place(a)},{place(b)}" for a, b in self._finite(x, y))
+
+    def _finite(self, x: Any, y: Any) -> list[tuple[float, float]]:
+        """Places of the points that have one."""
+        both = np.column_stack([self.across(x), self.upward(y)])
+        return [(a, b) for a, b in both[np.isfinite(both).all(axis=1)].tolist()]
 
     def _explain(self, style: str, label: str) -> None:
         if label:

@@ -106,7 +106,8 @@ def _spread(sample: Sample) -> Array:
         mean = np.asarray(rows.mean(axis=0)).ravel()
         square = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
-    return np.asarray(np.asarray(rows, dtype=np.float64).std(axis=0))
+    with np.errstate(over="ignore"):  # columns whose squares leave the range of floats are not drawn
+        return np.asarray(np.asarray(rows, dtype=np.float64).std(axis=0))
 
 
 def coefficients_section(subject: Subject, found: Coefficients | None) -> Section:
