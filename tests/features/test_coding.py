@@ -73,7 +73,7 @@ def test_rows_do_not_depend_on_order_or_number_of_columns_and_rows():
 
 
 def test_rare_categories_are_pooled_and_unseen_ones_join_them():
-    values = ["a"] * 500 + ["b"] * 400 + ["c"] * 3 + ["d"] * 2
+    values = ["a"] * 500 + ["b"] * 400 + ["c"] * 20 + ["d"] * 9
     coding = Coding((Column("x", "nominal"),)).fit(pd.DataFrame({"x": values}))
     assert coding.get_feature_names_out().tolist() == ["x = b", "x = (other)"]
     assert coding.transform(pd.DataFrame({"x": ["a", "b", "c", "new", None]})).tolist() == [
@@ -89,8 +89,18 @@ def test_without_rare_ones_an_unseen_category_is_all_zeros():
     assert found["grade missing"] == 1.0
 
 
+def test_a_handful_of_gaps_gets_no_column_and_is_no_reference():
+    """A few rows that happen to be of one class would make a likelihood without a maximum."""
+    frame = pd.DataFrame({"x": np.arange(1000.0), "c": ["a", "b"] * 500})
+    few = frame.assign(x=frame["x"].where(frame["x"] > 5), c=frame["c"].where(frame["x"] > 5))
+    many = frame.assign(x=frame["x"].where(frame["x"] > 50), c=frame["c"].where(frame["x"] > 50))
+    columns = (Column("x", "numeric"), Column("c", "nominal"))
+    assert list(coded(few, columns)) == ["x", "c = b"]
+    assert list(coded(many, columns)) == ["x", "x missing", "c = a", "c = b"]
+
+
 def test_at_most_fifty_categories_get_a_column():
-    values = np.repeat([f"place {i:02d}" for i in range(80)], 20)
+    values = np.repeat([f"place {i:02d}" for i in range(80)], 40)
     assert len(Coding((Column("x", "nominal"),)).fit(pd.DataFrame({"x": values})).get_feature_names_out()) == 50
 
 

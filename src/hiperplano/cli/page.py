@@ -21,6 +21,9 @@ class _Remembered(TransformerMixin, BaseEstimator):
         self.coding = coding
         self.coded = coded
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return str(self.coding.__repr__(N_CHAR_MAX))
+
     def fit(self, X: Any, y: Any = None) -> _Remembered:
         return self  # what is remembered was fitted
 

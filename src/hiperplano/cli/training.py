@@ -21,7 +21,7 @@ from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _ = words("terminal")
 
-_FIRTH_CELLS = 3e6
+_FIRTH_CELLS = 5e3  # beyond, the profiles that its intervals need take longer than anybody waits
 
 
 @dataclass(frozen=True)

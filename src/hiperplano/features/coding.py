@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_word
-from hiperplano.features.encoders import RARE, Categories, Numbers
+from hiperplano.features.encoders import RARE, Categories, Gaps, Numbers
 from hiperplano.language.catalogue import words
 
 _ = words("terminal")
@@ -26,7 +26,8 @@ class Coding(TransformerMixin, BaseEstimator):
     """A frame's columns as numbers, by their kinds.
 
     Numbers stay numbers, dates become days, ordered categories 0, 1, 2, …; where a value is missing stands the median
-    of the column (or what a model of the other columns says), and a further column tells that it was missing. Nominal
+    of the column (or what a model of the other columns says), and where that is not rare a further column tells that it
+    was missing. Nominal
     categories become one column each, with zeros in all of them for no value.
 
     Parameters
@@ -81,7 +82,8 @@ class Coding(TransformerMixin, BaseEstimator):
         steps = []
         if numeric:
             imputed = Pipeline([("numbers", Numbers(numeric)), ("fill", self._imputer())])
-            steps.append(("numbers", imputed, [column.name for column in numeric]))
+            names = [column.name for column in numeric]
+            steps += [("numbers", imputed, names), ("gaps", Gaps(numeric), names)]
         if nominal:
             categories = Categories(nominal).fit(X)
             one_hot = OneHotEncoder(
@@ -100,7 +102,7 @@ class Coding(TransformerMixin, BaseEstimator):
     def _imputer(self) -> Any:
         if self.fill == "median":
             # A function: scikit-learn's own "median" sorts masked arrays, several times slower.
-            return SimpleImputer(strategy=np.median, add_indicator=True, keep_empty_features=True)
+            return SimpleImputer(strategy=np.median, keep_empty_features=True)
         if self.fill != "model":
             raise InvalidParameter(
                 _("fill is {fill!r}; it must be median or model. Choose one of them.", fill=self.fill)
@@ -108,7 +110,7 @@ class Coding(TransformerMixin, BaseEstimator):
         from sklearn.experimental import enable_iterative_imputer  # noqa: F401
         from sklearn.impute import IterativeImputer
 
-        return IterativeImputer(add_indicator=True, keep_empty_features=True, random_state=0)
+        return IterativeImputer(keep_empty_features=True, random_state=0)
 
     def _left_out(self) -> str:
         return ", ".join(sorted({kind_word(column.kind) for column in self.columns}))
@@ -148,9 +150,9 @@ class Coding(TransformerMixin, BaseEstimator):
         names: list[str] = []
         for part, pipeline, _columns in self.transformer_.transformers_:
             if part == "numbers":
-                own = [str(name) for name in pipeline[0].get_feature_names_out()]
-                marked = pipeline[1].indicator_.features_.tolist()
-                names += own + [f"{pipeline[0].columns[j].name} missing" for j in marked]
+                names += pipeline[0].get_feature_names_out().tolist()
+            elif part == "gaps":
+                names += pipeline.get_feature_names_out().tolist()
             else:
                 names += [name.replace(f"= {RARE}", "= (other)") for name in pipeline[0].names()]
         return np.array(names, dtype=object)

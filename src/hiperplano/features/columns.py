@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hiperplano.language.catalogue import words
 
@@ -35,8 +35,8 @@ class Column:
 
     name: str
     kind: str
-    why: str = ""
-    missing: int = 0
+    why: str = field(default="", repr=False)
+    missing: int = field(default=0, repr=False)
     order: tuple[str, ...] = ()
     codes: tuple[float, ...] = ()
 

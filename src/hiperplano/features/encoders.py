@@ -17,7 +17,7 @@ _ = words("terminal")
 
 RARE = "…"
 """Stands for the categories that are too rare for a column of their own."""
-_FEWEST, _SHARE, _MOST = 10, 0.005, 50
+_FEWEST, _SHARE, _MOST = 30, 0.01, 50
 
 
 class Numbers(TransformerMixin, BaseEstimator):
@@ -65,11 +65,10 @@ class Numbers(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
 
-class Categories(TransformerMixin, BaseEstimator):
-    """Nominal columns as numbers of categories, −1 for what gets no column of its own.
+class Gaps(TransformerMixin, BaseEstimator):
+    """Which cells of numeric, date and ordered columns have no value, for columns where that is not rare.
 
-    That is: no value; the most frequent category where every row has a value, since columns for all categories and the
-    intercept would depend on each other; and a category that `fit` did not see, unless rare ones were pooled.
+    A column that marks a handful of rows would tell these few apart, and little else.
 
     Parameters
     ----------
@@ -80,7 +79,56 @@ class Categories(TransformerMixin, BaseEstimator):
         self.columns = columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which categories get a column: those in 0.5% of the rows and in ten, and at most 50.
+        """Learn which columns have enough gaps.
+
+        Parameters
+        ----------
+        X : pandas frame
+        y : ignored
+        """
+        enough = _enough(len(X))
+        self.marked_ = [each for each in self.columns if np.isnan(_numbers(X[each.name], each)).sum() >= enough]
+        self.n_features_in_ = len(self.columns)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """True where there is no value.
+
+        Parameters
+        ----------
+        X : pandas frame
+        """
+        made = np.empty((len(X), len(self.marked_)), dtype=bool, order="F")
+        for j, column in enumerate(self.marked_):
+            np.isnan(_numbers(X[column.name], column), out=made[:, j])
+        return made
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the marks.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        return np.array([f"{column.name} missing" for column in self.marked_], dtype=object)
+
+
+class Categories(TransformerMixin, BaseEstimator):
+    """Nominal columns as numbers of categories, −1 for what gets no column of its own.
+
+    That is: no value; the most frequent category where (almost) every row has a value, since columns for all categories
+    and the intercept would depend on each other; and a category that `fit` did not see, unless rare ones were pooled.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    """
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50.
 
         Parameters
         ----------
@@ -181,18 +229,23 @@ def _label(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def _enough(n_rows: int) -> float:
+    """Rows that a column of their own must have: of fewer, a model learns by heart to which class they belong."""
+    return max(1, min(_FEWEST, n_rows // 20), _SHARE * n_rows)
+
+
 def _frequent(series: Any) -> tuple[tuple[str, ...], str | None]:
     """The categories that get a column, in their order, and the one that is understood where none has its column."""
     codes, labels = _coded(series)
     counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
     gaps, counts = counts[0], counts[1:]
     by_count = np.argsort(-counts, kind="stable")[:_MOST]
-    enough = min(_FEWEST, max(1, len(codes) // 20)) if len(codes) < 10 * _FEWEST else max(_FEWEST, _SHARE * len(codes))
+    enough = _enough(len(codes))
     kept = [number for number in by_count.tolist() if counts[number] >= enough]
     pooled = [number for number in range(len(labels)) if counts[number] and number not in set(kept)]
     if len(pooled) == 1 and len(kept) < _MOST:
         kept, pooled = [*kept, *pooled], []
-    reference = None if gaps or not kept else labels[kept[0]]
+    reference = None if gaps >= enough or not kept else labels[kept[0]]
     names = [labels[number] for number in sorted(kept, key=lambda number: labels[number])]
     own = tuple(name for name in names if name != reference)
     return (*own, RARE) if pooled else own, reference

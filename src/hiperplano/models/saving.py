@@ -17,6 +17,7 @@ TRUSTED = frozenset(
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.Categories",
+        "hiperplano.features.encoders.Gaps",
         "hiperplano.features.encoders.Numbers",
         "hiperplano.losses.logistic.Logistic",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
