@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from scipy.special import stdtrit
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -16,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from hiperplano.cli.judging import MEASURES, SMALLER_IS_BETTER, judge, measure_word
 from hiperplano.cli.problem import Problem
 from hiperplano.cli.registry import CLASSIFICATION, Choice
-from hiperplano.cli.show import figure
+from hiperplano.cli.show import figure, plain_table
 from hiperplano.cli.training import fit_choice
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
@@ -142,33 +141,27 @@ def _marked(rows: list[Row], task: str, n_classes: int) -> list[Row]:
 
 def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
     """Models in rows, measures in columns, each with half the width of its interval."""
-    table = Table(
-        title=_("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
-        title_justify="left",
-        header_style="bold",
-        box=SIMPLE_HEAD,
-        caption=_("★ best   ◆ simplest within one standard error of the best (first rows are simpler)"),
+    table = plain_table(
+        _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
+        caption=_("★ best   ◆ simplest within one standard error of it (upper rows are simpler)   s: seconds of a fit"),
         caption_justify="left",
-        padding=(0, 1),
-        collapse_padding=True,
-        pad_edge=False,
     )
-    table.add_column("")
     table.add_column(_("model"), no_wrap=True)
     names = [name for name in MEASURES[task] if any(name in row.measures for row in rows)]
     for name in names:
         table.add_column(measure_word(name), justify="right", no_wrap=True)
-    table.add_column(_("fit (s)"), justify="right")
+    table.add_column(_("s"), justify="right")
     for row in rows:
         cells = []
         for name in names:
             if name in row.measures:
                 mean, _error, half = row.interval(name)
-                cells.append(f"{figure(mean, 3)}±{figure(half, 3)}")
+                cells.append(f"{figure(mean, 3)}±{figure(half, 3).removeprefix('0')}")
             else:
                 cells.append("–")
         mark = ("★" if row.best else "") + ("◆" if row.chosen else "")
-        table.add_row(mark, row.name, *cells, f"{row.seconds:.3f}", style="bold green" if row.chosen else None)
+        name = f"{row.name} {mark}".rstrip()
+        table.add_row(name, *cells, f"{row.seconds:.2f}", style="bold green" if row.chosen else None)
     return table
 
 

@@ -23,9 +23,24 @@ _MOST_COLUMNS = 60
 _MOST_CLASSES = 6
 
 
+def plain_table(title: str, **more: Any) -> Table:
+    """An empty table with as few lines as it needs, since a terminal may be narrow."""
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+        collapse_padding=True,
+        pad_edge=False,
+        **more,
+    )
+
+
 def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     """The columns with their kinds."""
-    table = Table(title=_("Columns"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    table = plain_table(_("Columns"))
     table.add_column(_("column"))
     table.add_column(_("kind"))
     table.add_column(_("missing"), justify="right")
@@ -41,7 +56,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 
 def measures_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
     """Measures side by side, a column for each part of the rows."""
-    table = Table(title=_("How good it is"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    table = plain_table(_("How good it is"))
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
@@ -121,8 +136,8 @@ def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] |
 
 def coefficients_table(found: Coefficients) -> Table:
     """Coefficients, with odds ratios, intervals and p-values where there are any."""
-    table = Table(title=_("Coefficients"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
-    table.add_column("")
+    table = plain_table(_("Coefficients"))
+    table.add_column("", overflow="fold")
     if len(found.blocks) > 1:
         for block in found.blocks[:_MOST_CLASSES]:
             table.add_column(escape(block), justify="right")
