@@ -60,6 +60,25 @@ def test_a_column_without_gaps_is_compared_with_its_most_frequent_category():
     assert np.linalg.matrix_rank(with_intercept[:, [0, -1]]) == 2
 
 
+def test_numbers_are_those_of_scikit_learn():
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import OneHotEncoder
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90_000, 3)), columns=["x", "y", "z"])
+    frame = frame.where(rng.random(frame.shape) > 0.05)
+    frame["c"] = pd.Categorical(rng.choice(["a", "b", "c", "d"], len(frame)))
+    frame["c"] = frame["c"].where(rng.random(len(frame)) > 0.05)
+    columns = (*(Column(name, "numeric") for name in "xyz"), Column("c", "nominal"))
+    reference = make_column_transformer(
+        (SimpleImputer(strategy="median", add_indicator=True), ["x", "y", "z"]),
+        (OneHotEncoder(categories=[["a", "b", "c", "d"]], handle_unknown="ignore", sparse_output=False), ["c"]),
+    ).fit_transform(frame)
+    names = ["x", "y", "z", "x missing", "y missing", "z missing", "c = a", "c = b", "c = c", "c = d"]
+    np.testing.assert_array_equal(coded(frame, columns)[names], reference)
+
+
 def test_fit_transform_is_fit_and_transform():
     assert np.array_equal(Coding(COLUMNS).fit_transform(FRAME), coded().to_numpy())
 

@@ -11,6 +11,7 @@ from hiperplano.cli.judging import judge
 from hiperplano.cli.options import made
 from hiperplano.cli.page import write_page
 from hiperplano.cli.problem import Choices, Problem, read_problem
+from hiperplano.cli.reading import Reading
 from hiperplano.cli.registry import CLASSIFICATION, choose
 from hiperplano.cli.show import (
     coefficients_facts,
@@ -46,10 +47,12 @@ class Settings:
     arguments: tuple[str, ...] = ()
 
 
-def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings) -> None:
+def travel(
+    terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings, reading: Reading | None = None
+) -> None:
     """Read, split, code, fit, judge, save, write the page, and say all of it."""
     with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.hearing():
-        problem = read_problem(path, target, choices, step=step)
+        problem = read_problem(path, target, choices, step=step, reading=reading)
         costs = _costs(problem, settings)
         training, validation = split(problem.target, settings.validation, settings.seed)
         frames = problem.frame.take(training), problem.frame.take(validation)

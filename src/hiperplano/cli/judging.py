@@ -39,9 +39,13 @@ def judge(model: Any, rows: Array, y: Array, positive: Any = None, costs: Array 
     if not hasattr(model, "classes_"):
         return _of_numbers(np.asarray(model.predict(rows)), y)
     classes = np.asarray(model.classes_)
-    true, decided = class_numbers(y, classes), class_numbers(np.asarray(model.predict(rows)), classes)
-    found = {"accuracy": float(np.mean(true == decided))}
+    true = class_numbers(y, classes)
     probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
+    if probabilities is not None and not hasattr(model, "estimator_"):
+        decided = probabilities.argmax(axis=1)  # what these models predict; a tie gives the first class
+    else:
+        decided = class_numbers(np.asarray(model.predict(rows)), classes)
+    found = {"accuracy": float(np.mean(true == decided))}
     if probabilities is not None:
         own = np.take_along_axis(probabilities, true[:, None], axis=1)
         found["loss"] = float(-np.mean(np.log(np.maximum(own, np.finfo(np.float64).tiny))))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hiperplano.cli import options
+from hiperplano.cli.reading import Reading, begin
 from hiperplano.cli.registry import TASKS
-from hiperplano.data.tables import Source, no_such_column, read_table, to_frame
+from hiperplano.data.tables import Source, no_such_column, to_frame
 from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
 from hiperplano.features.kinds import guess_kinds
@@ -57,8 +57,16 @@ class Problem:
     digest: Future[str] = field(repr=False)
 
 
-def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = True, step: Any = None) -> Problem:
-    """Read a file, guess what its columns are, and take the target apart."""
+def read_problem(
+    path: Path,
+    target: str,
+    choices: Choices,
+    *,
+    leaks: bool = True,
+    step: Any = None,
+    reading: Reading | None = None,
+) -> Problem:
+    """Read a file, guess what its columns are, and take the target apart; `reading` may have begun before."""
     step = step or (lambda text="": None)
     if choices.task is not None:
         options.one_of("--task", choices.task, TASKS)
@@ -69,8 +77,8 @@ def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = Tru
     if target in dropped:
         raise InvalidParameter(_("--drop names the target {name!r}; it is needed. Drop another.", name=target))
     step(_("reading {file}", file=path.name))
-    digest = _digest(path)
-    table, source = read_table(path, separator=choices.separator, decimal=choices.decimal, drop=dropped)
+    reading = reading or begin(path, choices.separator, choices.decimal, dropped)
+    table, source = reading.table.result()
     if target not in table.column_names:
         raise InvalidFile(no_such_column(path, target, table.column_names))
     if table.num_columns < 2:
@@ -83,20 +91,7 @@ def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = Tru
     found = read_target(path, target, table.column(target), choices.task, choices.positive)
     columns = guess_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
     used = [column.name for column in columns if column.used]
-    return Problem(source, columns, to_frame(table.select(used)), found, digest)
-
-
-def _digest(path: Path) -> Future[str]:
-    """SHA-256 of a file, made while it is read: hashing does not hold the interpreter."""
-
-    def work() -> str:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-    pool = ThreadPoolExecutor(1)
-    future = pool.submit(work) if path.is_file() else pool.submit(str)
-    pool.shutdown(wait=False)
-    return future
+    return Problem(source, columns, to_frame(table.select(used)), found, reading.digest)
 
 
 def _numbers(given: dict[str, str]) -> dict[str, tuple[float, ...]]:

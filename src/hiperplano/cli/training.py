@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -62,28 +61,29 @@ class Fitted:
 
 def split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
     """Numbers of the rows for training and for validation, in their order; classes keep their shares."""
-    rows = np.arange(len(target.values))
-    codes = None
+    n = len(target.values)
+    if n < 4:
+        raise InvalidData(_("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=n))
+    groups = [np.arange(n)]
     if target.task == CLASSIFICATION:
         classes, codes = np.unique(target.values, return_inverse=True)
-        counts = np.bincount(codes)
-        if counts.min() < 2:
+        groups = [np.flatnonzero(codes == k) for k in range(len(classes))]
+        rarest = min(range(len(groups)), key=lambda k: len(groups[k]))
+        if len(groups[rarest]) < 2:
             raise InvalidData(
                 _(
                     "the target {name!r} holds {label!r} in one row only; to fit and to judge, every class needs two "
                     "rows. Leave that row out, or add more.",
                     name=target.name,
-                    label=classes.tolist()[int(counts.argmin())],
+                    label=classes.tolist()[rarest],
                 )
             )
-        if min(share, 1 - share) * len(rows) < len(classes):
-            codes = None
-    if len(rows) < 4:
-        raise InvalidData(
-            _("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=len(rows))
-        )
-    training, validation = train_test_split(rows, test_size=share, random_state=seed, stratify=codes)
-    return np.sort(training), np.sort(validation)
+    rng = np.random.default_rng(seed)
+    judging = np.zeros(n, dtype=bool)
+    for rows in groups:
+        count = min(max(1, round(share * len(rows))), len(rows) - 1)
+        judging[rng.permutation(rows)[:count]] = True
+    return np.flatnonzero(~judging), np.flatnonzero(judging)
 
 
 def fit_choice(choice: Choice, coded: Array, y: Array, seed: int, costs: Array | None = None) -> Fitted:

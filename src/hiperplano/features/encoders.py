@@ -1,12 +1,11 @@
-"""Columns of a frame as numbers: what scikit-learn's imputers and encoders take over from."""
+"""How one column becomes numbers: what is learned of it, and how it is written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
@@ -20,160 +19,93 @@ RARE = "…"
 _FEWEST, _SHARE, _MOST = 30, 0.01, 50
 
 
-class Numbers(TransformerMixin, BaseEstimator):
-    """Numeric columns, dates (in days since 1970) and ordered columns (as 0, 1, 2, …), with NaN for no value.
+@dataclass(frozen=True)
+class Number:
+    """A numeric column, a date (in days since 1970) or an ordered column (as 0, 1, 2, …).
 
-    Parameters
+    Attributes
     ----------
-    columns : sequence of Column
+    column : Column
+    fill : float
+        What stands where there is no value: the median.
+    marked : bool
+        Whether a further column tells where there was none.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns = columns
+    column: Column
+    fill: float
+    marked: bool
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing is learned.
+    @classmethod
+    def of(cls, column: Column, series: Any) -> Number:
+        """Learn the median, and whether gaps are so frequent that they should be told.
 
-        Parameters
-        ----------
-        X : pandas frame
-        y : ignored
+        A column that marks a handful of rows would tell these few apart, and little else.
         """
-        self.n_features_in_ = len(self.columns)
-        return self
+        values = numbers(series, column)
+        gaps = np.isnan(values)
+        n_gaps = int(np.count_nonzero(gaps))
+        known = values[~gaps] if n_gaps else values
+        return cls(column, float(np.median(known)) if len(known) else 0.0, n_gaps >= _enough(len(values)))
 
-    def transform(self, X: Any) -> Array:
-        """The columns, each in one piece of memory.
-
-        Parameters
-        ----------
-        X : pandas frame
-        """
-        made = np.empty((len(X), len(self.columns)), order="F")
-        for j, column in enumerate(self.columns):
-            made[:, j] = _numbers(X[column.name], column)
-        return made
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names, with the unit of dates.
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        names = [f"{each.name} (days)" if each.kind == "date" else each.name for each in self.columns]
-        return np.array(names, dtype=object)
-
-
-class Gaps(TransformerMixin, BaseEstimator):
-    """Which cells of numeric, date and ordered columns have no value, for columns where that is not rare.
-
-    A column that marks a handful of rows would tell these few apart, and little else.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    """
-
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns = columns
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which columns have enough gaps.
-
-        Parameters
-        ----------
-        X : pandas frame
-        y : ignored
-        """
-        enough = _enough(len(X))
-        self.marked_ = [each for each in self.columns if np.isnan(_numbers(X[each.name], each)).sum() >= enough]
-        self.n_features_in_ = len(self.columns)
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """True where there is no value.
-
-        Parameters
-        ----------
-        X : pandas frame
-        """
-        made = np.empty((len(X), len(self.marked_)), dtype=bool, order="F")
-        for j, column in enumerate(self.marked_):
-            np.isnan(_numbers(X[column.name], column), out=made[:, j])
-        return made
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the marks.
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        return np.array([f"{column.name} missing" for column in self.marked_], dtype=object)
-
-
-class Categories(TransformerMixin, BaseEstimator):
-    """Nominal columns as numbers of categories, −1 for what gets no column of its own.
-
-    That is: no value; the most frequent category where (almost) every row has a value, since columns for all categories
-    and the intercept would depend on each other; and a category that `fit` did not see, unless rare ones were pooled.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    """
-
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns = columns
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50.
-
-        Parameters
-        ----------
-        X : pandas frame
-        y : ignored
-        """
-        found = [_frequent(X[column.name]) for column in self.columns]
-        self.categories_ = [kept for kept, _ in found]
-        self.references_ = [reference for _, reference in found]
-        self.n_features_in_ = len(self.columns)
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """Numbers of categories.
-
-        Parameters
-        ----------
-        X : pandas frame
-        """
-        made = np.empty((len(X), len(self.columns)), dtype=np.int8, order="F")
-        for j, (column, kept, reference) in enumerate(
-            zip(self.columns, self.categories_, self.references_, strict=True)
-        ):
-            place = {label: number for number, label in enumerate(kept)} | {reference: -1}
-            codes, labels = _coded(X[column.name])
-            lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
-            made[:, j] = lookup[codes]
-        return made
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns.
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        return np.array([column.name for column in self.columns], dtype=object)
-
+    @property
     def names(self) -> list[str]:
-        """Names of the one-hot columns to come."""
-        pairs = zip(self.columns, self.categories_, strict=True)
-        return [f"{column.name} = {label}" for column, kept in pairs for label in kept]
+        name = self.column.name
+        own = f"{name} (days)" if self.column.kind == "date" else name
+        return [own, f"{name} missing"] if self.marked else [own]
+
+    def write(self, series: Any, made: Array) -> None:
+        """Put the numbers into the first column, and where they are missing into the second."""
+        values = numbers(series, self.column)
+        made[:, 0] = values
+        if self.marked or np.isnan(values.sum()):
+            gaps = np.isnan(values)
+            made[gaps, 0] = self.fill
+            made[:, 1:] = gaps[:, None]
 
 
-def _numbers(series: Any, column: Column) -> Array:
+@dataclass(frozen=True)
+class Categories:
+    """A nominal column: a column of 0 and 1 for each frequent category.
+
+    Zero in all of them stands for: no value; the most frequent category where (almost) every row has a value, since
+    columns for all categories and the intercept would depend on each other; and a category that was not seen before,
+    unless rare ones were pooled.
+
+    Attributes
+    ----------
+    column : Column
+    kept : tuple of str
+        The categories with a column.
+    reference : str or None
+        The most frequent one where it has none.
+    """
+
+    column: Column
+    kept: tuple[str, ...]
+    reference: str | None
+
+    @classmethod
+    def of(cls, column: Column, series: Any) -> Categories:
+        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
+        return cls(column, *_frequent(series))
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.column.name} = {'(other)' if label == RARE else label}" for label in self.kept]
+
+    def write(self, series: Any, made: Array) -> None:
+        """Put a one where a row has the category of the column."""
+        place = {label: number for number, label in enumerate(self.kept)} | {self.reference: -1}
+        codes, labels = _coded(series)
+        lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
+        found = lookup[codes]
+        for number in range(len(self.kept)):
+            np.equal(found, number, out=made[:, number], casting="unsafe")
+
+
+def numbers(series: Any, column: Column) -> Array:
+    """The numbers of a column, with NaN for no value."""
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
         codes, labels = _coded(series)

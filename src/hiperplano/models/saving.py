@@ -17,8 +17,7 @@ TRUSTED = frozenset(
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.Categories",
-        "hiperplano.features.encoders.Gaps",
-        "hiperplano.features.encoders.Numbers",
+        "hiperplano.features.encoders.Number",
         "hiperplano.losses.logistic.Logistic",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
@@ -57,14 +56,13 @@ TRUSTED = frozenset(
         "hiperplano.solvers.svm.hard_margin.MarginSolution",
         "hiperplano.solvers.svm.solution.SvmSolution",
         "numpy.dtype",
-        "numpy.median",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
 
-Each is a class whose making runs no code of the file's choice, or a function of numbers.
+Each is a class whose making runs no code of the file's choice.
 """
 
 
