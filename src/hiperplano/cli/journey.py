@@ -98,14 +98,14 @@ def _costs(problem: Problem, settings: Settings) -> Array | None:
         return None
     if problem.target.task != CLASSIFICATION:
         raise InvalidParameter(_("--cost is for classes; {name!r} is a number.", name=problem.target.name))
-    return read_costs(settings.cost, problem.target.classes, problem.target.positive)
+    return read_costs(settings.cost, list(problem.target.classes), problem.target.positive)
 
 
 def _fit(problem: Problem, rows: Array, y: Array, settings: Settings, costs: Array | None) -> tuple[Fitted, str]:
-    task = problem.target.task
+    task, n_classes = problem.target.task, len(problem.target.classes)
     if settings.model == "auto":
-        return fit_auto(task, rows, y, settings.seed, costs)
-    return fit_choice(choose(settings.model, task, len(problem.target.classes)), rows, y, settings.seed, costs), ""
+        return fit_auto(task, n_classes, rows, y, settings.seed, costs)
+    return fit_choice(choose(settings.model, task, n_classes), rows, y, settings.seed, costs), ""
 
 
 def _study(problem: Problem, fitted: Fitted, settings: Settings, costs: Array | None) -> Study:

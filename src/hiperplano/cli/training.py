@@ -66,8 +66,7 @@ def split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
         raise InvalidData(_("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=n))
     groups = [np.arange(n)]
     if target.task == CLASSIFICATION:
-        classes, codes = np.unique(target.values, return_inverse=True)
-        groups = [np.flatnonzero(codes == k) for k in range(len(classes))]
+        groups = [np.flatnonzero(target.codes == k) for k in range(len(target.classes))]
         rarest = min(range(len(groups)), key=lambda k: len(groups[k]))
         if len(groups[rarest]) < 2:
             raise InvalidData(
@@ -75,7 +74,7 @@ def split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
                     "the target {name!r} holds {label!r} in one row only; to fit and to judge, every class needs two "
                     "rows. Leave that row out, or add more.",
                     name=target.name,
-                    label=classes.tolist()[rarest],
+                    label=target.classes[rarest],
                 )
             )
     rng = np.random.default_rng(seed)
@@ -99,7 +98,9 @@ def fit_choice(choice: Choice, coded: Array, y: Array, seed: int, costs: Array |
     return Fitted(choice, scaler, model, perf_counter() - start)
 
 
-def fit_auto(task: str, coded: Array, y: Array, seed: int, costs: Array | None = None) -> tuple[Fitted, str]:
+def fit_auto(
+    task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
+) -> tuple[Fitted, str]:
     """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it."""
     if task != CLASSIFICATION:
         first = fit_choice(choose("least-squares", task, 0), coded, y, seed)
@@ -107,7 +108,6 @@ def fit_auto(task: str, coded: Array, y: Array, seed: int, costs: Array | None =
             return first, ""
         said = _("columns depend on each other: ridge was taken, which shares their weight among them")
         return fit_choice(choose("ridge", task, 0), coded, y, seed), said
-    n_classes = len(np.unique(y))
     first = fit_choice(choose("logistic", task, n_classes), coded, y, seed, costs)
     solution = first.linear.solution_
     if solution.converged and not solution.unbounded:

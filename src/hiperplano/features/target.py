@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,17 +52,19 @@ class Target:
         What speaks for the task.
     positive : label or None
         Of two classes the one that is looked for.
+    classes : list
+        The labels in sorted order; empty for a regression.
+    codes : ndarray of int or None
+        The number of its class for every row.
     """
 
     name: str
     task: str
-    values: Array
+    values: Array = field(repr=False)
     why: str
     positive: Any = None
-
-    @property
-    def classes(self) -> list[Any]:
-        return [] if self.task == "regression" else np.unique(self.values).tolist()
+    classes: Sequence[Any] = ()
+    codes: Array | None = field(default=None, repr=False)
 
 
 def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None, positive: str | None) -> Target:
@@ -82,7 +85,7 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
                 n=f"{len(column):,}",
             )
         )
-    text = pa.types.is_dictionary(column.type) or pa.types.is_string(column.type)
+    text = _is_text(column)
     if pa.types.is_timestamp(column.type) or (text and task == "regression"):
         raise InvalidTarget(
             _(
@@ -102,8 +105,7 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
                 _("--positive chooses one of two classes; {name!r} is a number ({why}).", name=name, why=why)
             )
         return Target(name, guessed, column.to_numpy().astype(np.float64), why)
-    labels = plain_labels(column)
-    classes = np.unique(labels)
+    classes, codes = sorted_labels(column)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
             _(
@@ -112,11 +114,11 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
                 file=path,
                 name=name,
                 k=f"{len(classes):,}",
-                n=f"{len(labels):,}",
+                n=f"{len(codes):,}",
                 most=_MOST_CLASSES,
             )
         )
-    return Target(name, guessed, labels, why, _positive(name, classes, positive))
+    return Target(name, guessed, classes[codes], why, _positive(name, classes, positive), classes.tolist(), codes)
 
 
 def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, str]:
@@ -130,15 +132,31 @@ def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, st
 
 
 def plain_labels(column: pa.ChunkedArray) -> Array:
-    """Labels as an array of one type: of text as long as the longest, which is sorted much faster than objects."""
-    if not (pa.types.is_dictionary(column.type) or pa.types.is_string(column.type)):
-        values = column.to_numpy()
-        whole = values.dtype.kind == "f" and bool((values == np.floor(values)).all())
-        return np.asarray(values.astype(np.int64) if whole else values)
-    coded = column.combine_chunks()
-    coded = coded if pa.types.is_dictionary(coded.type) else coded.dictionary_encode()
-    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    return np.asarray(np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy(zero_copy_only=False)])
+    """Labels, or numbers, as an array of one type."""
+    labels, codes = sorted_labels(column)
+    return np.asarray(labels[codes])
+
+
+def sorted_labels(column: pa.ChunkedArray) -> tuple[Array, Array]:
+    """The different values of a column in sorted order, and the number of its value for every row.
+
+    Texts are held as an array of their length, which is sorted and compared much faster than one of objects.
+    """
+    whole = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    whole = whole.unify_dictionaries().combine_chunks()
+    values = np.asarray(whole.dictionary.to_pylist() if _is_text(column) else whole.dictionary.to_numpy())
+    if values.dtype.kind == "f" and bool((values == np.floor(values)).all()):
+        values = values.astype(np.int64)
+    numbers = whole.indices.to_numpy(zero_copy_only=False)
+    there = np.bincount(numbers, minlength=len(values)) > 0  # words of rows that were left out are no labels
+    order = np.argsort(values[there])
+    place = np.zeros(len(values), dtype=np.intp)
+    place[np.flatnonzero(there)[order]] = np.arange(len(order))
+    return values[there][order], place[numbers]
+
+
+def _is_text(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_dictionary(column.type) or pa.types.is_string(column.type))
 
 
 def _positive(name: str, classes: Array, wanted: str | None) -> Any:

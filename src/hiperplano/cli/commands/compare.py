@@ -52,7 +52,7 @@ def compare(
     goal = problem.target
     n_classes = len(goal.classes)
     chosen = [choose(name, goal.task, n_classes) for name in model] if model else suitable(goal.task, n_classes)
-    costs = read_costs(cost, goal.classes, goal.positive) if cost is not None and goal.classes else None
+    costs = read_costs(cost, list(goal.classes), goal.positive) if cost is not None and goal.classes else None
     with terminal.working(_("comparing"), steps=len(chosen) * folds) as step:
         rows, left_out = compare_models(problem, chosen, folds, seed, costs, fill, step, every=not model)
     terminal.facts = comparison_facts(rows, goal.task)
