@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hiperplano.datasets.credit import load_credit_line
+    from hiperplano.datasets.credit_default import load_credit_default
     from hiperplano.decision.bayes import bayes_error
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from hiperplano.models.perceptron import Perceptron
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
     from hiperplano.models.replay import Step, replay
+    from hiperplano.models.saving import load, save
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.plot.coefficients import CoefficientDisplay
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from hiperplano.plot.regions import RegionsDisplay
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
+    from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
@@ -105,6 +108,8 @@ _HOME = {
     "ks_score": "metrics.ranking",
     "ks_test": "metrics.ranking",
     "likelihood_ratio": "evidence.logistic_covariance",
+    "load": "models.saving",
+    "load_credit_default": "datasets.credit_default",
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "evidence.mistakes",
@@ -113,11 +118,13 @@ _HOME = {
     "project": "decision.geometry",
     "ranking_scores": "metrics.ranking",
     "replay": "models.replay",
+    "save": "models.saving",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
     "separability": "evidence.separability",
     "signed_distance": "decision.geometry",
     "votes": "decision.votes",
+    "write_report": "report.page",
 }
 
 __all__ = [
@@ -171,6 +178,8 @@ __all__ = [
     "ks_score",
     "ks_test",
     "likelihood_ratio",
+    "load",
+    "load_credit_default",
     "load_credit_line",
     "margin",
     "mistake_bound",
@@ -179,11 +188,13 @@ __all__ = [
     "project",
     "ranking_scores",
     "replay",
+    "save",
     "savings_interval",
     "savings_score",
     "separability",
     "signed_distance",
     "votes",
+    "write_report",
 ]
 
 

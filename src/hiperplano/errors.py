@@ -13,6 +13,7 @@ __all__ = [
     "ConvergenceWarning",
     "HiperplanoError",
     "InvalidData",
+    "InvalidFile",
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
@@ -33,6 +34,10 @@ class InvalidData(HiperplanoError, ValueError):
 
 class InvalidTarget(InvalidData):
     """The target cannot be used: one class only, not finite, of the wrong kind."""
+
+
+class InvalidFile(HiperplanoError, ValueError):
+    """A file cannot be used: not there, of another kind, damaged, or holding what is not trusted."""
 
 
 class NotSeparable(InvalidTarget):

@@ -1,5 +1,6 @@
 """Tables made for examples: generated, with a fixed seed."""
 
 from hiperplano.datasets.credit import load_credit_line
+from hiperplano.datasets.credit_default import load_credit_default
 
-__all__ = ["load_credit_line"]
+__all__ = ["load_credit_default", "load_credit_line"]

@@ -1,0 +1,72 @@
+"""The command with its subcommands, built in the language now spoken."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from typer import Exit, Option, Typer
+
+from hiperplano import __version__
+from hiperplano.cli import options
+from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
+from hiperplano.cli.usage import Command, Group, explain_misuse, is_misuse, translate_headings
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def build() -> Typer:
+    """The command; its help is in the language now spoken."""
+    app = Typer(
+        name="hiperplano",
+        cls=Group,
+        help=_("Linear models at the terminal: fit, compare, score, and a report people want to read."),
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_common)
+    helps: list[tuple[str, Callable[..., Any], str]] = [
+        ("demo", demo.demo, _("The whole journey on a generated credit table: read, split, fit, judge, report.")),
+        ("fit", fit.fit, _("Fit a model to a table; writes model.skops and report.html.")),
+        ("compare", compare.compare, _("Every model that suits the target, on the same folds, in one table.")),
+        ("predict", predict.predict, _("Score the rows of a table with a saved model.")),
+        ("evaluate", evaluate.evaluate, _("Judge a saved model on a table that holds the target.")),
+        ("report", report.report, _("Write the page about a saved model and a table that holds the target.")),
+        ("separable", separable.separable, _("Is there a plane between the two classes? A proof either way.")),
+    ]
+    for name, command, help_text in helps:
+        app.command(name, cls=Command, help=help_text)(command)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command; wrong use is explained here, what fails later is the caller's to explain."""
+    translate_headings()
+    options.remember(list(arguments))
+    try:
+        code = build()(list(arguments), prog_name="hiperplano", standalone_mode=False)
+    except Exception as problem:
+        if not is_misuse(problem):
+            raise
+        print(explain_misuse(problem), file=sys.stderr)
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"hiperplano {__version__}")
+        raise Exit
+
+
+def _common(
+    version: Annotated[
+        bool, Option("--version", help=_("Print the version."), callback=_show_version, is_eager=True)
+    ] = False,
+    lang: Annotated[str | None, options.language()] = None,
+) -> None:
+    pass

@@ -1,0 +1,38 @@
+"""`hiperplano demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from hiperplano.cli import options
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def demo(
+    out: Annotated[Path, options.folder()] = Path("hiperplano-demo"),
+    seed: Annotated[int, options.seed()] = 0,
+    json: Annotated[bool, options.as_json()] = False,
+    quiet: Annotated[bool, options.quiet()] = False,
+    lang: Annotated[str | None, options.language()] = None,
+    debug: Annotated[bool, options.debug()] = False,
+) -> None:
+    """Make a table of loans, and fit it as anybody's own."""
+    from hiperplano.cli.journey import Settings, travel
+    from hiperplano.cli.problem import Choices
+    from hiperplano.cli.terminal import Terminal
+    from hiperplano.data.files import replacing
+    from hiperplano.datasets.credit_default import load_credit_default
+
+    terminal = Terminal(json, quiet)
+    table = options.made(out) / "credit.csv"
+    with replacing(table) as new:
+        load_credit_default().frame.to_csv(new, index=False)
+    terminal.say(_("A table of loans, generated: {file}. Who does not pay back?", file=table))
+    command = ["fit", str(table), "--target", "default", "--out", str(out), "--seed", str(seed)]
+    settings = Settings(seed=seed, out=out, arguments=tuple(command))
+    travel(terminal, table, "default", Choices(), settings)
+    terminal.say(_("Open {file} in a browser. The same with a table of your own:", file=out / "report.html"))
+    terminal.say(_("  hiperplano fit YOUR_FILE --target YOUR_COLUMN"))

@@ -1,0 +1,38 @@
+"""`hiperplano evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from hiperplano.cli import options
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def evaluate(
+    model: Annotated[Path, options.model_file()],
+    file: Annotated[Path, options.table()],
+    target: Annotated[str | None, options.saved_target()] = None,
+    separator: Annotated[str | None, options.separator()] = None,
+    decimal: Annotated[str | None, options.decimal()] = None,
+    json: Annotated[bool, options.as_json()] = False,
+    quiet: Annotated[bool, options.quiet()] = False,
+    lang: Annotated[str | None, options.language()] = None,
+    debug: Annotated[bool, options.debug()] = False,
+) -> None:
+    """Judge a saved model on a table that holds the target."""
+    from hiperplano.cli.judging import judge
+    from hiperplano.cli.scoring import score_table
+    from hiperplano.cli.show import measures_table
+    from hiperplano.cli.terminal import Terminal
+
+    terminal = Terminal(json, quiet)
+    with terminal.working(_("judging")), terminal.hearing():
+        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
+        assert scored.y is not None
+        found = judge(scored.model, scored.rows, scored.y, scored.study.positive, scored.study.cost_matrix)
+    terminal.facts = {"model": str(model), "file": str(file), "rows": len(scored.y), "measures": found}
+    terminal.say(measures_table({file.name: found}, {file.name: len(scored.y)}))
+    terminal.finish()

@@ -1,0 +1,54 @@
+"""`hiperplano fit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from hiperplano.cli import options
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def fit(
+    file: Annotated[Path, options.table()],
+    target: Annotated[str, options.target()],
+    model: Annotated[
+        str, Option("--model", "-m", help=_("auto, or a name such as logistic, svm, lda; compare lists them all."))
+    ] = "auto",
+    validation: Annotated[float, Option(help=_("Share of the rows that only judge the model."))] = 0.3,
+    positive: Annotated[str | None, options.positive()] = None,
+    cost: Annotated[Path | None, options.cost()] = None,
+    out: Annotated[Path, options.folder()] = Path("hiperplano-out"),
+    report: Annotated[bool, Option(help=_("Write report.html, too."))] = True,
+    kind: Annotated[list[str] | None, options.kind()] = None,
+    drop: Annotated[list[str] | None, options.drop()] = None,
+    order: Annotated[list[str] | None, options.order()] = None,
+    missing: Annotated[list[str] | None, options.missing()] = None,
+    fill: Annotated[str, options.fill()] = "median",
+    task: Annotated[str | None, options.task()] = None,
+    separator: Annotated[str | None, options.separator()] = None,
+    decimal: Annotated[str | None, options.decimal()] = None,
+    seed: Annotated[int, options.seed()] = 0,
+    json: Annotated[bool, options.as_json()] = False,
+    quiet: Annotated[bool, options.quiet()] = False,
+    lang: Annotated[str | None, options.language()] = None,
+    debug: Annotated[bool, options.debug()] = False,
+) -> None:
+    """Fit a model to a table."""
+    options.share("--validation", validation)
+    options.one_of("--fill", fill, ("median", "model"))
+    from hiperplano.cli.reading import begin, import_what_follows
+
+    reading = begin(file, separator, decimal, drop)
+    import_what_follows(report)
+    from hiperplano.cli.journey import Settings, travel
+    from hiperplano.cli.problem import Choices
+    from hiperplano.cli.terminal import Terminal
+
+    choices = Choices(kind, drop, order, missing, separator, decimal, task, positive)
+    settings = Settings(model, validation, cost, fill, seed, out, report, tuple(options.typed()))
+    travel(Terminal(json, quiet), file, target, choices, settings, reading)

@@ -1,0 +1,90 @@
+"""`hiperplano predict`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from hiperplano.cli import options
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def predict(
+    model: Annotated[Path, options.model_file()],
+    file: Annotated[Path, options.table()],
+    out: Annotated[
+        Path,
+        Option("--out", "-o", metavar="FILE", help=_("Where to write: .csv, .parquet or .arrow."), show_default=False),
+    ],
+    keep: Annotated[bool, Option("--keep", help=_("Write the columns of the table, too."))] = False,
+    separator: Annotated[str | None, options.separator()] = None,
+    decimal: Annotated[str | None, options.decimal()] = None,
+    json: Annotated[bool, options.as_json()] = False,
+    quiet: Annotated[bool, options.quiet()] = False,
+    lang: Annotated[str | None, options.language()] = None,
+    debug: Annotated[bool, options.debug()] = False,
+) -> None:
+    """Score the rows of a table."""
+    options.one_of("--out", out.suffix.lower(), _FORMS)
+    import numpy as np
+
+    from hiperplano.cli.scoring import score_table
+    from hiperplano.cli.terminal import Terminal
+
+    terminal = Terminal(json, quiet)
+    with terminal.working(_("scoring")), terminal.hearing():
+        scored = score_table(model, file, separator=separator, decimal=decimal)
+        columns = predictions(scored.model, scored.rows, scored.study)
+        _write(out, {**({name: scored.frame[name] for name in scored.frame} if keep else {}), **columns})
+    n = len(scored.frame)
+    labels, counts = np.unique(columns["prediction"], return_counts=True)
+    decided = dict(zip(labels.tolist(), counts.tolist(), strict=True)) if scored.study.task == "classification" else {}
+    terminal.facts = {"rows": n, "file": str(out), "decisions": decided}
+    terminal.say(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
+    for label, count in decided.items():
+        terminal.say(f"  {label}: {count:,} ({count / n:.1%})")
+    terminal.finish()
+
+
+_FORMS = (".csv", ".parquet", ".arrow", ".feather")
+
+
+def predictions(model: Any, rows: Any, study: Any) -> dict[str, Any]:
+    """The decision or number for each row, and what it rests on: a probability for each class, or a score."""
+    columns: dict[str, Any] = {"prediction": model.predict(rows)}
+    if study.task == "regression":
+        return columns
+    if hasattr(model, "predict_proba"):
+        shares = model.predict_proba(rows)
+        return columns | {f"probability {label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
+    scores = model.decision_function(rows)
+    if scores.ndim == 1:
+        turned = study.positive == model.classes_.tolist()[0]
+        return columns | {f"score {study.positive}": -scores if turned else scores}
+    return columns | {f"score {label}": scores[:, k] for k, label in enumerate(model.classes_.tolist())}
+
+
+def _write(path: Path, columns: dict[str, Any]) -> None:
+    import pyarrow as pa
+
+    from hiperplano.data.files import replacing
+
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    options.made(path.parent)
+    with replacing(path) as new:
+        if path.suffix.lower() == ".csv":
+            from pyarrow import csv
+
+            csv.write_csv(table, new)
+        elif path.suffix.lower() == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(table, new)
+        else:
+            from pyarrow import feather
+
+            feather.write_feather(table, str(new))

@@ -1,0 +1,42 @@
+"""`hiperplano report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from hiperplano.cli import options
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def report(
+    model: Annotated[Path, options.model_file()],
+    file: Annotated[Path, options.table()],
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE", help=_("The page to write."))] = Path("report.html"),
+    target: Annotated[str | None, options.saved_target()] = None,
+    separator: Annotated[str | None, options.separator()] = None,
+    decimal: Annotated[str | None, options.decimal()] = None,
+    json: Annotated[bool, options.as_json()] = False,
+    quiet: Annotated[bool, options.quiet()] = False,
+    lang: Annotated[str | None, options.language()] = None,
+    debug: Annotated[bool, options.debug()] = False,
+) -> None:
+    """Write the page about a saved model and a table that holds the target."""
+    from hiperplano.cli.page import write_page
+    from hiperplano.cli.scoring import score_table
+    from hiperplano.cli.terminal import Terminal
+
+    terminal = Terminal(json, quiet)
+    with terminal.working(_("writing the report")), terminal.hearing():
+        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
+        assert scored.y is not None
+        options.made(out.parent)
+        used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]
+        page = write_page(out, scored.pipeline, scored.study, used, scored.y, coded=[(used, scored.coded)])
+    terminal.facts = {"rows": len(scored.y), "file": str(page)}
+    terminal.say(_("Written: {files}", files=page))
+    terminal.finish()

@@ -1,0 +1,68 @@
+"""`hiperplano separable`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from hiperplano.cli import options
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+def separable(
+    file: Annotated[Path, options.table()],
+    target: Annotated[str, options.target()],
+    origin: Annotated[bool, Option("--origin", help=_("Only planes through the origin."))] = False,
+    kind: Annotated[list[str] | None, options.kind()] = None,
+    drop: Annotated[list[str] | None, options.drop()] = None,
+    order: Annotated[list[str] | None, options.order()] = None,
+    missing: Annotated[list[str] | None, options.missing()] = None,
+    separator: Annotated[str | None, options.separator()] = None,
+    decimal: Annotated[str | None, options.decimal()] = None,
+    json: Annotated[bool, options.as_json()] = False,
+    quiet: Annotated[bool, options.quiet()] = False,
+    lang: Annotated[str | None, options.language()] = None,
+    debug: Annotated[bool, options.debug()] = False,
+) -> None:
+    """Whether a plane separates two classes, with a proof."""
+    import pandas as pd
+
+    from hiperplano.cli.problem import Choices, read_problem
+    from hiperplano.cli.terminal import Terminal
+    from hiperplano.evidence.separability import separability
+    from hiperplano.features.coding import Coding
+    from hiperplano.language.verdicts import retell
+
+    terminal = Terminal(json, quiet)
+    choices = Choices(kind, drop, order, missing, separator, decimal, "classification")
+    with terminal.working(_("looking for a plane")), terminal.hearing():
+        problem = read_problem(file, target, choices, leaks=False)
+        coding = Coding(tuple(problem.columns))
+        rows = pd.DataFrame(coding.fit_transform(problem.frame), columns=coding.get_feature_names_out())
+        found = separability(rows, problem.target.values, fit_intercept=not origin)
+        proved = found.verify(rows, problem.target.values)
+    terminal.facts = {
+        "verdict": type(found).__name__,
+        "separable": type(found).__name__ == "Separable",
+        "rows": len(rows),
+        "columns": rows.shape[1],
+        "margin": getattr(found, "margin", None),
+        "plane": dict(zip(getattr(found, "names", ()), _weights(found), strict=False)),
+        "proof_holds": proved,
+    }
+    terminal.out.print(retell(str(found)), markup=False) if terminal.speaks else None
+    terminal.say(
+        _("The proof was checked against all {n} rows and holds.", n=f"{len(rows):,}")
+        if proved
+        else _("The proof could not be confirmed: the rows lie too close to the plane.")
+    )
+    terminal.finish()
+
+
+def _weights(found: object) -> list[float]:
+    coef, columns = getattr(found, "coef", ()), getattr(found, "columns", ())
+    return [float(coef[j]) for j in columns]

@@ -1,0 +1,182 @@
+"""Several models on the same folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from scipy.special import stdtrit
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from hiperplano.cli.judging import MEASURES, SMALLER_IS_BETTER, judge, measure_word
+from hiperplano.cli.problem import Problem
+from hiperplano.cli.registry import CLASSIFICATION, Choice
+from hiperplano.cli.show import figure, plain_table
+from hiperplano.cli.training import fit_choice
+from hiperplano.data.design import Array
+from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
+from hiperplano.features.coding import Coding
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model with its measures on every fold."""
+
+    name: str
+    measures: dict[str, Array]
+    seconds: float
+    best: bool = False
+    chosen: bool = False
+
+    def interval(self, name: str) -> tuple[float, float, float]:
+        """Mean over the folds, standard error of it, and half the width of its 95% interval."""
+        values = self.measures[name]
+        error = float(values.std(ddof=1) / np.sqrt(len(values)))
+        return float(values.mean()), error, float(stdtrit(len(values) - 1, 0.975)) * error
+
+
+def compare_models(
+    problem: Problem,
+    choices: Sequence[Choice],
+    n_folds: int,
+    seed: int,
+    costs: Array | None,
+    fill: str,
+    step: Callable[..., None],
+    every: bool,
+) -> tuple[list[Row], dict[str, str]]:
+    """Rows of the comparison, in the order of simplicity, and what was left out, with the reason.
+
+    `every` leaves models out that are too slow for the table or refuse it; otherwise a refusal is an error.
+    """
+    y, left_out = problem.target.values, {}
+    found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
+    seconds = dict.fromkeys(found, 0.0)
+    for training, judging in _folds(problem, n_folds, seed):
+        coding = Coding(tuple(problem.columns), fill=fill)
+        coded, other = coding.fit_transform(problem.frame.take(training)), coding.transform(problem.frame.take(judging))
+        for choice in choices:
+            step(choice.name)
+            if choice.name in left_out:
+                continue
+            if every and coded.size > choice.most_cells:
+                left_out[choice.name] = _("too slow for a table of this size; ask for it with --model")
+                continue
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    fitted = fit_choice(choice, coded, y[training], seed, costs)
+            except NotSeparable:
+                left_out[choice.name] = _("no plane separates the classes")
+                continue
+            except HiperplanoError as problem_found:
+                if not every:
+                    raise
+                left_out[choice.name] = str(problem_found)
+                continue
+            seconds[choice.name] += fitted.seconds
+            found[choice.name].append(
+                judge(fitted.model, fitted.scaled(other), y[judging], problem.target.positive, costs)
+            )
+    rows = [
+        Row(name, {key: np.array([fold[key] for fold in folds]) for key in folds[0]}, seconds[name] / n_folds)
+        for name, folds in found.items()
+        if name not in left_out and folds
+    ]
+    return _marked(rows, problem.target.task, len(problem.target.classes)), left_out
+
+
+def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
+    y = problem.target.values
+    if problem.target.task != CLASSIFICATION:
+        if len(y) < 2 * n_folds:
+            raise InvalidData(
+                _("{n} rows are too few for {folds} folds. Choose fewer with --folds.", n=len(y), folds=n_folds)
+            )
+        return KFold(n_folds, shuffle=True, random_state=seed).split(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    counts = np.bincount(codes)
+    if counts.min() < n_folds:
+        raise InvalidData(
+            _(
+                "class {label!r} has {n} rows, too few for {folds} folds. Choose fewer with --folds.",
+                label=classes.tolist()[int(counts.argmin())],
+                n=int(counts.min()),
+                folds=n_folds,
+            )
+        )
+    return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, codes)
+
+
+def leading_measure(rows: Sequence[Row], task: str, n_classes: int) -> str:
+    """What decides: the cost where there are costs, else how well classes are ordered, or the error."""
+    if task != CLASSIFICATION:
+        return "rmse"
+    if all("cost" in row.measures for row in rows):
+        return "cost"
+    return "auc" if n_classes == 2 else "accuracy"
+
+
+def _marked(rows: list[Row], task: str, n_classes: int) -> list[Row]:
+    """The best, and the simplest within one standard error of it."""
+    if not rows:
+        return rows
+    name = leading_measure(rows, task, n_classes)
+    sign = -1.0 if name in SMALLER_IS_BETTER else 1.0
+    means = [sign * row.interval(name)[0] for row in rows]
+    best = int(np.argmax(means))
+    enough = means[best] - rows[best].interval(name)[1]
+    simplest = next(place for place, mean in enumerate(means) if mean >= enough)
+    return [
+        Row(row.name, row.measures, row.seconds, place == best, place == simplest) for place, row in enumerate(rows)
+    ]
+
+
+def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
+    """Models in rows, measures in columns, each with half the width of its interval."""
+    table = plain_table(
+        _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
+        caption=_("★ best   ◆ simplest within one standard error of it (upper rows are simpler)   s: seconds of a fit"),
+        caption_justify="left",
+    )
+    table.add_column(_("model"), no_wrap=True)
+    names = [name for name in MEASURES[task] if any(name in row.measures for row in rows)]
+    for name in names:
+        table.add_column(measure_word(name), justify="right", no_wrap=True)
+    table.add_column(_("s"), justify="right")
+    for row in rows:
+        cells = []
+        for name in names:
+            if name in row.measures:
+                mean, _error, half = row.interval(name)
+                cells.append(f"{figure(mean, 3)}±{figure(half, 3).removeprefix('0')}")
+            else:
+                cells.append("–")
+        mark = ("★" if row.best else "") + ("◆" if row.chosen else "")
+        name = f"{row.name} {mark}".rstrip()
+        table.add_row(name, *cells, f"{row.seconds:.2f}", style="bold green" if row.chosen else None)
+    return table
+
+
+def comparison_facts(rows: Sequence[Row], task: str) -> dict[str, Any]:
+    """The same for machines."""
+    models = []
+    for row in rows:
+        measures = {}
+        for name in row.measures:
+            mean, error, half = row.interval(name)
+            measures[name] = {"mean": mean, "se": error, "low": mean - half, "high": mean + half}
+        models.append({"name": row.name, "measures": measures, "seconds": row.seconds})
+    return {
+        "task": task,
+        "models": models,
+        "best": next((row.name for row in rows if row.best), None),
+        "chosen": next((row.name for row in rows if row.chosen), None),
+    }

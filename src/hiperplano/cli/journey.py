@@ -1,0 +1,187 @@
+"""From a file to a model, its figures and its page: what `fit` and `demo` do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hiperplano.cli.costs import read_costs
+from hiperplano.cli.judging import judge
+from hiperplano.cli.options import made
+from hiperplano.cli.page import write_page
+from hiperplano.cli.problem import Choices, Problem, read_problem
+from hiperplano.cli.reading import Reading
+from hiperplano.cli.registry import CLASSIFICATION, choose
+from hiperplano.cli.show import (
+    coefficients_facts,
+    coefficients_table,
+    columns_table,
+    measures_table,
+    read_coefficients,
+)
+from hiperplano.cli.study import Study, command_line, versions
+from hiperplano.cli.terminal import Terminal
+from hiperplano.cli.training import Fitted, fit_auto, fit_choice, split
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter
+from hiperplano.features.coding import Coding
+from hiperplano.language.catalogue import words
+from hiperplano.language.verdicts import retell
+from hiperplano.models.saving import save
+
+_ = words("terminal")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit."""
+
+    model: str = "auto"
+    validation: float = 0.3
+    cost: Path | None = None
+    fill: str = "median"
+    seed: int = 0
+    out: Path = Path()
+    report: bool = True
+    arguments: tuple[str, ...] = ()
+
+
+def travel(
+    terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings, reading: Reading | None = None
+) -> None:
+    """Read, split, code, fit, judge, save, write the page, and say all of it."""
+    with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.hearing():
+        problem = read_problem(path, target, choices, step=step, reading=reading)
+        costs = _costs(problem, settings)
+        training, validation = split(problem.target, settings.validation, settings.seed)
+        frames = problem.frame.take(training), problem.frame.take(validation)
+        labels = problem.target.values[training], problem.target.values[validation]
+        step(_("coding the columns"))
+        coding = Coding(tuple(problem.columns), fill=settings.fill)
+        coded = coding.fit_transform(frames[0]), coding.transform(frames[1])
+        step(_("fitting"))
+        fitted, said = _fit(problem, coded[0], labels[0], settings, costs)
+        if said:
+            terminal.note(said)
+        step(_("judging"))
+        parts = (_("training"), _("validation"))
+        measures = {
+            part: judge(fitted.model, fitted.scaled(rows), y, problem.target.positive, costs)
+            for part, rows, y in zip(parts, coded, labels, strict=True)
+        }
+        study = _study(problem, fitted, settings, costs)
+        pipeline = study.attach(fitted.pipeline(coding))
+        step(_("writing"))
+        folder = made(settings.out)
+        save(pipeline, folder / "model.skops")
+        files = {"model": folder / "model.skops"}
+        if settings.report:
+            step(_("writing the report"))
+            files["report"] = write_page(
+                folder / "report.html",
+                pipeline,
+                study,
+                frames[1],
+                labels[1],
+                training=(frames[0], labels[0]),
+                coded=list(zip(frames, coded, strict=True)),
+            )
+    _say(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
+    _facts(terminal, problem, fitted, coding, list(measures.values()), study, files)
+    terminal.finish()
+    terminal.say(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
+
+
+def _costs(problem: Problem, settings: Settings) -> Array | None:
+    if settings.cost is None:
+        return None
+    if problem.target.task != CLASSIFICATION:
+        raise InvalidParameter(_("--cost is for classes; {name!r} is a number.", name=problem.target.name))
+    return read_costs(settings.cost, list(problem.target.classes), problem.target.positive)
+
+
+def _fit(problem: Problem, rows: Array, y: Array, settings: Settings, costs: Array | None) -> tuple[Fitted, str]:
+    task, n_classes = problem.target.task, len(problem.target.classes)
+    if settings.model == "auto":
+        return fit_auto(task, n_classes, rows, y, settings.seed, costs)
+    return fit_choice(choose(settings.model, task, n_classes), rows, y, settings.seed, costs), ""
+
+
+def _study(problem: Problem, fitted: Fitted, settings: Settings, costs: Array | None) -> Study:
+    return Study(
+        task=problem.target.task,
+        target=problem.target.name,
+        model=fitted.choice.name,
+        positive=problem.target.positive,
+        costs=None if costs is None else costs.tolist(),
+        file=str(problem.source.path),
+        sha256=problem.digest.result(),
+        rows=len(problem.frame),
+        command=command_line(list(settings.arguments)),
+        seed=settings.seed,
+        validation=settings.validation,
+        versions=versions(),
+    )
+
+
+def _say(
+    terminal: Terminal, problem: Problem, fitted: Fitted, coding: Coding, measures: Any, rows: dict[str, int]
+) -> None:
+    if not terminal.speaks:
+        return
+    target = problem.target
+    terminal.say(columns_table(problem.columns, len(problem.frame)))
+    about = _("Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=target.why)
+    if target.positive is not None:
+        about += _("; looked for: {label}", label=target.positive)
+    terminal.out.print(about, markup=False)
+    terminal.say()
+    name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
+    terminal.out.print(_("Model {name}, fitted in {s} s", name=name, s=f"{fitted.seconds:.2f}"), markup=False)
+    solution = getattr(fitted.linear, "solution_", None)
+    if solution is not None:
+        terminal.out.print(retell(str(solution)), markup=False)
+    terminal.say()
+    terminal.say(measures_table(measures, rows))
+    found = read_coefficients(fitted.linear, fitted.scaler, coding.get_feature_names_out().tolist(), target.positive)
+    if found is not None:
+        terminal.say(coefficients_table(found))
+        for column, reference in coding.references().items():
+            other = _("no value") if reference is None else reference
+            terminal.note(_("{column}: compared with {reference}", column=column, reference=other))
+
+
+def _facts(
+    terminal: Terminal,
+    problem: Problem,
+    fitted: Fitted,
+    coding: Coding,
+    measures: list[dict[str, float]],
+    study: Study,
+    files: dict[str, Path],
+) -> None:
+    if not terminal.as_json:
+        return
+    names = coding.get_feature_names_out().tolist()
+    found = read_coefficients(fitted.linear, fitted.scaler, names, problem.target.positive)
+    terminal.facts = {
+        "target": {"name": study.target, "task": study.task, "positive": study.positive},
+        "columns": [
+            {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing} for each in problem.columns
+        ],
+        "model": {"name": study.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
+        "solution": str(getattr(fitted.linear, "solution_", "")),
+        "training": measures[0],
+        "validation": measures[1],
+        "coefficients": coefficients_facts(found),
+        "seed": study.seed,
+        "rows": study.rows,
+        "sha256": study.sha256,
+        "versions": study.versions,
+        "files": {name: str(file) for name, file in files.items()},
+    }
+
+
+def _task_word(task: str) -> str:
+    return _("classification") if task == CLASSIFICATION else _("regression")

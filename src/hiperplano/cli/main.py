@@ -1,0 +1,111 @@
+"""The way in and out of the command: language, errors as one paragraph, exit codes.
+
+Nothing heavy is imported here, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+from hiperplano.language.catalogue import LANGUAGES, preferred, speaking, words
+
+_ = words("terminal")
+
+OK, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+_NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit code is 0 for success, 1 for work that failed, 2 for wrong use, 130 for Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    with speaking(_language(given)):
+        try:
+            code = _run(given)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        if code == INTERRUPTED:
+            _complain(_("Stopped. Files that were being written are as they were before."))
+        return code
+
+
+def _language(arguments: list[str]) -> str:
+    """What --lang says, else the language of the locale; it must be known before any help is written."""
+    for place, argument in enumerate(arguments):
+        name, sign, value = argument.partition("=")
+        if name == "--lang":
+            wanted = value if sign else "".join(arguments[place + 1 : place + 2])
+            if wanted in LANGUAGES:
+                return wanted
+    return preferred()
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        from hiperplano.cli.app import run
+    except ImportError as problem:
+        if (problem.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        _complain(
+            _(
+                "the package {name} is not installed; the command needs it. Run: pip install 'hiperplano[app]'",
+                name=problem.name,
+            )
+        )
+        return FAILED
+    try:
+        return run(arguments)
+    except (Exception, Warning) as problem:
+        if "--debug" in arguments:
+            raise
+        return _explained(problem)
+
+
+def _explained(problem: BaseException) -> int:
+    """Say what went wrong in one paragraph."""
+    from hiperplano.errors import HiperplanoError
+
+    if isinstance(problem, BrokenPipeError):  # the reader of a pipe has gone, as `head` does
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    if isinstance(problem, HiperplanoError):
+        _complain(str(problem))
+    elif isinstance(problem, ImportError) and (problem.name or "").partition(".")[0] in _NEEDED:
+        _complain(
+            _(
+                "the package {name} is not installed; the command needs it. Run: pip install 'hiperplano[app]'",
+                name=problem.name,
+            )
+        )
+    elif isinstance(problem, OSError):
+        _complain(
+            _(
+                "{file}: {why}. Check the path, and whether there is space and permission to write.",
+                file=problem.filename or "?",
+                why=problem.strerror or problem,
+            )
+        )
+    elif isinstance(problem, MemoryError):
+        _complain(_("the table does not fit into memory. Leave out rows, or columns with --drop."))
+    else:
+        _complain(
+            _(
+                "this should not have happened ({kind}: {why}). Run the command again with --debug and report what it "
+                "prints.",
+                kind=type(problem).__name__,
+                why=problem,
+            )
+        )
+    return FAILED
+
+
+def _complain(text: str) -> None:
+    paragraph = " ".join(text.split())
+    print(_("Error: {text}", text=paragraph), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

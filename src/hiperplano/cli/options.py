@@ -1,0 +1,187 @@
+"""Options that several subcommands share.
+
+Each is a function, so that its help is written in the language spoken when the command is built.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from typer import Argument, BadParameter, Option
+
+from hiperplano.language.catalogue import LANGUAGES, words
+
+_ = words("terminal")
+
+
+def language() -> Any:
+    """--lang."""
+    return Option("--lang", help=_("Language: en or es; by default that of the locale."), callback=_known_language)
+
+
+def table() -> Any:
+    """FILE."""
+    return Argument(metavar="FILE", help=_("A table: CSV (also .gz), Parquet, Arrow or Feather."), show_default=False)
+
+
+def model_file() -> Any:
+    """MODEL."""
+    return Argument(metavar="MODEL", help=_("A model that `hiperplano fit` wrote (model.skops)."), show_default=False)
+
+
+def target() -> Any:
+    """--target."""
+    return Option("--target", "-t", metavar="COLUMN", help=_("The column to be explained."), show_default=False)
+
+
+def saved_target() -> Any:
+    """--target of a table for a saved model."""
+    return Option("--target", "-t", metavar="COLUMN", help=_("The column to be explained, if it has another name."))
+
+
+def positive() -> Any:
+    """--positive."""
+    return Option(metavar="LABEL", help=_("Of two classes, the one that is looked for (as 'default')."))
+
+
+def cost() -> Any:
+    """--cost."""
+    return Option(
+        "--cost",
+        metavar="FILE",
+        help=_(
+            "What mistakes cost: a CSV with a row for each decision and a column for each true class, or a JSON file "
+            "with false_negative and false_positive."
+        ),
+    )
+
+
+def seed() -> Any:
+    """--seed."""
+    return Option(help=_("Of everything that is drawn at random."))
+
+
+def kind() -> Any:
+    """--kind."""
+    return Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help=_("Overrule the guessed kind: numeric, ordered, nominal, date, identifier. May be repeated."),
+    )
+
+
+def drop() -> Any:
+    """--drop."""
+    return Option("--drop", metavar="COLUMN", help=_("Leave a column out. May be repeated."))
+
+
+def order() -> Any:
+    """--order."""
+    return Option(
+        "--order",
+        metavar="COLUMN=LOW,…,HIGH",
+        help=_("The values of an ordered column from low to high. May be repeated."),
+    )
+
+
+def missing() -> Any:
+    """--missing."""
+    return Option(
+        "--missing",
+        metavar="COLUMN=NUMBER,…",
+        help=_("Numbers that stand for no value, as 999 (nothing after = for none). May be repeated."),
+    )
+
+
+def fill() -> Any:
+    """--fill."""
+    return Option(help=_("Missing numbers: median of the column, or model (from the other columns)."))
+
+
+def task() -> Any:
+    """--task."""
+    return Option(help=_("classification or regression; guessed from the target by default."))
+
+
+def separator() -> Any:
+    """--separator."""
+    return Option(metavar="SIGN", help=_("What stands between the cells of a CSV; guessed by default."))
+
+
+def decimal() -> Any:
+    """--decimal."""
+    return Option(metavar="SIGN", help=_("The sign before decimals in a CSV; guessed by default."))
+
+
+def as_json() -> Any:
+    """--json."""
+    return Option("--json", help=_("Print one JSON object instead of tables."))
+
+
+def quiet() -> Any:
+    """--quiet."""
+    return Option("--quiet", "-q", help=_("Print errors only."))
+
+
+def debug() -> Any:
+    """--debug."""
+    return Option("--debug", help=_("Show the traceback of an error."))
+
+
+def folder() -> Any:
+    """--out."""
+    return Option("--out", "-o", metavar="FOLDER", help=_("Where files are written; it is made if need be."))
+
+
+def pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    """COLUMN=VALUE, taken apart."""
+    found = {}
+    for text in given or []:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise BadParameter(
+                _("{text!r}: a column, a sign = and a value are needed, as in income=numeric", text=text),
+                param_hint=option,
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
+    """A value of a list."""
+    if value not in allowed:
+        raise BadParameter(
+            _("{value!r} is none of {allowed}", value=value, allowed=", ".join(allowed)), param_hint=option
+        )
+    return value
+
+
+def share(option: str, value: float) -> float:
+    """A share of the rows."""
+    if not 0.0 < value < 1.0:
+        raise BadParameter(_("{value} must lie between 0 and 1, as 0.3", value=value), param_hint=option)
+    return value
+
+
+def made(folder: Path) -> Path:
+    """A folder that is there, made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _known_language(value: str | None) -> str | None:
+    return value if value is None else one_of("--lang", value, LANGUAGES)
+
+
+_typed: list[str] = []
+
+
+def remember(arguments: list[str]) -> None:
+    """Keep what was typed, for the page that tells how it was made."""
+    _typed[:] = arguments
+
+
+def typed() -> list[str]:
+    """What was typed after `hiperplano`."""
+    return list(_typed)

@@ -1,0 +1,101 @@
+"""A file and a target → rows to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hiperplano.cli import options
+from hiperplano.cli.reading import Reading, begin
+from hiperplano.cli.registry import TASKS
+from hiperplano.data.tables import Source, no_such_column, to_frame
+from hiperplano.errors import InvalidFile, InvalidParameter
+from hiperplano.features.columns import Column
+from hiperplano.features.kinds import guess_kinds
+from hiperplano.features.target import Target, read_target
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a person said about a table, as the options bring it."""
+
+    kind: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
+    order: Sequence[str] | None = None
+    missing: Sequence[str] | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    task: str | None = None
+    positive: str | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows with a target.
+
+    Attributes
+    ----------
+    source : Source
+    columns : list of Column
+    frame : pandas frame
+        Without the target, and without rows whose target is missing.
+    target : Target
+    digest : Future of str
+        SHA-256 of the file.
+    """
+
+    source: Source
+    columns: list[Column]
+    frame: Any
+    target: Target
+    digest: Future[str] = field(repr=False)
+
+
+def read_problem(
+    path: Path,
+    target: str,
+    choices: Choices,
+    *,
+    leaks: bool = True,
+    step: Any = None,
+    reading: Reading | None = None,
+) -> Problem:
+    """Read a file, guess what its columns are, and take the target apart; `reading` may have begun before."""
+    step = step or (lambda text="": None)
+    if choices.task is not None:
+        options.one_of("--task", choices.task, TASKS)
+    kinds = options.pairs("--kind", list(choices.kind or []))
+    orders = {name: value.split(",") for name, value in options.pairs("--order", list(choices.order or [])).items()}
+    missing = _numbers(options.pairs("--missing", list(choices.missing or [])))
+    dropped = list(choices.drop or [])
+    if target in dropped:
+        raise InvalidParameter(_("--drop names the target {name!r}; it is needed. Drop another.", name=target))
+    step(_("reading {file}", file=path.name))
+    reading = reading or begin(path, choices.separator, choices.decimal, dropped)
+    table, source = reading.table.result()
+    if target not in table.column_names:
+        raise InvalidFile(no_such_column(path, target, table.column_names))
+    if table.num_columns < 2:
+        raise InvalidFile(
+            _("{file}: the target is the only column; there is nothing to learn from. Give more columns.", file=path)
+        )
+    if table.column(target).null_count:
+        table = table.filter(table.column(target).is_valid())
+    step(_("looking at the columns"))
+    found = read_target(path, target, table.column(target), choices.task, choices.positive)
+    columns = guess_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
+    used = [column.name for column in columns if column.used]
+    return Problem(source, columns, to_frame(table.select(used)), found, reading.digest)
+
+
+def _numbers(given: dict[str, str]) -> dict[str, tuple[float, ...]]:
+    try:
+        return {name: tuple(float(each) for each in value.split(",") if each) for name, value in given.items()}
+    except ValueError as problem:
+        raise InvalidParameter(_("--missing needs numbers ({why}); as income=999.", why=problem)) from problem

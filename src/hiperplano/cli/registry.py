@@ -1,0 +1,116 @@
+"""The models of the command: one line each, from the simplest to the least simple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hiperplano.errors import InvalidParameter
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+CLASSIFICATION, REGRESSION = "classification", "regression"
+TASKS = (CLASSIFICATION, REGRESSION)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model that can be asked for by name.
+
+    Attributes
+    ----------
+    name : str
+    task : str
+    make : callable
+        From a seed to an estimator that is not fitted.
+    scaled : bool
+        Whether it wants columns in units of their spread: where it ends depends on them.
+    many_classes : bool
+    most_cells : float
+        Rows times columns of the numbers beyond which a comparison leaves it out, as too slow.
+    separable_only : bool
+        Whether it refuses classes that overlap.
+    """
+
+    name: str
+    task: str
+    make: Callable[[int], Any]
+    scaled: bool = False
+    many_classes: bool = True
+    most_cells: float = float("inf")
+    separable_only: bool = False
+
+
+def _model(name: str, seeded: bool = False, **parameters: Any) -> Callable[[int], Any]:
+    """A factory that loads a public name when it is called."""
+
+    def make(seed: int) -> Any:
+        import hiperplano
+
+        own = parameters | ({"random_state": seed} if seeded else {})
+        return getattr(hiperplano, name)(**own)
+
+    return make
+
+
+_ENDLESS = float("inf")
+
+CHOICES = (
+    Choice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
+    Choice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
+    Choice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS)),
+    Choice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True),
+    Choice("logistic-cv", CLASSIFICATION, _model("LogisticRegressionCV"), scaled=True),
+    Choice("firth", CLASSIFICATION, _model("LogisticRegression", firth=True), many_classes=False, most_cells=3e6),
+    Choice("svm", CLASSIFICATION, _model("LinearSVC"), scaled=True),
+    Choice("svm-hinge", CLASSIFICATION, _model("LinearSVC", loss="hinge"), scaled=True, most_cells=3e7),
+    Choice(
+        "hard-margin", CLASSIFICATION, _model("HardMarginSVC"), scaled=True, many_classes=False, separable_only=True
+    ),
+    Choice("perceptron", CLASSIFICATION, _model("Perceptron", seeded=True), scaled=True),
+    Choice("averaged-perceptron", CLASSIFICATION, _model("Perceptron", seeded=True, average=True), scaled=True),
+    Choice("pocket", CLASSIFICATION, _model("Perceptron", seeded=True, pocket=True), scaled=True, most_cells=3e7),
+    Choice(
+        "passive-aggressive",
+        CLASSIFICATION,
+        _model("PassiveAggressiveClassifier", seeded=True, average=True),
+        scaled=True,
+    ),
+    Choice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
+    Choice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
+    Choice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
+    Choice("least-squares", REGRESSION, _model("LinearRegression")),
+    Choice("ridge", REGRESSION, _model("Ridge"), scaled=True),
+    Choice("ridge-cv", REGRESSION, _model("RidgeCV"), scaled=True),
+    Choice("svm", REGRESSION, _model("LinearSVR"), scaled=True, most_cells=3e7),
+    Choice(
+        "passive-aggressive", REGRESSION, _model("PassiveAggressiveRegressor", seeded=True, average=True), scaled=True
+    ),
+    Choice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True),
+)
+"""In the order of simplicity: one formula, then one convex problem, then a penalty to be chosen, then learners whose
+end depends on the way, then more coefficients."""
+
+
+def suitable(task: str, n_classes: int) -> list[Choice]:
+    """The models that fit a target."""
+    return [each for each in CHOICES if each.task == task and (each.many_classes or n_classes == 2)]
+
+
+def choose(name: str, task: str, n_classes: int) -> Choice:
+    """A model by its name."""
+    for each in suitable(task, n_classes):
+        if each.name == name:
+            return each
+    names = ", ".join(["auto", *(each.name for each in suitable(task, n_classes))])
+    what = _("a regression") if task == REGRESSION else _("{n} classes", n=n_classes)
+    raise InvalidParameter(
+        _(
+            "there is no model {name!r} for {what}; there are {names}. Choose one of them with --model.",
+            name=name,
+            what=what,
+            names=names,
+        )
+    )

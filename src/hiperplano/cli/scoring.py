@@ -1,0 +1,109 @@
+"""A saved model and a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.pipeline import Pipeline
+
+from hiperplano.cli.study import Study, load_study
+from hiperplano.data.design import Array
+from hiperplano.data.tables import no_such_column, read_table, to_frame
+from hiperplano.errors import InvalidFile, InvalidTarget
+from hiperplano.features.target import plain_labels
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows of a table as a saved model sees them.
+
+    Attributes
+    ----------
+    pipeline : Pipeline
+    study : Study
+    frame : pandas frame
+    coded : ndarray
+        The rows as the model takes them, coded but not scaled.
+    rows : ndarray
+        The same, scaled where the model wants it.
+    y : ndarray or None
+    """
+
+    pipeline: Pipeline
+    study: Study
+    frame: Any
+    coded: Array
+    rows: Array
+    y: Array | None
+
+    @property
+    def model(self) -> Any:
+        return self.pipeline[-1]
+
+
+def score_table(
+    model: Path,
+    file: Path,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    target: str | None = None,
+    judged: bool = False,
+) -> Scored:
+    """Code the rows of a table for a saved model; with the target where the model is to be judged."""
+    pipeline, study = load_study(model)
+    table, _source = read_table(file, separator=separator, decimal=decimal)
+    y = None
+    if judged:
+        name = target or study.target
+        if name not in table.column_names:
+            raise InvalidFile(no_such_column(file, name, table.column_names))
+        table = table.filter(table.column(name).is_valid())
+        y = _target(file, name, table.column(name), pipeline, study)
+    frame = to_frame(table)
+    coded = pipeline[0].transform(frame)
+    rows = coded if len(pipeline) == 2 else pipeline[1].transform(coded)
+    return Scored(pipeline, study, frame, coded, rows, y)
+
+
+def _target(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, study: Study) -> Array:
+    """The target in the labels of the model."""
+    if not len(column):
+        raise InvalidTarget(
+            _("{file}: the target {name!r} is empty in all rows. Choose another column.", file=file, name=name)
+        )
+    values = plain_labels(column)
+    if study.task == "regression":
+        if values.dtype.kind not in "iuf":
+            raise InvalidTarget(
+                _(
+                    "{file}: the target {name!r} holds text; the model predicts numbers. Check the column.",
+                    file=file,
+                    name=name,
+                )
+            )
+        return values.astype(np.float64)
+    classes = np.asarray(pipeline[-1].classes_)
+    labels = values.astype(str) if classes.dtype.kind == "U" else values
+    unknown = [label for label in np.unique(labels).tolist() if label not in classes.tolist()]
+    if unknown:
+        row = int(np.flatnonzero(labels == unknown[0])[0])
+        raise InvalidTarget(
+            _(
+                "{file}: the target {name!r} holds {label!r} (row {row}); the model knows {classes}. Leave such rows "
+                "out, or fit the model again.",
+                file=file,
+                name=name,
+                label=unknown[0],
+                row=row + 1,
+                classes=", ".join(map(str, classes.tolist())),
+            )
+        )
+    return labels

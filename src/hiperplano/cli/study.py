@@ -1,0 +1,98 @@
+"""What travels with a model in its file: where it came from, and what it expects."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidFile
+from hiperplano.language.catalogue import words
+from hiperplano.models.saving import load
+
+_ = words("terminal")
+
+_PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Study:
+    """The story of a fit.
+
+    Attributes
+    ----------
+    task, target, model : str
+    positive : label or None
+    costs : list of lists or None
+    file, sha256, command : str
+    rows, seed : int
+    validation : float
+    versions : dict
+    """
+
+    task: str
+    target: str
+    model: str
+    positive: Any
+    costs: Any
+    file: str
+    sha256: str
+    rows: int
+    command: str
+    seed: int
+    validation: float
+    versions: dict[str, str]
+
+    def attach(self, pipeline: Pipeline) -> Pipeline:
+        """Put the story on a pipeline, in plain values; it travels with it."""
+        pipeline.study_ = asdict(self)
+        return pipeline
+
+    @property
+    def cost_matrix(self) -> Array | None:
+        return None if self.costs is None else np.array(self.costs)
+
+    def provenance(self) -> dict[str, str]:
+        """In words, for a page."""
+        return {
+            _("Command"): self.command,
+            _("File"): self.file,
+            _("SHA-256 of the file"): self.sha256,
+            _("Rows"): f"{self.rows:,}",
+            _("Seed"): str(self.seed),
+            _("Share for validation"): f"{self.validation:g}",
+            _("Versions"): ", ".join(f"{name} {number}" for name, number in self.versions.items()),
+        }
+
+
+def versions() -> dict[str, str]:
+    """Of what computes."""
+    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+
+
+def command_line(arguments: list[str]) -> str:
+    """The command as it can be typed again."""
+    return shlex.join(["hiperplano", *arguments])
+
+
+def load_study(path: Path) -> tuple[Pipeline, Study]:
+    """A model of the command `hiperplano fit`, with its story."""
+    model = load(path)
+    story = getattr(model, "study_", None)
+    if not isinstance(model, Pipeline) or not isinstance(story, dict):
+        raise InvalidFile(
+            _(
+                "{file} holds a {kind} that knows nothing of tables; a model written by `hiperplano fit` is needed. "
+                "Load this one in Python with hiperplano.load.",
+                file=path,
+                kind=type(model).__name__,
+            )
+        )
+    return model, Study(**story)

@@ -1,0 +1,101 @@
+"""What a subcommand says: tables for people, one JSON object for machines, progress beside both."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from rich.console import Console
+
+
+@dataclass
+class Terminal:
+    """Where a subcommand speaks.
+
+    Attributes
+    ----------
+    as_json : bool
+        One JSON object on the standard output instead of tables.
+    quiet : bool
+        Errors only.
+    """
+
+    as_json: bool = False
+    quiet: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.out = Console(file=sys.stdout, highlight=False, soft_wrap=False)
+        self.progress = Console(file=sys.stderr)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether tables and sentences are printed."""
+        return not (self.as_json or self.quiet)
+
+    def say(self, *shown: Any) -> None:
+        """Print for a person."""
+        if self.speaks:
+            self.out.print(*shown)
+
+    def note(self, text: str) -> None:
+        """Something the reader should know; said once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def finish(self) -> None:
+        """Print the notes, or the JSON object."""
+        if self.as_json:
+            print(json.dumps(_plain(self.facts | {"notes": self.notes}), ensure_ascii=False, indent=1))
+        elif self.speaks and self.notes:
+            for text in self.notes:
+                self.out.print(f"• {text}", markup=False)
+
+    @contextmanager
+    def working(self, text: str, steps: int | None = None) -> Iterator[Any]:
+        """A bar on the standard error while something is done; yields the function that tells of a step."""
+        if not self.speaks or not self.progress.is_terminal:
+            yield lambda text="": None
+            return
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self.progress, transient=True) as bar:
+            task = bar.add_task(text, total=steps)
+
+            def step(text: str = "") -> None:
+                bar.update(task, advance=1, description=text or None)
+
+            yield step
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Turn the library's warnings into notes."""
+        from hiperplano.language.verdicts import retell
+
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            yield
+        for warning in heard:
+            if str(warning.category.__module__).startswith(("hiperplano", "sklearn")):
+                self.note(retell(str(warning.message)))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: no arrays, and null for what is no number."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,119 @@
+"""Rows → a fitted model: split, code, fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hiperplano.cli.registry import CLASSIFICATION, Choice, choose
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidData
+from hiperplano.features.coding import Coding
+from hiperplano.features.target import Target
+from hiperplano.language.catalogue import words
+from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+
+_ = words("terminal")
+
+_FIRTH_CELLS = 5e3  # beyond, the profiles that its intervals need take longer than anybody waits
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with what stands before it.
+
+    Attributes
+    ----------
+    choice : Choice
+    scaler : StandardScaler or None
+    model : estimator
+        The last step: it decides.
+    seconds : float
+        Of the fit alone.
+    """
+
+    choice: Choice
+    scaler: Any
+    model: Any
+    seconds: float
+
+    @property
+    def linear(self) -> Any:
+        """What has coefficients."""
+        return getattr(self.model, "estimator_", self.model)
+
+    def scaled(self, coded: Array) -> Array:
+        """Coded rows as the model takes them."""
+        return coded if self.scaler is None else np.asarray(self.scaler.transform(coded))
+
+    def pipeline(self, coding: Coding) -> Pipeline:
+        """All steps, fitted."""
+        steps = [("coding", coding)]
+        if self.scaler is not None:
+            steps.append(("scale", self.scaler))
+        return Pipeline([*steps, ("model", self.model)])
+
+
+def split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
+    """Numbers of the rows for training and for validation, in their order; classes keep their shares."""
+    n = len(target.values)
+    if n < 4:
+        raise InvalidData(_("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=n))
+    groups = [np.arange(n)]
+    if target.task == CLASSIFICATION:
+        groups = [np.flatnonzero(target.codes == k) for k in range(len(target.classes))]
+        rarest = min(range(len(groups)), key=lambda k: len(groups[k]))
+        if len(groups[rarest]) < 2:
+            raise InvalidData(
+                _(
+                    "the target {name!r} holds {label!r} in one row only; to fit and to judge, every class needs two "
+                    "rows. Leave that row out, or add more.",
+                    name=target.name,
+                    label=target.classes[rarest],
+                )
+            )
+    rng = np.random.default_rng(seed)
+    judging = np.zeros(n, dtype=bool)
+    for rows in groups:
+        count = min(max(1, round(share * len(rows))), len(rows) - 1)
+        judging[rng.permutation(rows)[:count]] = True
+    return np.flatnonzero(~judging), np.flatnonzero(judging)
+
+
+def fit_choice(choice: Choice, coded: Array, y: Array, seed: int, costs: Array | None = None) -> Fitted:
+    """Fit one model."""
+    scaler = StandardScaler().fit(coded) if choice.scaled else None
+    rows = coded if scaler is None else scaler.transform(coded)
+    model = choice.make(seed)
+    if costs is not None:
+        threshold = "bayes" if hasattr(model, "predict_proba") else "tuned"
+        model = CostSensitiveClassifier(model, costs=costs, threshold=threshold)
+    start = perf_counter()
+    model.fit(rows, y)
+    return Fitted(choice, scaler, model, perf_counter() - start)
+
+
+def fit_auto(
+    task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
+) -> tuple[Fitted, str]:
+    """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it."""
+    if task != CLASSIFICATION:
+        first = fit_choice(choose("least-squares", task, 0), coded, y, seed)
+        if first.linear.solution_.rank == coded.shape[1]:
+            return first, ""
+        said = _("columns depend on each other: ridge was taken, which shares their weight among them")
+        return fit_choice(choose("ridge", task, 0), coded, y, seed), said
+    first = fit_choice(choose("logistic", task, n_classes), coded, y, seed, costs)
+    solution = first.linear.solution_
+    if solution.converged and not solution.unbounded:
+        return first, ""
+    if n_classes == 2 and coded.size <= _FIRTH_CELLS:
+        said = _("the classes are separated, so plain logistic regression has no end: Firth's was taken")
+        return fit_choice(choose("firth", task, n_classes), coded, y, seed, costs), said
+    said = _("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")
+    return fit_choice(choose("logistic-l2", task, n_classes), coded, y, seed, costs), said

@@ -1,0 +1,142 @@
+"""Text tables, read by pyarrow in threads."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from hiperplano.data.csv_dialect import SEPARATORS, Dialect, decoded, sniff
+from hiperplano.errors import InvalidFile
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+_HEAD = 2**16
+MOST_WORDS = 10_000
+"""Different texts up to which a column is held as numbered words."""
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_MISSING = ["", "#N/A", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+
+
+def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
+    """The columns of a text table, and how it is written."""
+    packing = _packing(path)
+    try:
+        with pa.input_stream(str(path), compression=packing) as stream:
+            head = stream.read(_HEAD)
+    except OSError as problem:
+        raise InvalidFile(
+            _("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
+        ) from problem
+    if not head.strip():
+        raise InvalidFile(_("{file} is empty; a table needs names of columns and rows. Check the file.", file=path))
+    if b"\x00" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InvalidFile(
+            _(
+                "{file} is a binary file of unknown kind (byte {place} is 0); CSV, Parquet, Arrow and Feather can be "
+                "read. Save it as one of these.",
+                file=path,
+                place=head.index(b"\x00") + 1,
+            )
+        )
+    dialect = sniff(head, separator, decimal)
+    _check_header(path, head, dialect)
+    table = _read(path, packing, dialect)
+    if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
+        dialect = Dialect(dialect.separator, dialect.decimal, "cp1252")
+        table = _read(path, packing, dialect)
+    return table, dialect
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind))
+
+
+def _packing(path: Path) -> str | None:
+    with path.open("rb") as file:
+        start = file.read(4)
+    return next((name for mark, name in _PACKED.items() if start.startswith(mark)), None)
+
+
+def _read(path: Path, packing: str | None, dialect: Dialect) -> pa.Table:
+    options = {
+        "read_options": arrow_csv.ReadOptions(encoding=dialect.encoding, block_size=2**22),
+        "parse_options": arrow_csv.ParseOptions(delimiter=dialect.separator),
+        "convert_options": arrow_csv.ConvertOptions(
+            decimal_point=dialect.decimal,
+            null_values=_MISSING,
+            strings_can_be_null=True,
+            auto_dict_encode=True,
+            auto_dict_max_cardinality=MOST_WORDS,
+        ),
+    }
+    try:
+        if packing is None:
+            return arrow_csv.read_csv(str(path), **options)
+        with pa.input_stream(str(path), compression=packing) as stream:
+            return arrow_csv.read_csv(stream, **options)
+    except pa.ArrowInvalid as problem:
+        raise InvalidFile(_unreadable(path, str(problem), dialect)) from problem
+    except OSError as problem:
+        raise InvalidFile(
+            _("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
+        ) from problem
+
+
+def _unreadable(path: Path, complaint: str, dialect: Dialect) -> str:
+    found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", complaint)
+    if not found:
+        return _("{file} cannot be read as a table: {why}.", file=path, why=complaint.splitlines()[0].rstrip("."))
+    where = _("row {row}", row=found[1]) if found[1] else _("one row ({text})", text=_quoted(complaint))
+    return _(
+        "{file}: {where} has {found} cells, the first row {expected}; all rows need the same number. Cells were "
+        "parted at {separator}: if that is wrong, give --separator; otherwise mend the row, with quotes around text "
+        "that holds the separator.",
+        file=path,
+        where=where,
+        found=found[3],
+        expected=found[2],
+        separator=repr(dialect.separator),
+    )
+
+
+def _quoted(complaint: str) -> str:
+    return complaint.rsplit(": ", 1)[-1].strip()[:60]
+
+
+def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
+    first = decoded(head, dialect.encoding).splitlines()[0]
+    names = [name.strip().strip('"') for name in first.split(dialect.separator)]
+    if len(names) == 1:
+        others = [sign for sign in (*SEPARATORS, ":", " ") if sign != dialect.separator and sign in first]
+        hint = _("--separator {sign} may be right", sign=repr(others[0])) if others else _("give it with --separator")
+        raise InvalidFile(
+            _(
+                "{file}: one column was found, called {name!r}, with cells parted at {separator}; a target and at "
+                "least one other column are needed. If the table has more columns, the separator is wrong: {hint}.",
+                file=path,
+                name=first[:60],
+                separator=repr(dialect.separator),
+                hint=hint,
+            )
+        )
+    if all(_is_number(name, dialect.decimal) for name in names):
+        raise InvalidFile(
+            _(
+                "{file}: the first row holds numbers only ({row}); it must hold the names of the columns. Write a row "
+                "of names above it.",
+                file=path,
+                row=first[:60],
+            )
+        )
+
+
+def _is_number(text: str, decimal: str) -> bool:
+    try:
+        float(text.replace(decimal, "."))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,222 @@
+"""Files → columns: text tables, Parquet, Arrow and Feather, known by their first bytes and not by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hiperplano.data.csv_dialect import Dialect
+from hiperplano.data.csv_reader import MOST_WORDS, read_csv
+from hiperplano.data.dates import as_dates
+from hiperplano.errors import InvalidFile
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+_HEAD = 2**12
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from.
+
+    Attributes
+    ----------
+    path : Path
+    form : str
+        "csv", "parquet" or "arrow".
+    dialect : Dialect or None
+        Of a text table.
+    """
+
+    path: Path
+    form: str
+    dialect: Dialect | None = None
+
+
+def read_table(
+    path: str | Path, *, separator: str | None = None, decimal: str | None = None, drop: Collection[str] = ()
+) -> tuple[pa.Table, Source]:
+    """The columns of a file: numbers, dates, and texts as numbered words.
+
+    Parameters
+    ----------
+    path : str or Path
+        A text table (also compressed with gzip, bzip2 or zstd), a Parquet, an Arrow or a Feather file.
+    separator, decimal : str, optional
+        Of a text table; found by looking at its beginning by default.
+    drop : collection of str
+        Columns that are not wanted.
+    """
+    path = Path(path)
+    form = _form(path)
+    table, dialect = form.read(path, separator, decimal)
+    _check_names(path, table.column_names)
+    unknown = [name for name in drop if name not in table.column_names]
+    if unknown:
+        raise InvalidFile(no_such_column(path, unknown[0], table.column_names))
+    table = table.drop_columns(list(drop)) if drop else table
+    if not table.num_rows:
+        raise InvalidFile(
+            _("{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path)
+        )
+    columns = [_plain(path, name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
+    return pa.table(dict(zip(table.column_names, columns, strict=True))), Source(path, form.name, dialect)
+
+
+@dataclass(frozen=True)
+class _Form:
+    name: str
+    read: Callable[[Path, str | None, str | None], tuple[pa.Table, Dialect | None]]
+
+
+def _form(path: Path) -> _Form:
+    """What kind of file it is, by its first bytes."""
+    if path.is_dir():
+        raise InvalidFile(_("{file} is a folder; one file is needed. Name a file in it.", file=path))
+    if not path.exists():
+        raise InvalidFile(_("{file}: there is no such file. Check the path.", file=path))
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as problem:
+        raise InvalidFile(
+            _("{file} cannot be read ({why}). Check who may read it.", file=path, why=problem.strerror)
+        ) from problem
+    if not head.strip():
+        raise InvalidFile(_("{file} is empty; a table needs names of columns and rows. Check the file.", file=path))
+    if head.startswith(b"PAR1"):
+        return _Form("parquet", _read_parquet)
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return _Form("arrow", _read_arrow)
+    if head.startswith(b"PK\x03\x04"):
+        raise InvalidFile(
+            _("{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path)
+        )
+    return _Form("csv", read_csv)
+
+
+def _read_parquet(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, None]:
+    import pyarrow.parquet as pq
+
+    with _damage(path):
+        schema = pq.read_schema(path)
+        texts = [
+            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        ]
+        return pq.read_table(path, read_dictionary=texts), None
+
+
+def _read_arrow(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, None]:
+    with _damage(path), pa.memory_map(str(path)) as source:
+        start = source.read(6)
+        source.seek(0)
+        reader = pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
+        return reader.read_all(), None
+
+
+class _damage:
+    """Says of a file that pyarrow cannot read that it is damaged."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
+        if isinstance(problem, pa.ArrowException | OSError):
+            first = str(problem).splitlines()[0]
+            raise InvalidFile(
+                _("{file} is damaged: {why}. Write or copy it again.", file=self._path, why=first.rstrip("."))
+            ) from problem
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    empty = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
+    if empty:
+        raise InvalidFile(
+            _(
+                "{file}: column {places} has no name; every column needs one. Write a name into the first row, or "
+                "write the table without row numbers (pandas: index=False).",
+                file=path,
+                places=", ".join(empty[:5]),
+            )
+        )
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        places = [str(place) for place, name in enumerate(names, 1) if name == twice[0]]
+        raise InvalidFile(
+            _(
+                "{file}: {n} columns are called {name!r} (columns {places}); names must differ. Rename them.",
+                file=path,
+                n=len(places),
+                name=twice[0],
+                places=", ".join(places),
+            )
+        )
+
+
+def no_such_column(path: Path, name: str, names: list[str]) -> str:
+    """The message, with the names that look like the one asked for."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, 3, 0.6) or [each for each in names if each.lower() == name.lower()]
+    return _(
+        "{file} has no column {name!r}; it has {names}. Check the name.",
+        file=path,
+        name=name,
+        names=", ".join(map(repr, near)) if near else ", ".join(map(repr, names[:8])) + (" …" if names[8:] else ""),
+    )
+
+
+def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as numbers, dates, or numbered words."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        words_of = kind.value_type
+        if pa.types.is_string(words_of) or pa.types.is_large_string(words_of):
+            return _words_or_dates(column.unify_dictionaries())
+        return _plain(path, name, column.cast(words_of))
+    if pa.types.is_boolean(kind):
+        return column.cast(pa.string()).dictionary_encode()
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_time(kind) or pa.types.is_duration(kind):
+        ticks = column.cast(pa.int32() if getattr(kind, "bit_width", 64) == 32 else pa.int64())
+        return pc.divide(ticks.cast(pa.float64()), float(_per_second(kind.unit)))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        coded = column.cast(pa.string()).dictionary_encode()
+        return _words_or_dates(coded if len(coded.chunk(0).dictionary) <= MOST_WORDS else column.cast(pa.string()))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+        return column
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp("us"))
+    raise InvalidFile(
+        _(
+            "{file}: column {name!r} holds {kind}; a cell must be a number, a date or a text. Leave the column out "
+            "with --drop {name}.",
+            file=path,
+            name=name,
+            kind=str(kind),
+        )
+    )
+
+
+def _words_or_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    dates = as_dates(column)
+    return column if dates is None else dates
+
+
+def _per_second(unit: str) -> int:
+    return {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+
+
+def to_frame(table: pa.Table) -> Any:
+    """The columns as a pandas frame; memory is shared where it can be."""
+    return table.unify_dictionaries().to_pandas(split_blocks=True, date_as_object=False)

@@ -1,0 +1,1 @@
+"""What columns are, and how they become numbers."""

@@ -1,0 +1,164 @@
+"""Columns of all kinds → the numbers a model learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import worker_count
+from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.features.columns import Column, kind_word
+from hiperplano.features.encoders import Categories, Number, numbers
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+_LARGE = 2**17  # cells beyond which a second thread pays
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+class Coding(TransformerMixin, BaseEstimator):
+    """A frame's columns as numbers, by their kinds.
+
+    Numbers stay numbers, dates become days, ordered categories 0, 1, 2, …; where a value is missing stands the median
+    of the column (or what a model of the other columns says), and where that is not rare a further column tells that it
+    was missing. Nominal categories become one column each, with zeros in all of them for no value.
+
+    The numbers are those of scikit-learn's `SimpleImputer` and `OneHotEncoder` in a `ColumnTransformer`, but each
+    column is written straight to its place, in threads: a million rows take a quarter of the time.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Those that are not `used` are left out.
+    fill : {"median", "model"}, default="median"
+        Where missing numbers come from: the middle of the column's histogram, or scikit-learn's `IterativeImputer`.
+
+    Attributes
+    ----------
+    coders_ : list of Number and Categories
+        What was learned of each column.
+    imputer_ : IterativeImputer or None
+    feature_names_in_ : ndarray of str
+    n_features_in_ : int
+    """
+
+    def __init__(self, columns: Sequence[Column], fill: str = "median") -> None:
+        self.columns = columns
+        self.fill = fill
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn medians and categories.
+
+        Parameters
+        ----------
+        X : pandas frame
+        y : ignored
+        """
+        used = [column for column in self.columns if column.used]
+        if not used:
+            raise InvalidData(
+                _("no column is left to learn from: each is {kinds}. Choose kinds with --kind.", kinds=self._left_out())
+            )
+        if self.fill not in ("median", "model"):
+            raise InvalidParameter(
+                _("fill is {fill!r}; it must be median or model. Choose one of them.", fill=self.fill)
+            )
+        in_order = [each for each in used if each.kind != "nominal"] + [each for each in used if each.kind == "nominal"]
+        self.feature_names_in_ = np.array([column.name for column in in_order], dtype=object)
+        self.n_features_in_ = len(used)
+        self._refuse_missing(X)
+
+        def learn(column: Column) -> Number | Categories:
+            return (Categories if column.kind == "nominal" else Number).of(column, X[column.name])
+
+        self.coders_ = _in_threads(learn, in_order, len(X) * len(used))
+        self.imputer_ = self._model_of_gaps(X) if self.fill == "model" else None
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The numbers of rows; columns may come in any order.
+
+        Parameters
+        ----------
+        X : pandas frame
+        """
+        check_is_fitted(self)
+        self._refuse_missing(X)
+        ends = np.cumsum([len(coder.names) for coder in self.coders_]).tolist()
+        made = np.empty((len(X), ends[-1]), order="F")
+
+        def write(task: tuple[Number | Categories, int]) -> None:
+            coder, end = task
+            coder.write(X[coder.column.name], made[:, end - len(coder.names) : end])
+
+        _in_threads(write, zip(self.coders_, ends, strict=True), made.size)
+        if self.imputer_ is not None:
+            filled = self.imputer_.transform(self._gapped(X))
+            for j, (end, coder) in enumerate(zip(ends, self._numeric(), strict=False)):
+                made[:, end - len(coder.names)] = filled[:, j]
+        return made
+
+    def _numeric(self) -> list[Number]:
+        return [coder for coder in self.coders_ if isinstance(coder, Number)]
+
+    def _gapped(self, X: Any) -> Array:
+        """The numeric columns with their gaps."""
+        return np.column_stack([numbers(X[coder.column.name], coder.column) for coder in self._numeric()])
+
+    def _model_of_gaps(self, X: Any) -> Any:
+        if not self._numeric():
+            return None
+        from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+        from sklearn.impute import IterativeImputer
+
+        return IterativeImputer(keep_empty_features=True, random_state=0).fit(self._gapped(X))
+
+    def _left_out(self) -> str:
+        return ", ".join(sorted({kind_word(column.kind) for column in self.columns}))
+
+    def _refuse_missing(self, X: Any) -> None:
+        missing = [name for name in self.feature_names_in_.tolist() if name not in X.columns]
+        if missing:
+            raise InvalidData(
+                _(
+                    "{n} of {all} columns that the model needs are not there: {names}. Give a table with them; their "
+                    "order does not matter.",
+                    n=len(missing),
+                    all=self.n_features_in_,
+                    names=", ".join(map(repr, missing[:6])),
+                )
+            )
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names a person can read: `income`, `income missing`, `purpose = car`.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        check_is_fitted(self)
+        return np.array([name for coder in self.coders_ for name in coder.names], dtype=object)
+
+    def references(self) -> dict[str, str | None]:
+        """For each nominal column the category that its others are compared with; None for no value."""
+        check_is_fitted(self)
+        return {coder.column.name: coder.reference for coder in self.coders_ if isinstance(coder, Categories)}
+
+
+def _in_threads(work: Callable[[Item], Made], items: Iterable[Item], n_cells: int) -> list[Made]:
+    """Work on columns side by side where they are large."""
+    if n_cells < _LARGE or worker_count() < 2:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(worker_count()) as pool:
+        # Each in a context of its own: the language now spoken is part of it.
+        futures = [pool.submit(copy_context().run, work, item) for item in items]
+        return [future.result() for future in futures]

@@ -1,0 +1,183 @@
+"""How one column becomes numbers: what is learned of it, and how it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidData
+from hiperplano.features.columns import Column
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+RARE = "…"
+"""Stands for the categories that are too rare for a column of their own."""
+_FEWEST, _SHARE, _MOST = 30, 0.01, 50
+
+
+@dataclass(frozen=True)
+class Number:
+    """A numeric column, a date (in days since 1970) or an ordered column (as 0, 1, 2, …).
+
+    Attributes
+    ----------
+    column : Column
+    fill : float
+        What stands where there is no value: the median.
+    marked : bool
+        Whether a further column tells where there was none.
+    """
+
+    column: Column
+    fill: float
+    marked: bool
+
+    @classmethod
+    def of(cls, column: Column, series: Any) -> Number:
+        """Learn the median, and whether gaps are so frequent that they should be told.
+
+        A column that marks a handful of rows would tell these few apart, and little else.
+        """
+        values = numbers(series, column)
+        gaps = np.isnan(values)
+        n_gaps = int(np.count_nonzero(gaps))
+        known = values[~gaps] if n_gaps else values
+        return cls(column, float(np.median(known)) if len(known) else 0.0, n_gaps >= _enough(len(values)))
+
+    @property
+    def names(self) -> list[str]:
+        name = self.column.name
+        own = f"{name} (days)" if self.column.kind == "date" else name
+        return [own, f"{name} missing"] if self.marked else [own]
+
+    def write(self, series: Any, made: Array) -> None:
+        """Put the numbers into the first column, and where they are missing into the second."""
+        values = numbers(series, self.column)
+        made[:, 0] = values
+        if self.marked or np.isnan(values.sum()):
+            gaps = np.isnan(values)
+            made[gaps, 0] = self.fill
+            made[:, 1:] = gaps[:, None]
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A nominal column: a column of 0 and 1 for each frequent category.
+
+    Zero in all of them stands for: no value; the most frequent category where (almost) every row has a value, since
+    columns for all categories and the intercept would depend on each other; and a category that was not seen before,
+    unless rare ones were pooled.
+
+    Attributes
+    ----------
+    column : Column
+    kept : tuple of str
+        The categories with a column.
+    reference : str or None
+        The most frequent one where it has none.
+    """
+
+    column: Column
+    kept: tuple[str, ...]
+    reference: str | None
+
+    @classmethod
+    def of(cls, column: Column, series: Any) -> Categories:
+        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
+        return cls(column, *_frequent(series))
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.column.name} = {'(other)' if label == RARE else label}" for label in self.kept]
+
+    def write(self, series: Any, made: Array) -> None:
+        """Put a one where a row has the category of the column."""
+        place = {label: number for number, label in enumerate(self.kept)} | {self.reference: -1}
+        codes, labels = _coded(series)
+        lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
+        found = lookup[codes]
+        for number in range(len(self.kept)):
+            np.equal(found, number, out=made[:, number], casting="unsafe")
+
+
+def numbers(series: Any, column: Column) -> Array:
+    """The numbers of a column, with NaN for no value."""
+    kind = getattr(series.dtype, "kind", "O")
+    if column.kind == "ordered":
+        codes, labels = _coded(series)
+        place = {label: float(number) for number, label in enumerate(column.order)}
+        return np.array([*(place.get(label, np.nan) for label in labels), np.nan])[codes]
+    if column.kind == "date":
+        if kind != "M":
+            raise InvalidData(_wrong(series, column, _("dates")))
+        days = series.to_numpy(dtype="datetime64[us]")
+        return np.where(np.isnat(days), np.nan, days.astype(np.int64) / 86_400e6)
+    if kind not in "iufb":
+        if series.isna().all():
+            return np.full(len(series), np.nan)
+        raise InvalidData(_wrong(series, column, _("numbers")))
+    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isin(values, column.codes), np.nan, values) if column.codes else values
+
+
+def _wrong(series: Any, column: Column, expected: str) -> str:
+    row = int(np.flatnonzero(_misfits(series))[0])
+    return _(
+        "column {name!r} holds {value!r} (row {row}); the model knows {expected} in it. Correct the file, or fit the "
+        "model again.",
+        name=column.name,
+        value=series.iloc[row : row + 1].tolist()[0],
+        row=row + 1,
+        expected=expected,
+    )
+
+
+def _misfits(series: Any) -> Array:
+    """Cells of text that are no number; where all are, the first with a value."""
+    import pandas as pd
+
+    there = series.notna().to_numpy()
+    text = series.astype(object).where(there, None)
+    odd = there & pd.to_numeric(text, errors="coerce").isna().to_numpy()
+    return np.asarray(odd if odd.any() else there)
+
+
+def _coded(series: Any) -> tuple[Array, list[str]]:
+    """The number of the label of each cell, −1 for none, and the labels."""
+    import pandas as pd
+
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        codes, values = pd.factorize(series)
+        return codes, [_label(value) for value in values.tolist()]
+    return series.cat.codes.to_numpy(), [_label(value) for value in series.cat.categories.tolist()]
+
+
+def _label(value: Any) -> str:
+    """Whole numbers look the same whether the column has gaps (and is of floats) or not."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _enough(n_rows: int) -> float:
+    """Rows that a column of their own must have: of fewer, a model learns by heart to which class they belong."""
+    return max(1, min(_FEWEST, n_rows // 20), _SHARE * n_rows)
+
+
+def _frequent(series: Any) -> tuple[tuple[str, ...], str | None]:
+    """The categories that get a column, in their order, and the one that is understood where none has its column."""
+    codes, labels = _coded(series)
+    counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
+    gaps, counts = counts[0], counts[1:]
+    by_count = np.argsort(-counts, kind="stable")[:_MOST]
+    enough = _enough(len(codes))
+    kept = [number for number in by_count.tolist() if counts[number] >= enough]
+    pooled = [number for number in range(len(labels)) if counts[number] and number not in set(kept)]
+    if len(pooled) == 1 and len(kept) < _MOST:
+        kept, pooled = [*kept, *pooled], []
+    reference = None if gaps >= enough or not kept else labels[kept[0]]
+    names = [labels[number] for number in sorted(kept, key=lambda number: labels[number])]
+    own = tuple(name for name in names if name != reference)
+    return (*own, RARE) if pooled else own, reference

@@ -1,0 +1,227 @@
+"""What kind each column of a table is, with the reason: a guess that a person can overrule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.features.columns import KINDS, Column, kind_word
+from hiperplano.features.leaks import tells_target
+from hiperplano.features.scales import ordered_words
+from hiperplano.language.catalogue import words
+
+_ = words("terminal")
+
+_SAMPLE = 5_000  # rows in which a column that tells the target is seen to do so
+_MOST_CATEGORIES = 1_000
+_FEW_ROWS = 100  # below, all values of an honest column may differ
+_CODES = (*(-(10.0**k) + 1 for k in range(1, 9)), -1.0, *(10.0**k - 1 for k in range(2, 9)))  # −9, …, −1, 99, 999, …
+_ID = re.compile(r"(^|[_\W])(id|key|uuid|folio|c[eé]dula|nit|dni|rut|curp|rfc)([_\W]|$)|(Id|ID)$", re.IGNORECASE)
+
+
+def guess_kinds(
+    table: pa.Table,
+    target: str | None = None,
+    *,
+    chosen: Mapping[str, str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    missing: Mapping[str, Sequence[float]] | None = None,
+    leaks: bool = True,
+) -> list[Column]:
+    """The kind of each column but the target.
+
+    Parameters
+    ----------
+    table : pyarrow Table
+        As `read_table` gives it.
+    target : str, optional
+    chosen : mapping, optional
+        Kinds that a person has chosen, by column.
+    orders : mapping, optional
+        Values of ordered columns from low to high.
+    missing : mapping, optional
+        Numbers that stand for "no value", by column, in place of the guess.
+    leaks : bool, default=True
+        Whether to suspect columns that tell the target.
+    """
+    chosen, orders, missing = dict(chosen or {}), dict(orders or {}), dict(missing or {})
+    _check_choices(table, target, chosen, orders, missing)
+    rows = np.unique(np.linspace(0, table.num_rows - 1, min(table.num_rows, _SAMPLE)).astype(np.int64))
+    sample = table.take(pa.array(rows)) if len(rows) < table.num_rows else table
+    known = sample.column(target) if target is not None and leaks else None
+    columns = []
+    for name in table.column_names:
+        if name == target:
+            continue
+        column = _guess(name, table.column(name), missing.get(name))
+        if name in orders or name in chosen:
+            column = _as_chosen(column, table.column(name), chosen.get(name, "ordered"), orders.get(name))
+        elif known is not None and column.used:
+            reason = tells_target(sample.column(name), known, column.codes)
+            column = Column(name, "leak", reason, column.missing) if reason else column
+        columns.append(column)
+    return columns
+
+
+def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) -> Column:
+    n, missing = len(column), column.null_count
+    if missing == n:
+        return Column(name, "empty", _("all {n} cells are empty", n=f"{n:,}"), missing)
+    if pa.types.is_timestamp(column.type):
+        low, high = (str(value.as_py().date()) for value in pc.min_max(column).values())
+        if low == high and not missing:
+            return Column(name, "constant", _("{value} in all rows", value=low), missing)
+        return Column(name, "date", _("dates from {low} to {high}", low=low, high=high), missing)
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        return _guess_text(name, column, missing)
+    return _guess_number(name, column, missing, codes)
+
+
+def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
+    n = len(column) - missing
+    values = tuple(pc.unique(column.drop_null()).to_pylist())
+    count = len(values)
+    if count == 1 and not missing:
+        return Column(name, "constant", _("{value} in all rows", value=repr(values[0])), missing)
+    if count > 0.9 * n and n >= _FEW_ROWS:
+        return Column(name, "identifier", _("{k} different texts in {n} rows", k=f"{count:,}", n=f"{n:,}"), missing)
+    if count > _MOST_CATEGORIES:
+        why = _(
+            "{k} different texts, more than {most}: too many for categories (--kind {name}=nominal keeps the frequent "
+            "ones)",
+            k=f"{count:,}",
+            most=f"{_MOST_CATEGORIES:,}",
+            name=name,
+        )
+        return Column(name, "identifier", why, missing)
+    in_order = column.chunk(0).dictionary.to_pylist() if _has_order(column) else ordered_words(values)
+    if in_order:
+        return Column(name, "ordered", _in_words(in_order, " < "), missing, order=tuple(in_order))
+    return Column(name, "nominal", _("{k} values: {values}", k=count, values=_in_words(values, ", ")), missing)
+
+
+def _has_order(column: pa.ChunkedArray) -> bool:
+    return pa.types.is_dictionary(column.type) and bool(column.type.ordered)
+
+
+def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Sequence[float] | None) -> Column:
+    low, high = (float(value.as_py()) for value in pc.min_max(column).values())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        row = pc.index(pc.is_inf(column.cast(pa.float64())), True).as_py()
+        if row >= 0:
+            raise InvalidData(
+                _(
+                    "column {name!r} holds infinity (row {row}); numbers must be finite. Empty that cell, or leave the "
+                    "column out with --drop {name}.",
+                    name=name,
+                    row=row + 1,
+                )
+            )
+    if low == high:
+        if missing:
+            return Column(name, "nominal", _("{value} or nothing", value=f"{low:g}"), missing)
+        return Column(name, "constant", _("{value} in all rows", value=f"{low:g}"), missing)
+    whole = pa.types.is_integer(column.type)
+    if whole and _is_identifier(name, column, low, high):
+        return Column(name, "identifier", _("whole numbers, each in one row"), missing)
+    codes, why_codes = (tuple(given), "") if given is not None else _special_codes(column, low, high)
+    rest = column if not codes else column.filter(pc.invert(pc.is_in(column, pa.array(codes).cast(column.type))))
+    if codes:
+        low, high = (float(value.as_py()) for value in pc.min_max(rest).values())
+    text = _("whole numbers from {low} to {high}") if whole else _("numbers from {low} to {high}")
+    why = text.format(low=f"{low:,.6g}", high=f"{high:,.6g}")
+    return Column(name, "numeric", "; ".join(filter(None, [why, why_codes])), missing, codes=codes)
+
+
+def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
+    """Numbers of rows or clients: each occurs once, and they have such a name or lie close together."""
+    n = len(column) - column.null_count
+    if n < _FEW_ROWS or not (_ID.search(name) or high - low < 1.5 * n):
+        return False
+    head = column.slice(0, 1000).drop_null()
+    return len(pc.unique(head)) == len(head) and len(pc.unique(column.drop_null())) == n
+
+
+def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tuple[float, ...], str]:
+    """Numbers like 999 or −1 that stand apart from all others and occur often."""
+    n = len(column) - column.null_count
+    found, reasons = [], []
+    for value, at_top in ((low, False), (high, True)):
+        if value not in _CODES:
+            continue
+        scalar = pa.scalar(value).cast(column.type)
+        count = pc.sum(pc.equal(column, scalar)).as_py()
+        rest = column.filter(pc.not_equal(column, scalar))
+        if count < max(5, 0.002 * n) or count > 0.9 * n:
+            continue
+        inner_low, inner_high = (float(each.as_py()) for each in pc.min_max(rest).values())
+        apart = value - inner_high > 2 * (inner_high - min(inner_low, 0.0)) if at_top else inner_low >= 0
+        if apart and inner_low < inner_high:
+            found.append(value)
+            next_one = inner_high if at_top else inner_low
+            reasons.append(
+                _(
+                    "{value} ({n} rows, next {next}) taken for missing",
+                    value=f"{value:g}",
+                    n=f"{count:,}",
+                    next=f"{next_one:g}",
+                )
+            )
+    return tuple(found), "; ".join(reasons)
+
+
+def _in_words(values: Sequence[str], sign: str, most: int = 5) -> str:
+    shown = sign.join(values[:most])
+    return shown if len(values) <= most else f"{shown}{sign}…"
+
+
+def _check_choices(table: pa.Table, target: str | None, *choices: Mapping[str, Any]) -> None:
+    for choice in choices:
+        for name in choice:
+            if name not in table.column_names or name == target:
+                raise InvalidParameter(
+                    _(
+                        "a choice was made for column {name!r}; the columns are {names}. Check the name.",
+                        name=name,
+                        names=", ".join(repr(each) for each in table.column_names[:8] if each != target),
+                    )
+                )
+    for name, kind in choices[0].items():
+        if kind not in KINDS:
+            raise InvalidParameter(
+                _(
+                    "column {name!r}: {kind!r} is no kind; the kinds are {kinds}. Choose one of them.",
+                    name=name,
+                    kind=kind,
+                    kinds=", ".join(KINDS),
+                )
+            )
+
+
+def _as_chosen(column: Column, values: pa.ChunkedArray, kind: str, order: Sequence[str] | None) -> Column:
+    text = pa.types.is_dictionary(values.type) or pa.types.is_string(values.type)
+    if (kind == "numeric" and text) or (kind == "date" and not pa.types.is_timestamp(values.type)):
+        example = repr(values.drop_null().slice(0, 1).to_pylist()[0]) if column.missing < len(values) else "—"
+        raise InvalidParameter(
+            _(
+                "column {name!r} cannot be {kind}: it holds {example}. Correct the file, or choose nominal.",
+                name=column.name,
+                kind=kind_word(kind),
+                example=example,
+            )
+        )
+    in_order = tuple(order or ())
+    if kind == "ordered" and not in_order:
+        if text:
+            seen = sorted(pc.unique(values.drop_null()).to_pylist())
+            in_order = ordered_words(seen) or tuple(seen)
+        else:
+            return Column(column.name, "numeric", _("chosen: ordered numbers stay numbers"), column.missing)
+    codes = column.codes if kind == "numeric" else ()
+    return Column(column.name, kind, _("chosen"), column.missing, order=in_order, codes=codes)

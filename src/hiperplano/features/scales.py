@@ -1,0 +1,71 @@
+"""Words that have an order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_SCALES = (
+    ("none", "very low", "low", "medium low", "medium", "medium high", "high", "very high"),
+    ("small", "medium", "large"),
+    ("xs", "s", "m", "l", "xl", "xxl"),
+    ("very bad", "bad", "poor", "fair", "regular", "good", "very good", "excellent"),
+    ("never", "rarely", "sometimes", "often", "usually", "always"),
+    (
+        "none",
+        "primary",
+        "secondary",
+        "high school",
+        "college",
+        "bachelor",
+        "university",
+        "master",
+        "postgraduate",
+        "phd",
+    ),
+    ("d", "c", "cc", "ccc", "b", "bb", "bbb", "a", "aa", "aaa"),
+    ("muy bajo", "bajo", "medio bajo", "medio", "medio alto", "alto", "muy alto"),
+    ("muy baja", "baja", "media", "alta", "muy alta"),
+    ("pequeño", "mediano", "grande"),
+    ("muy malo", "malo", "regular", "bueno", "muy bueno", "excelente"),
+    ("nunca", "rara vez", "a veces", "a menudo", "siempre"),
+    (
+        "ninguna",
+        "primaria",
+        "secundaria",
+        "bachillerato",
+        "técnica",
+        "universitaria",
+        "posgrado",
+        "maestría",
+        "doctorado",
+    ),
+)
+_FEWEST, _MOST = 3, 50
+_NUMBERED = re.compile(r"\s*(<=|<|≤|>=|>|≥|\+)?\s*(\d+(?:[.,]\d+)?)")
+_BELOW, _ABOVE = ("<", "<=", "≤"), (">", ">=", "≥")
+
+
+def ordered_words(values: Sequence[str]) -> tuple[str, ...]:
+    """The values from low to high where they are a known scale or begin with numbers; else nothing."""
+    if not _FEWEST <= len(values) <= _MOST:
+        return ()
+    said = [value.strip().lower() for value in values]
+    for scale in _SCALES:
+        if set(said) <= set(scale) and len(set(said)) == len(said):
+            return tuple(value for _, value in sorted(zip(map(scale.index, said), values, strict=True)))
+    found = [_NUMBERED.match(value) for value in values]
+    if all(found) and not all(_whole(value) for value in values):
+        return tuple(value for _, value in sorted(zip(map(_place, found), values, strict=True)))
+    return ()
+
+
+def _place(found: re.Match[str] | None) -> tuple[float, int]:
+    assert found is not None
+    sign = found[1] or ""
+    return float(found[2].replace(",", ".")), -1 if sign in _BELOW else int(sign in _ABOVE)
+
+
+def _whole(value: str) -> bool:
+    """Plain numbers kept as text are codes (of places, of products), not a scale."""
+    return value.strip().isdigit()

@@ -1,0 +1,164 @@
+"""Models in files that run no code when they are opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile
+
+from hiperplano.data.files import write_bytes
+from hiperplano.errors import InvalidFile
+
+TRUSTED = frozenset(
+    {
+        "hiperplano.data.dense.DenseDesign",
+        "hiperplano.data.sparse.SparseDesign",
+        "hiperplano.evidence.least_squares.Sample",
+        "hiperplano.features.coding.Coding",
+        "hiperplano.features.columns.Column",
+        "hiperplano.features.encoders.Categories",
+        "hiperplano.features.encoders.Number",
+        "hiperplano.losses.logistic.Logistic",
+        "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
+        "hiperplano.models.hard_margin.HardMarginSVC",
+        "hiperplano.models.least_squares.LeastSquaresClassifier",
+        "hiperplano.models.least_squares.LinearRegression",
+        "hiperplano.models.least_squares.Ridge",
+        "hiperplano.models.logistic.LogisticRegression",
+        "hiperplano.models.passive_aggressive.PassiveAggressiveClassifier",
+        "hiperplano.models.passive_aggressive.PassiveAggressiveRegressor",
+        "hiperplano.models.pegasos.Pegasos",
+        "hiperplano.models.perceptron.Perceptron",
+        "hiperplano.models.quadratic.QuadraticDiscriminantAnalysis",
+        "hiperplano.models.stochastic.SGDClassifier",
+        "hiperplano.models.stochastic.SGDRegressor",
+        "hiperplano.models.svm.LinearSVC",
+        "hiperplano.models.svm.LinearSVR",
+        "hiperplano.penalties.l2.L2",
+        "hiperplano.selection.cost_sensitive.CostSensitiveClassifier",
+        "hiperplano.selection.logistic.LogisticRegressionCV",
+        "hiperplano.selection.ridge.RidgeCV",
+        "hiperplano.solvers.discriminant.linear.DiscriminantSolution",
+        "hiperplano.solvers.discriminant.quadratic.QuadraticSolution",
+        "hiperplano.solvers.discriminant.whitening.Whitening",
+        "hiperplano.solvers.least_squares.factor.Columns",
+        "hiperplano.solvers.least_squares.factor.Factor",
+        "hiperplano.solvers.likelihood.coordinates.Coordinates",
+        "hiperplano.solvers.likelihood.firth.FirthLikelihood",
+        "hiperplano.solvers.likelihood.firth.FirthSolution",
+        "hiperplano.solvers.likelihood.likelihood.Likelihood",
+        "hiperplano.solvers.likelihood.maximum.LogisticSolution",
+        "hiperplano.solvers.online.course.Control",
+        "hiperplano.solvers.online.course.Record",
+        "hiperplano.solvers.online.learner.Learner",
+        "hiperplano.solvers.online.learner.Pocket",
+        "hiperplano.solvers.solution.LeastSquaresSolution",
+        "hiperplano.solvers.svm.hard_margin.MarginSolution",
+        "hiperplano.solvers.svm.solution.SvmSolution",
+        "numpy.dtype",
+        "sklearn.impute._iterative.IterativeImputer",
+        "sklearn.impute._iterative._ImputerTriplet",
+    }
+)
+"""What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
+
+Each is a class whose making runs no code of the file's choice.
+"""
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    The format is that of skops: a zip archive of JSON and arrays. Unlike a pickle it runs no code when it is opened.
+
+    Parameters
+    ----------
+    model : estimator
+        One of the library's, or a pipeline of scikit-learn's transformers around it.
+    path : str or Path
+        An existing file is replaced; until the new one is complete, the old one stays.
+
+    Raises
+    ------
+    hiperplano.errors.InvalidFile
+        If the model holds types that `load` would not trust.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hiperplano import LinearRegression, load, save
+    >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.skops")
+    ...     load(f"{folder}/model.skops").predict([[3.0]]).round(9)
+    array([7.])
+    """
+    from skops.io import dumps, get_untrusted_types
+
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise InvalidFile(f"{path}: there is no folder {path.parent}. Make it first, or choose another.")
+    content = dumps(model, compression=ZIP_DEFLATED)
+    foreign = set(get_untrusted_types(data=content)) - TRUSTED
+    if foreign:
+        raise InvalidFile(
+            f"{path} was not written: the model holds {_listed(foreign)}, which load would refuse. Only estimators of "
+            "hiperplano and scikit-learn, and arrays, can be saved; leave out what else the model holds, such as "
+            "functions of your own."
+        )
+    write_bytes(path, content)
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that `save` wrote.
+
+    Nothing in the file is run. A file with types other than those of hiperplano, scikit-learn, NumPy and SciPy is
+    refused before anything is made of it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    estimator
+        With the same bits in all its numbers.
+
+    Raises
+    ------
+    hiperplano.errors.InvalidFile
+        If there is no such file, it is of another kind, it is damaged, or it holds types that are not trusted.
+
+    Examples
+    --------
+    >>> from hiperplano import load
+    >>> load("no_such_model.skops")
+    Traceback (most recent call last):
+        ...
+    hiperplano.errors.InvalidFile: no_such_model.skops: there is no such file. Check the path.
+    """
+    from skops.io import get_untrusted_types, loads
+
+    path = Path(path)
+    if not path.is_file():
+        raise InvalidFile(f"{path}: there is no such file. Check the path.")
+    content = path.read_bytes()
+    try:
+        foreign = set(get_untrusted_types(data=content)) - TRUSTED
+        if not foreign:
+            return loads(content, trusted=sorted(TRUSTED))
+    except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError, EOFError, OSError) as problem:
+        what = "no file that hiperplano.save wrote" if isinstance(problem, BadZipFile) else "damaged, or too new"
+        raise InvalidFile(
+            f"{path} is {what} ({type(problem).__name__}: {problem}). Give a file written by hiperplano.save or by "
+            "the command hiperplano fit; a pickle is never opened."
+        ) from problem
+    raise InvalidFile(
+        f"{path} holds types that are not trusted: {_listed(foreign)}. A model consists of estimators of hiperplano "
+        "and scikit-learn and of arrays. Do not open the file unless you know who made it; then use skops.io.load."
+    )
+
+
+def _listed(names: set[str], most: int = 6) -> str:
+    shown = sorted(names)[:most]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")

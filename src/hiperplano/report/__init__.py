@@ -1,0 +1,1 @@
+"""A fitted model as a page: one HTML file to send to a committee."""

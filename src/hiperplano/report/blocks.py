@@ -1,0 +1,137 @@
+"""What a section of the page is made of. Templates know how each kind looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from hiperplano.report.charts.svg import Markup
+from hiperplano.report.figures import Number
+
+Cell = str | Number | Markup
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph."""
+
+    text: str
+    kind: ClassVar[str] = "words"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A paragraph that must not be missed; `tone` is "good", "bad" or "plain"."""
+
+    text: str
+    tone: str = "plain"
+    kind: ClassVar[str] = "notice"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A line of mathematics, and what its signs mean."""
+
+    lines: Sequence[str]
+    where: str = ""
+    kind: ClassVar[str] = "formula"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text for machines, letter by letter."""
+
+    text: str
+    kind: ClassVar[str] = "code"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; the first cell of each names the row."""
+
+    caption: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    name: str = ""
+    heat: Sequence[Sequence[float]] = ()
+    kind: ClassVar[str] = "table"
+
+    def numeric(self, column: int) -> bool:
+        """Whether a column holds numbers, and so is set flush right."""
+        cells = [row[column] for row in self.rows if len(row) > column and row[column] != ""]
+        return any(isinstance(cell, Number) for cell in cells) and not any(type(cell) is str for cell in cells)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with its caption."""
+
+    svg: Markup
+    caption: str
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Pictures side by side where there is room."""
+
+    each: Sequence[Figure]
+    kind: ClassVar[str] = "figures"
+
+
+@dataclass(frozen=True)
+class Cutoffs:
+    """The confusion table that moves with a slider. `data` is what the script reads."""
+
+    positive: str
+    negative: str
+    table: Table
+    rates: Sequence[tuple[str, str, Number]]
+    costs: tuple[float, float]
+    data: dict[str, Any]
+    start: int
+    at: Number
+    kind: ClassVar[str] = "cutoffs"
+
+
+Block = Words | Notice | Formula | Code | Table | Figures | Cutoffs
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+    kind: ClassVar[str] = "heading"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a heading and a place in the table of contents."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block | Heading]
+
+
+@dataclass(frozen=True)
+class Glance:
+    """One of the key numbers at the top."""
+
+    label: str
+    number: Number
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template needs."""
+
+    title: str
+    lead: str
+    glances: Sequence[Glance]
+    sections: Sequence[Section]
+    language: str
+    words: dict[str, str] = field(default_factory=dict)

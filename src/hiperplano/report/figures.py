@@ -1,0 +1,76 @@
+"""Numbers as a reader wants them, with the whole number kept beside the rounded one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.evidence.summary import column_text
+
+_THIN = "\u202f"  # groups of thousands: neither a comma nor a point, which mean opposite things in two languages
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number and its text."""
+
+    value: float
+    text: str
+
+    kind: ClassVar[str] = "number"
+
+    @property
+    def exact(self) -> str:
+        """For machines that read the page."""
+        return repr(self.value)
+
+
+def decimal(value: Any, places: int = 3) -> Number:
+    """A number of ordinary size."""
+    number = float(value)
+    if not np.isfinite(number):
+        return Number(number, _unusual(number))
+    return Number(number, _minus(f"{number:,.{places}f}".replace(",", _THIN)))
+
+
+def measure(value: Any) -> Number:
+    """A number of any size, in five digits."""
+    number = float(value)
+    if not np.isfinite(number):
+        return Number(number, _unusual(number))
+    size = abs(number)
+    if size and (size >= 1e9 or size < 1e-4):
+        return Number(number, _minus(f"{number:.3e}"))
+    if size >= 1e4:
+        return Number(number, _minus(f"{number:,.0f}".replace(",", _THIN)))
+    return Number(number, _minus(f"{number:.5g}"))
+
+
+def share(value: Any, places: int = 1) -> Number:
+    """A share as percent."""
+    number = float(value)
+    return Number(number, f"{100 * number:.{places}f}%" if np.isfinite(number) else _unusual(number))
+
+
+def count(value: Any) -> Number:
+    """A number of things."""
+    return Number(float(value), f"{int(value):,}".replace(",", _THIN))
+
+
+def column(heading: str, values: Array) -> list[Number]:
+    """The numbers of a column of a summary: p-values and test statistics in the summary's own style."""
+    if heading not in ("p", "t", "z"):
+        return [measure(value) for value in np.ravel(values).tolist()]
+    texts = column_text(heading, values)
+    return [Number(float(v), _minus(text)) for v, text in zip(np.ravel(values).tolist(), texts, strict=True)]
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def _unusual(number: float) -> str:
+    return "–" if np.isnan(number) else ("∞" if number > 0 else "−∞")

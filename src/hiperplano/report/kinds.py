@@ -1,0 +1,108 @@
+"""What each model is called, and what it is in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from hiperplano.language.catalogue import words
+
+_ = words("report")
+
+
+class Kind(NamedTuple):
+    """A name and a sentence."""
+
+    name: str
+    sentence: str
+
+
+def kind_of(model: Any) -> Kind:
+    """The kind of a model; one that is not known is called by its class."""
+    name = type(model).__name__
+    known = _kinds().get(name)
+    return Kind(name, _("A model of the class {name}.", name=name)) if known is None else Kind(*known)
+
+
+def _kinds() -> dict[str, tuple[str, str]]:
+    return _regressions() | _probabilities() | _planes()
+
+
+def _regressions() -> dict[str, tuple[str, str]]:
+    ridge = _("Least squares with a penalty on large coefficients.")
+    return {
+        "LinearRegression": (
+            _("Linear regression"),
+            _("The prediction is a weighted sum of the columns, with the least sum of squared residuals."),
+        ),
+        "Ridge": (_("Ridge regression"), ridge),
+        "RidgeCV": (_("Ridge regression"), f"{ridge} {_chosen()}"),
+        "LinearSVR": (
+            _("Support vector regression"),
+            _("The prediction is a weighted sum of the columns; residuals inside a tube around it cost nothing."),
+        ),
+        "PassiveAggressiveRegressor": (
+            _("Passive-aggressive regression"),
+            _("Every row moves the prediction just as far as it needs to be close enough.") + _online(),
+        ),
+        "SGDRegressor": (
+            _("Linear regression by stochastic gradient"),
+            _("The prediction is a weighted sum of the columns, improved by small steps.") + _online(),
+        ),
+    }
+
+
+def _probabilities() -> dict[str, tuple[str, str]]:
+    logistic = _(
+        "The log-odds are a weighted sum of the columns, with the coefficients under which the observed classes are "
+        "most likely."
+    )
+    return {
+        "LogisticRegression": (_("Logistic regression"), logistic),
+        "LogisticRegressionCV": (_("Logistic regression"), f"{logistic} {_chosen()}"),
+        "LinearDiscriminantAnalysis": (
+            _("Linear discriminant analysis"),
+            _("Classes are taken as Gaussian clouds of one shape, so that boundaries between them are planes."),
+        ),
+        "QuadraticDiscriminantAnalysis": (
+            _("Quadratic discriminant analysis"),
+            _(
+                "Classes are taken as Gaussian clouds, each of a shape of its own, so that boundaries are curved and "
+                "no column has a single coefficient."
+            ),
+        ),
+    }
+
+
+def _planes() -> dict[str, tuple[str, str]]:
+    machine = _(
+        "A plane with a wide margin between the classes, where every row inside the margin or beyond it has its price."
+    )
+    return {
+        "LeastSquaresClassifier": (
+            _("Least-squares classifier"),
+            _("Least squares on classes coded as 0 and 1; the class with the largest sum is decided."),
+        ),
+        "LinearSVC": (_("Support vector machine"), machine),
+        "HardMarginSVC": (
+            _("Maximum-margin plane"),
+            _("The plane between two separable classes that is furthest from both."),
+        ),
+        "Pegasos": (_("Support vector machine"), machine + _online()),
+        "Perceptron": (_("Perceptron"), _("A plane that is moved by every row on its wrong side.") + _online()),
+        "PassiveAggressiveClassifier": (
+            _("Passive-aggressive classifier"),
+            _("Every row moves the plane just as far as it needs to be on the right side.") + _online(),
+        ),
+        "SGDClassifier": (
+            _("Linear classifier by stochastic gradient"),
+            _("A plane that is improved by small steps against its mean loss.") + _online(),
+        ),
+    }
+
+
+def _chosen() -> str:
+    return _("The penalty is chosen by cross-validation.")
+
+
+def _online() -> str:
+    return " " + _("It learns from few rows at a time.")

@@ -1,0 +1,178 @@
+"""`write_report`: a fitted model as one HTML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hiperplano.data.files import write_bytes
+from hiperplano.errors import InvalidParameter
+from hiperplano.language.catalogue import LANGUAGES, speaking, words
+from hiperplano.report.blocks import Glance, Page, Section
+from hiperplano.report.figures import count, decimal, measure, share
+from hiperplano.report.kinds import kind_of
+from hiperplano.report.metrics import class_metrics, regression_metrics
+from hiperplano.report.render import render
+from hiperplano.report.sections.certificate import certificate_section
+from hiperplano.report.sections.classes import classes_section
+from hiperplano.report.sections.coefficients import coefficients_section, read_coefficients
+from hiperplano.report.sections.data import data_section
+from hiperplano.report.sections.model import model_section
+from hiperplano.report.sections.origin import origin_section
+from hiperplano.report.sections.ranking import Ranking, ranking_section
+from hiperplano.report.sections.residuals import residuals_section
+from hiperplano.report.sections.stability import score_shift, stability_section
+from hiperplano.report.subject import Subject, understand
+
+_ = words("report")
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    training: tuple[Any, Any] | None = None,
+    target: str | None = None,
+    positive: Any = None,
+    costs: Any = None,
+    provenance: Mapping[str, Any] | None = None,
+    language: str = "en",
+) -> Path:
+    """Write a page about a fitted model: data, coefficients, validation, how the fit ended, stability, origin.
+
+    One HTML file without any link to the network; it prints, follows the reader's choice of dark or light, and lets
+    the reader move the cut-off and the costs of a classifier of two classes.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Of the file to write. It is replaced whole, or left as it was if something goes wrong.
+    model : fitted estimator, or Pipeline that ends with one
+    X : table or array of shape (n, d)
+        The rows the model is judged on: best rows that it has not seen. For a pipeline, as they are before its first
+        step.
+    y : array-like of shape (n,)
+        Their target.
+    training : (X, y), optional
+        The rows of the fit, for stability, leverage and separability.
+    target : str, optional
+        What the target is called; the name of `y` if it has one.
+    positive : label, optional
+        For two classes, the one that is looked for; by default the second in sorted order.
+    costs : array-like of shape (classes, classes), optional
+        costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order. They choose the
+        cut-off; by default every mistake costs one, and the model decides.
+    provenance : mapping of str to str, optional
+        What to say about where the page comes from: command, seed, file, hash of the data. Shown as it is.
+    language : {"en", "es"}, default="en"
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hiperplano import LogisticRegression, write_report
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LogisticRegression().fit(X[::2], y[::2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(Path(folder) / "report.html", model, X[1::2], y[1::2], training=(X[::2], y[::2]))
+    ...     page.name, page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    ('report.html', True)
+    """
+    if language not in LANGUAGES:
+        raise InvalidParameter(
+            f"write_report: language={language!r}; the page speaks {', '.join(LANGUAGES)}. Choose one of them."
+        )
+    wanted = _writable(Path(path))
+    subject = understand(model, X, y, training, target, positive, costs)
+    with speaking(language):
+        text = render(_page(subject, provenance or {}, language))
+    write_bytes(wanted, text.encode())
+    return wanted
+
+
+def _writable(path: Path) -> Path:
+    """Refused before any work is done."""
+    if path.is_dir():
+        raise InvalidParameter(f"write_report: {str(path)!r} is a folder; a file is written. Add a file's name to it.")
+    if not path.absolute().parent.is_dir():
+        raise InvalidParameter(
+            f"write_report: {str(path)!r} lies in a folder that does not exist; files are written into existing ones. "
+            "Make the folder first, or choose another."
+        )
+    return path
+
+
+def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Page:
+    found = read_coefficients(subject)
+    judged, ranking = _validation(subject)
+    sections = [
+        data_section(subject),
+        model_section(subject, found),
+        coefficients_section(subject, found),
+        judged,
+        certificate_section(subject),
+        stability_section(subject, ranking),
+        origin_section(subject, provenance),
+    ]
+    name = kind_of(subject.anatomy.linear).name
+    return Page(
+        title=f"{name} · {subject.target}",
+        lead=_lead(subject),
+        glances=_glances(subject, ranking),
+        sections=sections,
+        language=language,
+    )
+
+
+def _lead(subject: Subject) -> str:
+    n = count(subject.validation.n).text
+    if subject.training is None:
+        told = _("Judged on {n} rows.", n=n)
+    else:
+        told = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
+    if subject.task == "two classes":
+        told += " " + _("It looks for {target} = {label}.", target=subject.target, label=subject.positive)
+    return told
+
+
+def _validation(subject: Subject) -> tuple[Section, Ranking | None]:
+    if subject.task == "two classes":
+        return ranking_section(subject)
+    return (residuals_section(subject) if subject.task == "regression" else classes_section(subject)), None
+
+
+def _glances(subject: Subject, ranking: Ranking | None) -> list[Glance]:
+    """The four numbers to know."""
+    sample = subject.validation
+    rows = Glance(_("Validation rows"), count(sample.n))
+    if subject.task == "regression":
+        found = regression_metrics(sample)
+        return [
+            Glance("R²", decimal(found["r2"]), _("share of the variance explained")),
+            Glance("RMSE", measure(found["rmse"]), _("root of the mean squared error")),
+            Glance("MAE", measure(found["mae"]), _("mean absolute error")),
+            rows,
+        ]
+    accuracy = Glance(_("Accuracy"), share(class_metrics(sample)["accuracy"]), _("of the model's own decisions"))
+    if ranking is None:
+        f1 = Glance("F1", decimal(class_metrics(sample)["f1"]), _("mean over classes"))
+        return [accuracy, f1, Glance(_("Classes"), count(len(subject.classes))), rows]
+    last = rows
+    if subject.training is not None:
+        last = Glance("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
+    return [
+        Glance("AUC", decimal(ranking.scores.auc), _("area under the ROC curve")),
+        Glance("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
+        accuracy,
+        last,
+    ]

@@ -1,0 +1,92 @@
+"""Are probabilities what they say? Predicted against observed, in bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from hiperplano.data.design import Array
+from hiperplano.language.catalogue import words
+from hiperplano.report.blocks import Figure
+from hiperplano.report.charts.picture import Picture
+from hiperplano.report.charts.scale import reach
+from hiperplano.report.figures import decimal, share
+
+_ = words("report")
+
+_BANDS = 10
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Bands of equal size of the predicted probability.
+
+    Attributes
+    ----------
+    predicted, observed : ndarray of shape (bands,)
+        Mean probability, and share of positives.
+    low, high : ndarray of shape (bands,)
+        Wilson's 95% interval of the observed share.
+    brier, log_loss : float
+        Mean squared error of the probabilities, and mean −log of that of the true class.
+    """
+
+    predicted: Array
+    observed: Array
+    low: Array
+    high: Array
+    brier: float
+    log_loss: float
+
+
+def calibrate(positive: Array, probability: Array) -> Calibration:
+    """Cut into bands, and compare."""
+    edges = np.unique(np.quantile(probability, np.arange(1, _BANDS) / _BANDS))
+    band = np.searchsorted(edges, probability, side="right")
+    size = np.bincount(band, minlength=len(edges) + 1).astype(np.float64)
+    there = size > 0
+    size = size[there]
+    predicted = np.bincount(band, weights=probability, minlength=len(there))[there] / size
+    observed = np.bincount(band, weights=positive, minlength=len(there))[there] / size
+    z = float(ndtri(0.975))
+    middle = (observed + z**2 / (2 * size)) / (1 + z**2 / size)
+    half = z / (1 + z**2 / size) * np.sqrt(observed * (1 - observed) / size + z**2 / (4 * size**2))
+    smallest = np.finfo(np.float64).eps
+    own = np.where(positive, probability, 1.0 - probability).clip(min=smallest)
+    brier = float(np.mean((probability - positive) ** 2))
+    return Calibration(predicted, observed, middle - half, middle + half, brier, float(-np.log(own).mean()))
+
+
+def calibration_figure(found: Calibration, positive: str) -> Figure:
+    """Observed share against predicted probability, with intervals."""
+    low, high = reach(found.predicted, found.observed, found.low, found.high, zero=True)
+    limits = (max(0.0, low), min(1.0, high))
+    outside = int(np.sum((found.predicted < found.low) | (found.predicted > found.high)))
+    picture = Picture(
+        "calibration",
+        _("Calibration"),
+        _(
+            "In {inside} of {bands} bands the predicted probability lies inside the interval of the observed share.",
+            inside=len(found.predicted) - outside,
+            bands=len(found.predicted),
+        ),
+        x=limits,
+        y=limits,
+        x_label=_("predicted probability of {label}", label=positive),
+        y_label=_("observed share"),
+        x_percent=True,
+        y_percent=True,
+    )
+    picture.line(limits, limits, "chance", _("perfect"))
+    picture.spans(found.low, found.high, found.predicted, "first", upright=True)
+    picture.points(found.predicted, found.observed, "first", _("bands, with 95% intervals"), size=3.5)
+    told = _(
+        "Calibration: predicted and observed, in bands of equal size. Brier score {brier}, log loss {loss}; largest "
+        "difference {most}.",
+        brier=decimal(found.brier, 4).text,
+        loss=decimal(found.log_loss, 4).text,
+        most=share(np.abs(found.predicted - found.observed).max()).text,
+    )
+    return Figure(picture.svg(), told)

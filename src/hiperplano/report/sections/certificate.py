@@ -1,0 +1,121 @@
+"""How the fit ended, and what that proves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hiperplano.errors import HiperplanoError
+from hiperplano.evidence.separability import separability
+from hiperplano.language.catalogue import words
+from hiperplano.report.blocks import Block, Cell, Notice, Section, Table, Words
+from hiperplano.report.columns import row_count
+from hiperplano.report.figures import decimal, measure
+from hiperplano.report.subject import Subject
+from hiperplano.report.verdict import said
+
+_ = words("report")
+
+_MOST_CELLS = 2**22  # rows × columns up to which separability is asked: well under a second
+_ILL = 1e4
+
+
+def certificate_section(subject: Subject) -> Section:
+    """Solver's verdict, separability, condition."""
+    solution = getattr(subject.anatomy.linear, "solution_", None)
+    blocks: list[Block] = []
+    if solution is None:
+        blocks.append(Words(_("The model does not say how its fit ended.")))
+    else:
+        blocks.append(Notice(said(solution.status), "good" if solution.converged else "bad"))
+        blocks.append(Table(_("The end of the fit"), [_("Fact"), _("Value")], _facts(solution), name="solution"))
+        blocks += _condition(solution)
+    if subject.task == "two classes":
+        blocks.append(_separability(subject))
+    return Section("certificate", _("Certificate"), blocks)
+
+
+def _facts(solution: Any) -> list[list[Cell]]:
+    names = {
+        "method": _("Method"),
+        "n_iter": _("Steps or passes"),
+        "objective": _("Minimised function"),
+        "gap": _("Distance to the optimum at most, relative"),
+        "converged": _("Ended as it should"),
+        "rank": _("Independent columns"),
+        "condition": _("Condition of the columns"),
+        "digits": _("Decimal digits to trust"),
+        "gradient_norm": _("Largest entry of the gradient"),
+        "passes": _("Passes over the rows"),
+        "strength": _("Strength of the penalty, on the mean loss"),
+        "deviance": _("Deviance"),
+        "null_deviance": _("Deviance without columns"),
+        "dual_objective": _("Proved lower bound"),
+        "mistakes": _("Mistakes while learning"),
+        "updates": _("Rows that moved the plane"),
+        "examples": _("Rows learnt from"),
+        "clean": _("Last pass without mistake"),
+        "unbounded": _("Coefficients were still growing"),
+        "margin": _("Margin"),
+    }
+    rows: list[list[Cell]] = []
+    for name, label in names.items():
+        value = getattr(solution, name, None)
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            continue
+        rows.append([label, _shown(value)])
+    return rows
+
+
+def _shown(value: Any) -> Cell:
+    if isinstance(value, bool | np.bool_):
+        return _("yes") if value else _("no")
+    if isinstance(value, str):
+        return said(value)
+    return measure(value) if np.ndim(value) == 0 else ", ".join(measure(one).text for one in np.ravel(value)[:8])
+
+
+def _condition(solution: Any) -> list[Block]:
+    condition = getattr(solution, "condition", None)
+    if condition is None:
+        return []
+    if condition > _ILL:
+        told = _(
+            "The columns are nearly dependent (condition {c}): single coefficients are poorly determined.",
+            c=measure(condition).text,
+        )
+        return [Notice(told, "bad")]
+    return [Words(_("The columns can be told apart (condition {c}).", c=measure(condition).text))]
+
+
+def _separability(subject: Subject) -> Block:
+    rows = subject.made_on
+    cells = row_count(rows.design) * len(subject.names)
+    if cells > _MOST_CELLS:
+        told = _(
+            "Whether a plane separates the classes was not asked: the table has {n} numbers, and the answer could take "
+            "long.",
+            n=measure(cells).text,
+        )
+        return Words(told)
+    try:
+        found = separability(rows.design, rows.y, bool(getattr(subject.anatomy.linear, "fit_intercept", True)))
+    except HiperplanoError as problem:
+        return Words(said(str(problem)))
+    if type(found).__name__ == "Overlapping":
+        told = _(
+            "The classes overlap: no plane separates them, and likelihoods have a maximum with finite coefficients."
+        )
+        return Notice(told, "good")
+    if type(found).__name__ == "Separable":
+        told = _(
+            "A plane separates the classes without a mistake (distance of the closest row: {margin}). So good a fit is "
+            "worth a doubt: look for a column that gives the target away.",
+            margin=decimal(getattr(found, "margin", np.nan), 4).text,
+        )
+        return Notice(told, "bad")
+    told = _(
+        "A plane separates the classes except for rows on the plane itself: some coefficients have no finite optimum."
+    )
+    return Notice(told, "bad")

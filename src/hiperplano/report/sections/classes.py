@@ -1,0 +1,91 @@
+"""Many classes: who is taken for whom."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+
+from hiperplano.data.design import Array
+from hiperplano.decision.votes import ambiguous
+from hiperplano.language.catalogue import words
+from hiperplano.metrics.costs import savings_score
+from hiperplano.report.blocks import Block, Cell, Section, Table, Words
+from hiperplano.report.figures import count, decimal, share
+from hiperplano.report.subject import Sample, Subject
+
+_ = words("report")
+
+_MOST_CLASSES = 40  # in the confusion table
+
+
+def classes_section(subject: Subject) -> Section:
+    """Validation of a classifier of more than two classes."""
+    sample = subject.validation
+    blocks: list[Block] = [Words(_sentence(subject, sample))]
+    if len(subject.classes) <= _MOST_CLASSES:
+        blocks.append(_confusion(subject, sample))
+    blocks.append(_by_class(subject, sample))
+    open_share = ambiguous_share(sample)
+    if open_share is not None:
+        blocks.append(
+            Words(
+                _(
+                    "On {share} of the rows the rules of single classes contradict each other: none claims the row, or "
+                    "more than one does, and the largest score decides.",
+                    share=share(open_share).text,
+                )
+            )
+        )
+    if subject.costs is not None:
+        saved = savings_score(sample.y, sample.predicted, subject.costs, labels=sample.classes)
+        told = _(
+            "Measured by the costs, the decisions save {share} against the best constant one.", share=share(saved).text
+        )
+        blocks.append(Words(told))
+    return Section("validation", _("Validation"), blocks)
+
+
+def _sentence(subject: Subject, sample: Sample) -> str:
+    counts = np.bincount(sample.codes, minlength=len(subject.classes))
+    return _(
+        "{accuracy} of the validation rows get their class. Always deciding {label}, the most frequent class, would "
+        "get {constant}.",
+        accuracy=share(np.mean(sample.predicted == sample.y)).text,
+        label=subject.classes[int(counts.argmax())],
+        constant=share(counts.max() / sample.n).text,
+    )
+
+
+def _confusion(subject: Subject, sample: Sample) -> Table:
+    labels = sample.classes
+    matrix = confusion_matrix(sample.y, sample.predicted, labels=labels)
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    rows: list[list[Cell]] = [
+        [label, *map(count, line)] for label, line in zip(subject.classes, matrix.tolist(), strict=True)
+    ]
+    caption = _("Confusion table of the validation rows: true classes in rows, decided ones in columns")
+    return Table(caption, [_("Truly"), *subject.classes], rows, name="confusion", heat=shares.tolist())
+
+
+def _by_class(subject: Subject, sample: Sample) -> Table:
+    precision, recall, f1, size = precision_recall_fscore_support(
+        sample.y, sample.predicted, labels=sample.classes, zero_division=np.nan
+    )
+    rows: list[list[Cell]] = [
+        [label, count(size[k]), share(recall[k]), share(precision[k]), decimal(f1[k])]
+        for k, label in enumerate(subject.classes)
+    ]
+    headings = [_("Class"), _("Rows"), _("Found (recall)"), _("Precision"), "F1"]
+    return Table(_("Each class"), headings, rows, name="by-class")
+
+
+def ambiguous_share(sample: Sample) -> float | None:
+    """Share of rows on which binary rules contradict each other; None where a model is not made of such rules."""
+    decider = sample.anatomy.decider
+    if isinstance(decider, OneVsRestClassifier | OneVsOneClassifier):
+        return float(ambiguous(decider, sample.coded).mean())
+    if getattr(decider, "multi_class", None) != "ovr" or not hasattr(decider, "decision_function"):
+        return None
+    claimed: Array = np.asarray(decider.decision_function(sample.coded)) > 0
+    return float(np.mean(claimed.sum(axis=1) != 1))

@@ -1,0 +1,159 @@
+"""The confusion table at a cut-off, with a slider over cut-offs and costs that can be changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.decision.costs import best_cutoff, odds_cutoff
+from hiperplano.language.catalogue import words
+from hiperplano.metrics.costs import constant_costs
+from hiperplano.metrics.ranking import ConfusionCurve, confusion_at
+from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Table, Words
+from hiperplano.report.figures import Number, count, decimal, measure, share
+from hiperplano.report.subject import Subject
+
+_ = words("report")
+
+_PLACES = 100  # of the slider, by share of rows; as many again by value
+_DIGITS = 4  # decimals of a cut-off on the slider, in units of the scores' range
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A cut-off, and why that one. `costs` is C[decided, true] with the positive class last."""
+
+    cutoff: float
+    reason: str
+    costs: Array
+
+
+def choose(subject: Subject) -> Choice:
+    """By the costs if they are given, else as the model itself decides."""
+    sample = subject.validation
+    chances = sample.probabilities is not None
+    if subject.costs is not None:
+        return _by_costs(subject, _positive_last(subject.costs, sample.positive))
+    decider = subject.anatomy.decider
+    costs = _positive_last(np.asarray(getattr(decider, "costs_", 1.0 - np.eye(2)))[:2], sample.positive)
+    if hasattr(decider, "cutoff_"):
+        return _tuned(subject, float(decider.cutoff_), costs)
+    if hasattr(decider, "costs_"):
+        return _by_costs(subject, costs)
+    own = 0.5 if chances else 0.0
+    # A tie goes to the first class: where that is the positive one, the cut-off itself counts as above.
+    own = own if sample.positive == 1 else float(np.nextafter(own, -np.inf))
+    return Choice(own, _("the model's own cut-off"), costs)
+
+
+def _by_costs(subject: Subject, costs: Array) -> Choice:
+    if subject.validation.probabilities is not None and costs[1, 0] > costs[0, 0] and costs[0, 1] > costs[1, 1]:
+        odds = odds_cutoff(costs)
+        return Choice(odds / (1 + odds), _("the cut-off of Bayes' rule for the given costs"), costs)
+    rows = subject.made_on
+    by_decision = constant_costs(rows.is_positive.astype(np.intp), costs)
+    cutoff, _cost = best_cutoff(rows.score, by_decision[:, 0], by_decision[:, 1])
+    where = _("training") if subject.training is not None else _("validation")
+    cutoff = float(np.clip(cutoff, rows.score.min() - 1.0, rows.score.max() + 1.0))
+    return Choice(cutoff, _("the cut-off that costs least on the {sample} rows", sample=where), costs)
+
+
+def _tuned(subject: Subject, cutoff: float, costs: Array) -> Choice:
+    """A cut-off tuned on scores, as a probability where these are shown: through the nearest validation rows."""
+    sample, decider = subject.validation, subject.anatomy.decider
+    reason = _("the cut-off that the model tuned on out-of-fold scores")
+    if sample.probabilities is None:
+        cutoff = float(
+            np.clip(cutoff if sample.positive == 1 else -cutoff, sample.score.min() - 1, sample.score.max() + 1)
+        )
+        return Choice(cutoff, reason, costs)
+    decided = np.asarray(decider.predict(sample.coded) == decider.classes_[sample.positive])
+    edges = sample.score[decided].min(initial=np.inf), sample.score[~decided].max(initial=-np.inf)
+    middle = float(np.clip(edges[0], 0, 1) / 2 + np.clip(edges[1], 0, 1) / 2)
+    return Choice(middle, reason, costs)
+
+
+def _positive_last(costs: Array, positive: int) -> Array:
+    return costs if positive == 1 else costs[::-1, ::-1]
+
+
+def cutoff_block(subject: Subject, choice: Choice) -> list[Block]:
+    """The interactive table; it says the same without a script, at the chosen cut-off."""
+    sample = subject.validation
+    cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
+    curve = confusion_at(sample.is_positive, sample.score, cuts)
+    start = int(np.flatnonzero(cuts == choice.cutoff)[0])
+    data = {
+        "cutoffs": cuts.tolist(),
+        **{name: getattr(curve, name).tolist() for name in ("tn", "fp", "fn", "tp")},
+        "right": [float(choice.costs[0, 0]), float(choice.costs[1, 1])],
+    }
+    wrong = float(choice.costs[1, 0]), float(choice.costs[0, 1])
+    told = _(
+        "A row is decided {positive} if its score is above {cutoff}: {reason}.",
+        positive=subject.positive,
+        cutoff=decimal(choice.cutoff, _DIGITS).text,
+        reason=choice.reason,
+    )
+    blocks: list[Block] = [Words(told)]
+    if subject.costs is None and hasattr(subject.anatomy.decider, "reject_label") and _rejects(subject):
+        blocks.append(Notice(_("The model may also leave a row undecided; the table decides every row.")))
+    table = _confusion(subject, curve, start)
+    rates = _rates(curve, start, choice.costs, sample.n)
+    return [
+        *blocks,
+        Cutoffs(subject.positive, subject.negative, table, rates, wrong, data, start, measure(choice.cutoff)),
+    ]
+
+
+def _rejects(subject: Subject) -> bool:
+    decider = subject.anatomy.decider
+    return len(decider.costs_) > len(decider.classes_)
+
+
+def _slider(score: Array, chosen: float, chances: bool) -> Array:
+    """Round numbers, evenly by share of rows and evenly by value, and the chosen one as it is."""
+    low, high = (0.0, 1.0) if chances else (float(score.min()), float(score.max()))
+    if not low < high:
+        return np.array([chosen])
+    quantiles = np.quantile(score, np.linspace(0, 1, _PLACES + 1))
+    step = 10.0 ** (np.floor(np.log10(high - low)) - _DIGITS)
+    every = np.round(np.concatenate([quantiles, np.linspace(low, high, _PLACES + 1)]) / step)
+    rounded = [float(f"{value * step:.12g}") for value in np.unique(every).tolist()]
+    apart = [value for value in rounded if abs(value - chosen) > step / 2]
+    return np.asarray(sorted([*apart, chosen]))
+
+
+def _confusion(subject: Subject, curve: ConfusionCurve, at: int) -> Table:
+    tn, fp, fn, tp = (int(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
+    headings = [
+        _("Truly"),
+        _("Decided {label}", label=subject.negative),
+        _("Decided {label}", label=subject.positive),
+        _("Rows"),
+    ]
+    rows: list[list[Cell]] = [
+        [subject.negative, count(tn), count(fp), count(tn + fp)],
+        [subject.positive, count(fn), count(tp), count(fn + tp)],
+    ]
+    return Table(_("Confusion table of the validation rows"), headings, rows, name="confusion")
+
+
+def _rates(curve: ConfusionCurve, at: int, costs: Array, n: int) -> list[tuple[str, str, Number]]:
+    tn, fp, fn, tp = (float(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
+    total = tn * costs[0, 0] + fp * costs[1, 0] + fn * costs[0, 1] + tp * costs[1, 1]
+    found: list[tuple[str, str, Any]] = [
+        ("accuracy", _("Accuracy"), share((tn + tp) / n)),
+        ("recall", _("Positives found (recall)"), share(_over(tp, tp + fn))),
+        ("fallout", _("False positive rate"), share(_over(fp, fp + tn))),
+        ("precision", _("Precision"), share(_over(tp, tp + fp))),
+        ("total", _("Total cost"), measure(total)),
+    ]
+    return found
+
+
+def _over(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")

@@ -1,0 +1,74 @@
+"""The model in one sentence, and its formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hiperplano.language.catalogue import words
+from hiperplano.report.blocks import Block, Code, Formula, Section, Words
+from hiperplano.report.figures import count, measure
+from hiperplano.report.kinds import kind_of
+from hiperplano.report.sections.coefficients import Coefficients
+from hiperplano.report.subject import Subject
+
+_ = words("report")
+
+_LOGISTIC = ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis")  # p is logistic in the score
+_MOST_TERMS = 8  # of the written formula; the table has all
+
+
+def model_section(subject: Subject, found: Coefficients | None) -> Section:
+    """What kind of model it is."""
+    blocks: list[Block] = [Words(_sentence(subject))]
+    if found is not None:
+        blocks.append(_formula(subject, found))
+    blocks.append(Code(_parameters(subject.anatomy.linear)))
+    return Section("model", _("Model"), blocks)
+
+
+def _sentence(subject: Subject) -> str:
+    linear, decider = subject.anatomy.linear, subject.anatomy.decider
+    kind = kind_of(linear)
+    told = _("{name}. {sentence}", name=kind.name, sentence=kind.sentence)
+    if linear is not decider:
+        told += " " + _("It decides by what mistakes cost, not by what is most probable.")
+    if subject.anatomy.coder is not None:
+        told += " " + _("Columns are coded by the steps of a pipeline first.")
+    return told
+
+
+def _parameters(linear: Any) -> str:
+    given = ", ".join(f"{name}={_brief(value)}" for name, value in linear.get_params(deep=False).items())
+    return f"{type(linear).__name__}({given})"
+
+
+def _brief(value: Any) -> str:
+    text = repr(value) if not isinstance(value, float) else f"{value:g}"
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _formula(subject: Subject, found: Coefficients) -> Formula:
+    """The sum with its largest terms, and what it decides."""
+    order = np.argsort(-np.abs(found.effect[0]), kind="stable")
+    kept = order[:_MOST_TERMS].tolist()
+    name = subject.target if subject.task == "regression" else "s"
+    terms = " ".join(_term(found.coef[0][j], found.names[j]) for j in kept)
+    more = len(order) - len(kept)
+    lines = [f"{name} = {measure(found.intercept[0]).text} {terms}{' + …' if more > 0 else ''}"]
+    where = []
+    if more > 0:
+        where.append(_("The table of coefficients has the other {n} terms.", n=count(more).text))
+    if len(found.blocks) > 1:
+        where.append(_("This is the score of one class; the others have the same form, and the largest is decided."))
+    if subject.task == "two classes":
+        if type(subject.anatomy.linear).__name__ in _LOGISTIC:
+            lines.append(f"P({subject.target} = {subject.positive}) = 1 / (1 + exp(−s))")
+        else:
+            lines.append(_("s > 0: {label}", label=subject.positive))
+    return Formula(lines, " ".join(where))
+
+
+def _term(coef: float, name: str) -> str:
+    return f"{'−' if coef < 0 else '+'} {measure(abs(coef)).text}·{name}"

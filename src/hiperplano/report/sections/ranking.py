@@ -1,0 +1,132 @@
+"""Two classes: how well scores order them, how far probabilities can be trusted, and where to cut."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from hiperplano.data.design import Array
+from hiperplano.language.catalogue import words
+from hiperplano.metrics.ranking import ConfusionCurve, RankingScores, confusion_at, ranking_scores
+from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words
+from hiperplano.report.figures import Number, count, decimal, share
+from hiperplano.report.sections.calibration import calibrate, calibration_figure
+from hiperplano.report.sections.curves import gains_figure, ks_figure, lift_figure, roc_figure, spread_figure
+from hiperplano.report.sections.cutoffs import choose, cutoff_block
+from hiperplano.report.subject import Sample, Subject
+
+_ = words("report")
+
+_POINTS = 200  # of a curve, for each class
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What one sort of the scores of two classes tells."""
+
+    scores: RankingScores
+    curve: ConfusionCurve
+    n: int
+
+    @classmethod
+    def of(cls, sample: Sample) -> Ranking:
+        """Curves go through their own points: at quantiles of the scores of each class."""
+        return cls(order_of(sample), confusion_at(sample.is_positive, sample.score, _places(sample)), sample.n)
+
+    @property
+    def both(self) -> bool:
+        """Whether both classes are there."""
+        return bool(np.isfinite(self.scores.auc))
+
+
+def order_of(sample: Sample) -> RankingScores:
+    """KS, Gini and AUC; NaN where one class is missing, and then the page says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return ranking_scores(sample.is_positive, sample.score)
+
+
+def _places(sample: Sample) -> Array:
+    """Cut-offs from above all scores to below all, so that curves start at nothing and end at everything."""
+    distinct = [
+        np.quantile(scores, np.linspace(0, 1, _POINTS), method="lower") if len(scores) > _POINTS else scores
+        for scores in (sample.score[sample.is_positive], sample.score[~sample.is_positive])
+    ]
+    inner = np.unique(np.concatenate(distinct))
+    return np.concatenate([inner[::-1], [-np.inf]])
+
+
+def ranking_section(subject: Subject) -> tuple[Section, Ranking]:
+    """Validation of a classifier of two classes."""
+    sample = subject.validation
+    ranking = Ranking.of(sample)
+    if not ranking.both:
+        only = subject.positive if sample.is_positive.all() else subject.negative
+        told = _(
+            "All validation rows are of class {label}: curves that compare two classes cannot be drawn.", label=only
+        )
+        return Section("validation", _("Validation"), [Notice(told, "bad"), *_cutting(subject, ranking)]), ranking
+    classes, chances = (subject.negative, subject.positive), sample.probabilities is not None
+    figures = [
+        roc_figure(ranking.curve, ranking.scores.auc),
+        ks_figure(ranking.curve, ranking.scores, classes, chances),
+        gains_figure(ranking.curve),
+        lift_figure(ranking.curve),
+    ]
+    blocks: list[Block | Heading] = [Words(_sentence(subject, ranking))]
+    if chances:
+        calibration = calibrate(sample.is_positive, sample.score)
+        figures.append(calibration_figure(calibration, subject.positive))
+    figures.append(spread_figure(sample.score, sample.is_positive, classes, chances))
+    blocks += [Figures(figures), _bands(subject, sample)]
+    blocks += _cutting(subject, ranking)
+    return Section("validation", _("Validation"), blocks), ranking
+
+
+def _sentence(subject: Subject, ranking: Ranking) -> str:
+    return _(
+        "Of two rows drawn at random, one {positive} and one {negative}, the model gives the {positive} the larger "
+        "score with probability {auc} (AUC). The score distributions of the classes are furthest apart at "
+        "{cutoff}: {ks} (KS).",
+        positive=subject.positive,
+        negative=subject.negative,
+        auc=decimal(ranking.scores.auc).text,
+        cutoff=decimal(ranking.scores.cutoff).text,
+        ks=decimal(ranking.scores.ks).text,
+    )
+
+
+def _cutting(subject: Subject, ranking: Ranking) -> list[Block | Heading]:
+    return [Heading(_("Decisions at a cut-off")), *cutoff_block(subject, choose(subject))]
+
+
+def _bands(subject: Subject, sample: Sample) -> Table:
+    """Ten bands of the score from the highest: the gains table."""
+    edges = np.unique(np.quantile(sample.score, np.linspace(0, 1, 11)[1:-1], method="higher"))
+    found = confusion_at(sample.is_positive, sample.score, np.nextafter(edges, -np.inf))
+    found_rows = np.concatenate([[0], (found.tp + found.fp)[::-1], [sample.n]])
+    positives = int(np.count_nonzero(sample.is_positive))
+    found_positive = np.concatenate([[0], found.tp[::-1], [positives]])
+    bounds = [float(sample.score.max()), *edges[::-1].tolist(), float(sample.score.min())]
+    rows: list[list[Cell]] = []
+    for i in range(len(found_rows) - 1):
+        size, caught = int(found_rows[i + 1] - found_rows[i]), int(found_positive[i + 1] - found_positive[i])
+        if not size:
+            continue
+        gained = found_positive[i + 1] / positives
+        rows.append(
+            [
+                str(len(rows) + 1),
+                Number(bounds[i + 1], f"{decimal(bounds[i + 1]).text} – {decimal(bounds[i]).text}"),
+                count(size),
+                count(caught),
+                share(caught / size),
+                share(gained),
+                decimal(gained / (found_rows[i + 1] / sample.n), 2),
+            ]
+        )
+    headings = [_("Band"), _("Score"), _("Rows"), subject.positive, _("Rate"), _("Gained so far"), _("Lift so far")]
+    return Table(_("Bands of the score, from the highest"), headings, rows, name="bands")

@@ -1,0 +1,175 @@
+"""A regression: how far off it is, and what its residuals look like."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from hiperplano.data.design import Array
+from hiperplano.errors import HiperplanoError
+from hiperplano.evidence.diagnose import Diagnosis, diagnose
+from hiperplano.language.catalogue import words
+from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Section, Table, Words
+from hiperplano.report.charts.picture import Picture
+from hiperplano.report.charts.scale import reach
+from hiperplano.report.figures import measure, share
+from hiperplano.report.metrics import regression_metrics
+from hiperplano.report.subject import Subject
+from hiperplano.report.verdict import said
+
+_ = words("report")
+
+_DOTS = 2_000
+_MOST_CELLS = 2**24  # rows × columns up to which leverages are asked for: under a second
+
+
+def residuals_section(subject: Subject) -> Section:
+    """Validation of a regression."""
+    sample = subject.validation
+    fitted = np.ravel(sample.predicted).astype(np.float64)
+    residuals = sample.y - fitted
+    found = regression_metrics(sample)
+    sentence = _(
+        "The model explains {r2} of the variance of {target} in the validation rows; it is off by {mae} on average, "
+        "and by {rmse} in the mean square.",
+        r2=share(found["r2"]).text,
+        target=subject.target,
+        mae=measure(found["mae"]).text,
+        rmse=measure(found["rmse"]).text,
+    )
+    figures = [_against_fitted(fitted, residuals), _observed(fitted, sample.y, subject.target), _quantiles(residuals)]
+    blocks: list[Block | Heading] = [Words(sentence), Figures(figures), *_influence(subject)]
+    return Section("validation", _("Validation"), blocks)
+
+
+def _some(*values: Array) -> list[Array]:
+    """The same rows of each: the extreme ones of the last, and others drawn at random."""
+    n = len(values[-1])
+    if n <= _DOTS:
+        return list(values)
+    extreme = np.argpartition(-np.abs(values[-1]), _DOTS // 10)[: _DOTS // 10]
+    rest = np.random.default_rng(0).choice(n, _DOTS - len(extreme), replace=False)
+    rows = np.union1d(extreme, rest)
+    return [each[rows] for each in values]
+
+
+def _drawn(n: int) -> str:
+    return _(" {k} of the rows, the most extreme among them.", k=_DOTS) if n > _DOTS else ""
+
+
+def _against_fitted(fitted: Array, residuals: Array) -> Figure:
+    x, y = _some(fitted, residuals)
+    picture = Picture(
+        "residuals",
+        _("Residuals against predictions"),
+        _(
+            "Residuals lie between {low} and {high}.",
+            low=measure(residuals.min()).text,
+            high=measure(residuals.max()).text,
+        ),
+        x=reach(x),
+        y=reach(y),
+        x_label=_("predicted"),
+        y_label=_("residual"),
+    )
+    picture.points(x, y, "first faint", size=2.0)
+    picture.rule(0.0, "chance", upright=False)
+    edges = np.unique(np.quantile(fitted, np.linspace(0, 1, int(np.clip(len(fitted) // 30, 3, 20)) + 1)))
+    if len(edges) > 3:
+        band = np.searchsorted(edges[1:-1], fitted, side="right")
+        size = np.bincount(band, minlength=len(edges) - 1)
+        there = size > 0
+        mean_x = np.bincount(band, weights=fitted, minlength=len(size))[there] / size[there]
+        mean_y = np.bincount(band, weights=residuals, minlength=len(size))[there] / size[there]
+        picture.line(mean_x, mean_y, "second", _("mean of bands"))
+    return Figure(picture.svg(), _("Residuals against predictions: no pattern should be left.") + _drawn(len(fitted)))
+
+
+def _observed(fitted: Array, y: Array, target: str) -> Figure:
+    some_fitted, some_y, _far = _some(fitted, y, y - fitted)
+    limits = reach(some_fitted, some_y)
+    picture = Picture(
+        "observed",
+        _("Observed against predicted"),
+        _("Points near the diagonal are predicted well."),
+        x=limits,
+        y=limits,
+        x_label=_("predicted"),
+        y_label=target,
+    )
+    picture.points(some_fitted, some_y, "first faint", size=2.0)
+    picture.line(limits, limits, "chance", _("perfect"))
+    return Figure(picture.svg(), _("Observed against predicted.") + _drawn(len(y)))
+
+
+def _quantiles(residuals: Array) -> Figure:
+    n = len(residuals)
+    chance = (np.arange(1, n + 1) - 0.5) / n
+    ordered = np.sort(residuals)
+    if n > 400:
+        ends = np.arange(60)
+        kept = np.unique(np.r_[ends, np.linspace(0, n - 1, 300).astype(np.intp), n - 1 - ends])
+        chance, ordered = chance[kept], ordered[kept]
+    normal = ndtri(chance)
+    spread = float(residuals.std())
+    unit = (ordered - residuals.mean()) / (spread or 1.0)
+    picture = Picture(
+        "quantiles",
+        _("Normal quantiles of the residuals"),
+        _("Residuals reach from {low} to {high} standard deviations.", low=f"{unit[0]:.1f}", high=f"{unit[-1]:.1f}"),
+        x=reach(normal),
+        y=reach(unit, normal),
+        x_label=_("normal quantile"),
+        y_label=_("standardised residual"),
+    )
+    picture.line(reach(normal), reach(normal), "chance", _("normal"))
+    picture.points(normal, unit, "first", size=2.0)
+    return Figure(picture.svg(), _("Normal quantiles: points off the line at the ends are outliers or heavy tails."))
+
+
+def _influence(subject: Subject) -> list[Block | Heading]:
+    heading = Heading(_("Influence of single rows"))
+    rows = subject.training
+    if rows is None:
+        return [heading, Words(_("Leverage and influence belong to the rows of the fit, which are not at hand."))]
+    if rows.n * len(subject.names) > _MOST_CELLS:
+        return [
+            heading,
+            Words(_("Leverages were not asked for: the table of the fit is too large for a quick answer.")),
+        ]
+    try:
+        found = diagnose(subject.anatomy.linear, rows.design, rows.y)
+    except HiperplanoError:
+        told = _(
+            "Leverage and influence are defined for least squares whose coefficients are determined; here they are not."
+        )
+        return [heading, Words(told)]
+    return [heading, _findings(found), Figures([_leverage(found)])]
+
+
+def _findings(found: Diagnosis) -> Table:
+    rows: list[list[Cell]] = [[said(name), measure(value), said(sentence)] for name, value, sentence in found.findings]
+    return Table(
+        _("Residual analysis of the rows of the fit"), [_("Figure"), _("Value"), _("Meaning")], rows, name="diagnosis"
+    )
+
+
+def _leverage(found: Diagnosis) -> Figure:
+    known = np.isfinite(found.studentised)
+    leverage, studentised, cooks = found.leverage[known], found.studentised[known], found.cooks[known]
+    x, y, _far = _some(leverage, studentised, cooks)
+    picture = Picture(
+        "leverage",
+        _("Leverage and studentised residuals"),
+        _("The largest Cook's distance is {cook}.", cook=measure(cooks.max() if len(cooks) else np.nan).text),
+        x=reach(x, zero=True),
+        y=reach(y, zero=True),
+        x_label=_("leverage"),
+        y_label=_("studentised residual"),
+    )
+    picture.points(x, y, "first faint", size=2.0)
+    picture.rule(0.0, "chance", upright=False)
+    if len(cooks) > 3:
+        top = np.argsort(-cooks)[:3]
+        picture.points(leverage[top], studentised[top], "second", _("largest Cook's distances"), size=3.5)
+    return Figure(picture.svg(), _("Influence: rows far to the right and far from 0 move the coefficients."))

@@ -1,0 +1,98 @@
+"""The real program in a process of its own: help, speed of help, the demo, exit codes, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hiperplano.cli.main import main
+
+HIPERPLANO = [sys.executable, "-m", "hiperplano.cli.main"]
+HEAVY = ("numpy", "sklearn", "scipy", "pandas", "pyarrow", "numba", "matplotlib")
+
+
+def program(*arguments, **options):
+    return subprocess.run([*HIPERPLANO, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom hiperplano.cli.main import main\nmain(['--help']), main(['fit', '--help'])\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.rstrip().endswith("[]")
+
+
+def test_the_demo_ends_well(tmp_path):
+    ran = program("demo", "--out", "here", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["credit.csv", "model.skops", "report.html"]
+    assert "Open here/report.html in a browser" in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_exit_codes(tmp_path):
+    assert program("--version").stdout.startswith("hiperplano 0.")
+    assert program("fit", "no.csv", "-t", "y", cwd=tmp_path).returncode == 1
+    assert program("fit", "--nonsense").returncode == 2
+
+
+def test_ctrl_c_leaves_no_half_written_file(tmp_path):
+    """Stopped while the model is being written: the old file stays, nothing else does."""
+    (tmp_path / "model.skops").write_text("the old one")
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i % 7},{'ab'[i * 5 % 7 > 3]}\n" for i in range(60)))
+    code = (
+        "import os, sys, time\n"
+        "def slowly(handle):\n    print('writing', flush=True); time.sleep(60)\n"
+        "os.fsync = slowly\n"
+        "from hiperplano.cli.main import main\n"
+        "sys.exit(main(['fit', 't.csv', '-t', 'y', '--out', '.', '--quiet']))\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout.readline() == "writing\n"
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert said.startswith("Error: Stopped.")
+    assert "Traceback" not in said
+    assert (tmp_path / "model.skops").read_text() == "the old one"
+    assert sorted(os.listdir(tmp_path)) == ["model.skops", "t.csv"]
+
+
+def test_without_the_packages_of_the_app_it_says_what_to_install(monkeypatch, capsys):
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] == "typer" or name.startswith("hiperplano.cli.")
+    ]:
+        if name != "hiperplano.cli.main":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert main(["--help"]) == 1
+    assert "pip install 'hiperplano[app]'" in capsys.readouterr().err
+
+
+def test_help_is_quick():
+    """Processor time, which other work on the machine does not lengthen; bytecode is there after the first call."""
+    program("--help")
+    before = os.times()
+    start = time.perf_counter()
+    assert program("--help").returncode == 0
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert min(spent, time.perf_counter() - start) < 0.5
+
+
+@pytest.mark.parametrize("command", ["demo", "fit", "compare", "predict", "evaluate", "report", "separable"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_command_has_help_in_both_languages(command, language, run):
+    out = run(command, "--help", "--lang", language)
+    assert out.code == 0
+    assert ("Usage:" in out.out) == (language == "en")
+    assert ("Uso:" in out.out) == (language == "es")

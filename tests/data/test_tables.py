@@ -1,0 +1,193 @@
+"""Files of all forms and dialects become the same columns, and what cannot be read is refused with a reason."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from hiperplano.data.csv_dialect import sniff
+from hiperplano.data.tables import read_table, to_frame
+from hiperplano.errors import InvalidFile
+
+FRAME = pd.DataFrame(
+    {
+        "age": [20, 31, 45, 60],
+        "income": [1.5, np.nan, 3.25, 4.0],
+        "town": ["Bogotá", "Cali", None, "Bogotá"],
+        "since": pd.to_datetime(["2020-01-02", "2021-03-04", "2022-05-06", "2023-07-08"]),
+    }
+)
+
+
+def written(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def read(path, **options):
+    table, source = read_table(path, **options)
+    return to_frame(table), source
+
+
+def check(frame):
+    assert list(frame.columns) == ["age", "income", "town", "since"]
+    assert frame["age"].tolist() == [20, 31, 45, 60]
+    np.testing.assert_array_equal(frame["income"], FRAME["income"])
+    assert frame["town"].astype(object).where(frame["town"].notna(), None).tolist() == [
+        "Bogotá",
+        "Cali",
+        None,
+        "Bogotá",
+    ]
+    assert (frame["since"].to_numpy() == FRAME["since"].to_numpy()).all()
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_every_dialect_gives_the_same_columns(separator, decimal, encoding, tmp_path):
+    path = tmp_path / "table.csv"
+    FRAME.to_csv(path, index=False, sep=separator, decimal=decimal, encoding=encoding)
+    frame, source = read(path)
+    check(frame)
+    assert source.dialect.separator == separator
+    assert source.dialect.decimal == decimal
+
+
+@pytest.mark.parametrize("packed", ["gz", "bz2", "zst"])
+def test_packed_tables_are_unpacked_whatever_their_name(packed, tmp_path):
+    path = tmp_path / "table.csv"
+    with pa.output_stream(str(path), compression={"gz": "gzip", "bz2": "bz2", "zst": "zstd"}[packed]) as stream:
+        stream.write(FRAME.to_csv(index=False).encode())
+    check(read(path)[0])
+
+
+def test_parquet_arrow_and_feather(tmp_path):
+    table = pa.Table.from_pandas(FRAME, preserve_index=False)
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    pa.feather.write_feather(table, str(tmp_path / "b.feather"))
+    with pa.ipc.new_file(str(tmp_path / "c.arrow"), table.schema) as file:
+        file.write_table(table)
+    with pa.ipc.new_stream(str(tmp_path / "d.arrows"), table.schema) as stream:
+        stream.write_table(table)
+    for path in sorted(tmp_path.iterdir()):
+        check(read(path)[0])
+
+
+@pytest.mark.parametrize("style", ["%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%Y/%m/%d"])
+def test_dates_in_the_ways_of_many_countries(style, tmp_path):
+    days = pd.to_datetime(["2020-01-31", "2021-12-25", "2022-05-06"])
+    path = written(tmp_path / "table.csv", "\n".join(["day,x", *(f"{day},1" for day in days.strftime(style))]))
+    assert (read(path)[0]["day"].to_numpy() == days.to_numpy()).all()
+
+
+def test_letters_outside_utf8_far_down_the_file(tmp_path):
+    rows = ["name,x", *(f"plain{i % 9},{i}" for i in range(20_000)), "señal,5"]
+    frame = read(written(tmp_path / "table.csv", "\n".join(rows), "cp1252"))[0]
+    assert frame["name"].iloc[-1] == "señal"
+
+
+def test_columns_of_other_types_become_numbers_or_words(tmp_path):
+    from datetime import time, timedelta
+    from decimal import Decimal
+
+    table = pa.table(
+        {
+            "flag": [True, False, None],
+            "money": pa.array([Decimal("1.25"), None, Decimal("2.50")]),
+            "clock": pa.array([time(1, 0), time(0, 1), None]),
+            "wait": pa.array([timedelta(seconds=2), None, timedelta(hours=1)]),
+        }
+    )
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    frame = read(tmp_path / "t.parquet")[0]
+    assert frame["flag"].astype(object).tolist()[:2] == ["true", "false"]
+    np.testing.assert_array_equal(frame["money"], [1.25, np.nan, 2.5])
+    np.testing.assert_array_equal(frame["clock"], [3600.0, 60.0, np.nan])
+    np.testing.assert_array_equal(frame["wait"], [2.0, np.nan, 3600.0])
+
+
+def refused(path, *parts, **options):
+    with pytest.raises(InvalidFile) as caught:
+        read_table(path, **options)
+    message = str(caught.value)
+    assert path.name in message
+    for part in parts:
+        assert part in message, message
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    refused(tmp_path / "no.csv", "there is no such file", "Check the path")
+    refused(tmp_path, "is a folder")
+
+
+@pytest.mark.parametrize("content", [b"", b"  \n\n", gzip.compress(b"")])
+def test_an_empty_file(content, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    refused(path, "is empty", "needs names of columns and rows")
+
+
+def test_names_without_rows(tmp_path):
+    refused(written(tmp_path / "t.csv", "a,b,c\n"), "holds names of columns but no rows")
+
+
+def test_binary_files(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00")
+    refused(path, "binary file of unknown kind", "byte 9 is 0", "CSV, Parquet, Arrow and Feather")
+    path.write_bytes(b"PK\x03\x04 whatever")
+    refused(path, "zip archive, as Excel writes them", "Save it as CSV")
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1 and then nothing PAR1")
+    refused(path, "is damaged", "Write or copy it again")
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 100_000)[:-200])
+    refused(path, "is damaged")
+
+
+def test_a_wrong_separator(tmp_path):
+    path = written(tmp_path / "t.csv", "a;b;c\n1;2;3\n4;5;6\n")
+    refused(path, "one column was found, called 'a;b;c'", "--separator ';' may be right", separator=",")
+    refused(written(tmp_path / "u.csv", "a:b\n1:2\n"), "one column was found", "--separator ':' may be right")
+    assert list(read(path)[0].columns) == ["a", "b", "c"]
+
+
+def test_one_column_for_which_no_separator_can_be_proposed(tmp_path):
+    refused(written(tmp_path / "t.csv", "alone\n1\n2\n"), "one column was found", "give it with --separator")
+
+
+def test_names_that_are_empty_or_twice(tmp_path):
+    refused(written(tmp_path / "t.csv", ",a,b\n0,1,2\n"), "column 1 has no name", "index=False")
+    refused(written(tmp_path / "t.csv", "a,b,a\n0,1,2\n"), "2 columns are called 'a' (columns 1, 3)", "Rename them")
+
+
+def test_a_first_row_of_numbers(tmp_path):
+    refused(written(tmp_path / "t.csv", "1,2,3\n4,5,6\n"), "first row holds numbers only (1,2,3)", "row of names")
+
+
+def test_rows_of_unequal_length(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,2\n3,4,5\n")
+    refused(path, "has 3 cells, the first row 2", "parted at ','", "mend the row")
+
+
+def test_a_column_of_lists_is_refused_unless_it_is_dropped(tmp_path):
+    pa.parquet.write_table(pa.table({"a": [[1], [2]], "b": [1, 2], "c": [3, 4]}), tmp_path / "t.parquet")
+    refused(tmp_path / "t.parquet", "column 'a' holds list", "--drop a")
+    assert list(read(tmp_path / "t.parquet", drop=["a"])[0].columns) == ["b", "c"]
+
+
+def test_dropping_a_column_that_is_not_there_names_its_neighbours(tmp_path):
+    refused(written(tmp_path / "t.csv", "income,b\n1,2\n"), "no column 'incme'", "'income'", drop=["incme"])
+
+
+def test_a_comma_in_numbers_does_not_pass_for_a_separator():
+    assert sniff(b"a;b\n1,5;2,5\n3,5;4,5\n") == sniff(b"a;b\n1,5;2,5\n3,5;4,5\n", ";", ",")

@@ -1,0 +1,108 @@
+"""What solvers say is known piece by piece, so that it can be said in another language."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_regressor
+
+from hiperplano import LinearRegression, LogisticRegression, Perceptron, Ridge, separability
+from hiperplano.language.catalogue import speaking
+from hiperplano.language.verdicts import retell, retold
+from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+NOISY = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+MANY = np.digitize(X[:, 1] + 0.3 * RNG.normal(size=60), [-0.5, 0.5])
+DATA = {
+    "overlapping": (X, NOISY),
+    "separable": (X, (X[:, 0] > 0).astype(int)),
+    "many classes": (X, MANY),
+    "dependent columns": (np.column_stack([X, X[:, 0] + X[:, 1]]), NOISY),
+    "a column at rest": (np.column_stack([X, np.ones(60)]), NOISY),
+    "columns at rest": (np.column_stack([X, np.ones((60, 2))]), NOISY),
+    "wide": (RNG.normal(size=(12, 30)), np.arange(12) % 2),
+    "nearly dependent": (np.column_stack([X, X[:, 0] + 1e-7 * X[:, 1]]), NOISY),
+    "far away": (X + 1e9, NOISY),
+    "constant in a class": (np.column_stack([X, NOISY]), NOISY),
+}
+EVERY = [entry.estimator for entry in ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY]
+EVERY += [
+    LogisticRegression(C=np.inf),
+    LogisticRegression(firth=True),
+    LogisticRegression(firth=True, max_iter=1),
+    LogisticRegression(solver="gradient", max_iter=5),
+    LogisticRegression(tol=1e-300, max_iter=60),
+    LinearRegression(solver="cg", max_iter=1, tol=1e-15),
+    Ridge(solver="cg", tol=1e-300),
+    Perceptron(max_iter=2, tol=None),
+]
+
+
+def said_by(estimator, X, y):
+    """The status and the warnings of a fit; nothing if it refuses."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            model = clone(estimator).fit(X, y.astype(float) if is_regressor(estimator) else y)
+        except ValueError:
+            return []
+    texts = [
+        str(warning.message) for warning in heard if warning.category.__module__.startswith(("hiperplano", "sklearn"))
+    ]
+    linear = getattr(model, "estimator_", model)
+    return [linear.solution_.status, *texts]
+
+
+def known(text):
+    with speaking("es"):
+        told = retold(text)
+        assert all(found for _, found in told), (text, told)
+        assert retell(text) != text
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=str)
+@pytest.mark.parametrize("worse", [False, True], ids=["as it is", "one step"])
+def test_every_ending_of_every_model_is_known(estimator, worse):
+    model = clone(estimator)
+    most = model.get_params().get("max_iter") or 0
+    if worse and not most:
+        return
+    if worse or most > 1000:
+        model.set_params(max_iter=1 if worse else 1000)
+    for rows, y in DATA.values():
+        for text in said_by(model, rows, y):
+            known(text)
+
+
+def test_certificates_are_known():
+    for rows, y in (DATA["overlapping"], DATA["separable"], (np.array([[0.0], [1.0], [1.0], [2.0]]), [0, 0, 1, 1])):
+        for fit_intercept in (True, False):
+            known(str(separability(rows, y, fit_intercept)))
+
+
+def test_chunks_are_known():
+    model = Perceptron(random_state=0)
+    for _ in range(3):
+        model.partial_fit(X, NOISY, classes=[0, 1])
+        known(model.solution_.status)
+
+
+def test_in_english_and_for_strangers_a_text_stays_as_it_is():
+    assert retell("Solved by normal equations.") == "Solved by normal equations."
+    with speaking("es"):
+        assert retell("Nobody knows this.") == "Nobody knows this."
+
+
+def test_fields_stay_in_their_places():
+    with speaking("es"):
+        told = retell(
+            "LogisticRegression: Stopped after max_iter=7 steps by L-BFGS in the metric of a sample of 99 rows: the "
+            "largest gradient entry is 1.5e-03 (columns at unit spread), above tol=1e-08. Raise max_iter, or tol if "
+            "that is accurate enough, or strengthen the penalty (smaller C)."
+        )
+    for part in ("LogisticRegression: ", "max_iter=7", "muestra de 99 filas", "1.5e-03", "tol=1e-08"):
+        assert part in told
