@@ -81,7 +81,7 @@ def test_help_loads_nothing_heavy():
     """What makes it quick: tables, numbers and pictures are imported when there is work for them."""
     code = (
         "import sys\nfrom hiperplano.cli.main import main\nassert main(['--help']) == 0\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'pandas', 'polars', 'matplotlib', 'numba', 'jinja2', 'skops'}\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'pandas', 'polars', 'matplotlib', 'numba', 'jinja2'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
