@@ -166,7 +166,10 @@ def _minimise(
         lookout = Lookout(problem, state.theta, metric, near)
         state = drive(quasi_newton(state, lookout.metric, tol, max_iter, patience), lookout)
         if state.largest <= tol or state.steps >= max_iter or not patience:
-            return name, Minimum(state, lookout.evidence(state.theta))
+            hessian = lookout.evidence(state.theta)
+            if hessian is not None:  # as Newton's last step: unseen, it squares the error for nothing
+                state.theta = state.theta - lookout.metric(state.gradient)
+            return name, Minimum(state, hessian)
         if state.stalled and name.endswith("all rows"):  # Newton can do what is left: it damps its steps
             end = newton(problem, state.theta, tol, max_iter - state.steps, _SETTLED)
             end.state.steps += state.steps
