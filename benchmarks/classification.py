@@ -54,6 +54,8 @@ def sparse_rows(n: int, d: int, per_row: int, *, seed: int = 0) -> Labelled:
     columns = np.minimum(columns, d - 1)
     X = csr_array((rng.random(n * per_row), (np.repeat(np.arange(n), per_row), columns)), shape=(n, d))
     X.sum_duplicates()
+    X.indptr = X.indptr.astype(np.int32)  # LIBLINEAR takes no others
+    X.indices = X.indices.astype(np.int32)
     score = X @ (rng.standard_normal(d) * (rng.random(d) < 0.1))
     return Labelled(X, (rng.random(n) < expit(2.0 * score / score.std())).astype(np.int64))
 

@@ -99,16 +99,25 @@ class Outcome:
         """The fastest of those that count."""
         return min((rival for rival in self.rivals if self.counts(rival)), key=_seconds, default=None)
 
+    @property
+    def opponent(self) -> Measured | None:
+        """The rival that the target is about: the best, or where none is as accurate the fastest.
+
+        Being as accurate would take that one longer still, so the ratio to it is a lower bound.
+        """
+        ran = (rival for rival in self.rivals if rival.runs)
+        return self.best_rival or min(ran, key=_seconds, default=None)
+
     def ratio(self, rival: Measured) -> float:
         """How many times as fast as this rival ours is."""
         return (_seconds(rival) + self.allowance) / _seconds(self.ours)
 
     @property
     def reached(self) -> bool | None:
-        """Whether the target ratio was reached; None if no rival counts, or the run cannot tell."""
-        if self.lost or self.quick or self.disturbed or self.best_rival is None:
+        """Whether the target ratio was reached; None if no rival ran, or the run cannot tell."""
+        if self.lost or self.quick or self.disturbed or self.opponent is None:
             return None
-        return self.ratio(self.best_rival) >= self.target
+        return self.ratio(self.opponent) >= self.target
 
 
 def _distance(one: Measured) -> float:

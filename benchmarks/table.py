@@ -35,6 +35,7 @@ def markdown(kept: Sequence[tuple[dict[str, str], Outcome]]) -> str:
         "# The race",
         "Written by `python -m benchmarks.race`; do not edit. Seconds are medians over rounds in which all contenders "
         "take turns. A ratio is the best rival's time over ours; a rival counts only if its answer is as accurate. "
+        "Where none is, the ratio to the fastest stands as a lower bound (≥): accuracy would take it longer still. "
         "Extra memory is what one fit adds to the process at its peak. "
         "Workloads marked \\* read real tables, all others make their data.",
     ]
@@ -53,12 +54,23 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
     ours = _seconds(outcome.ours)
     if outcome.lost:
         return (name, ours, "", "NONE", f"{outcome.target:g}×", "", _defeat(outcome))
-    if best is None:
-        shown, ratio = "none is as accurate", _against_inaccurate(outcome)
+    opponent = outcome.opponent
+    if opponent is None:
+        shown, ratio = "no rival ran", ""
     else:
-        shown, ratio = f"{best.name} {_seconds(best)}", f"{outcome.ratio(best):.1f}×"
+        shown, ratio = f"{opponent.name} {_seconds(opponent)}", f"{outcome.ratio(opponent):.1f}×"
+        if best is None:
+            shown, ratio = f"{shown}, less accurate", f"≥ {ratio}"
     ratio += ", BUSY MACHINE" if outcome.disturbed else ""
-    return (name, ours, shown, ratio, _target(outcome), _memory_cell(outcome, best), _accuracy_cell(outcome, best))
+    return (
+        name,
+        ours,
+        shown,
+        ratio,
+        _target(outcome),
+        _memory_cell(outcome, opponent),
+        _accuracy_cell(outcome, opponent),
+    )
 
 
 def _defeat(outcome: Outcome) -> str:
@@ -67,14 +79,6 @@ def _defeat(outcome: Outcome) -> str:
     rival = outcome.most_accurate_rival
     against = "" if rival is None else f", {rival.name} {_distance(rival)}"
     return f"OURS IS LESS ACCURATE: {_distance(outcome.ours)}{against}"
-
-
-def _against_inaccurate(outcome: Outcome) -> str:
-    ran = [rival for rival in outcome.rivals if rival.runs]
-    if not ran:
-        return "no rival ran"
-    fastest = min(ran, key=lambda rival: rival.seconds or 0.0)
-    return f"({outcome.ratio(fastest):.1f}× {fastest.name}, inaccurate)"
 
 
 def _target(outcome: Outcome) -> str:

@@ -55,7 +55,9 @@ def main() -> None:
     for domain, wanted in texts().items():
         for language in TRANSLATED:
             path = place(domain, language)
-            old, new = read(path), Catalog(locale=language, domain=domain, fuzzy=False)
+            old = read(path)
+            # The old date: a file whose texts have not changed stays as it is.
+            new = Catalog(locale=language, domain=domain, creation_date=old.creation_date, fuzzy=False)
             for text in wanted:
                 known = old.get(text)
                 new.add(text, string=known.string if known else "")

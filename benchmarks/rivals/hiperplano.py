@@ -57,10 +57,10 @@ def logistic_summary(X: Array, y: Array) -> Answer:
     return Answer(model.coef_, model.intercept_, {"se": table.se, "p": table.p, "low": table.low, "high": table.high})
 
 
-def logistic_cv(X: Array, y: Array, Cs: Array, folds: int) -> Answer:
+def logistic_cv(X: Array, y: Array, Cs: Array, folds: int, tol: float) -> Answer:
     from hiperplano import LogisticRegressionCV
 
-    model = LogisticRegressionCV(Cs=Cs, cv=folds).fit(X, y)
+    model = LogisticRegressionCV(Cs=Cs, cv=folds, tol=tol).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"C": model.C_, "score": model.best_score_})
 
 
@@ -113,4 +113,18 @@ def perceptron_rows(rows: list[tuple[Array, Array]]) -> Answer:
     model.partial_fit(*rows[0], classes=[0, 1])
     for x, label in rows[1:]:
         model.partial_fit(x, label)
+    return Answer(model.coef_, model.intercept_)
+
+
+def linear_svc(X: Any, y: Array, **parameters: Any) -> Answer:
+    from hiperplano import LinearSVC
+
+    model = LinearSVC(**parameters).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def hard_margin(X: Array, y: Array) -> Answer:
+    from hiperplano import HardMarginSVC
+
+    model = HardMarginSVC().fit(X, y)
     return Answer(model.coef_, model.intercept_)

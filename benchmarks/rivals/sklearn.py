@@ -88,3 +88,22 @@ def perceptron_rows(rows: list[tuple[Array, Array]]) -> Answer:
     for x, label in rows[1:]:
         model.partial_fit(x, label)
     return Answer(model.coef_, model.intercept_)
+
+
+def linear_svc(X: Any, y: Array, **parameters: Any) -> Answer:
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # how far it came is judged by its objective
+        model = LinearSVC(**parameters).fit(X, y)
+    return Answer(model.coef_, model.intercept_)
+
+
+def hard_margin(X: Array, y: Array) -> Answer:
+    from sklearn.svm import SVC
+
+    model = SVC(kernel="linear", C=1e10).fit(X, y)
+    return Answer(model.coef_, model.intercept_)

@@ -29,7 +29,7 @@ def distances(problem: Labelled, answers: Sequence[Answer]) -> list[float]:
 WORKLOAD = Workload(
     description="Logistic regression, 10 values of C × 5 folds, 100,000×50.",
     make=make,
-    ours=Contender("hiperplano", lambda p: hiperplano.logistic_cv(p.X, p.y, CS, 5)),
+    ours=Contender("hiperplano", lambda p: hiperplano.logistic_cv(p.X, p.y, CS, 5, 1e-5)),
     rivals=(
         Contender("sklearn default", lambda p: sklearn.logistic_cv(p.X, p.y, CS, 5, 1e-4)),
         Contender("sklearn tight", lambda p: sklearn.logistic_cv(p.X, p.y, CS, 5, 1e-6)),

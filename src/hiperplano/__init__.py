@@ -40,6 +40,15 @@ if TYPE_CHECKING:
     from hiperplano.models.saving import load, save
     from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.models.svm import LinearSVC, LinearSVR
+    from hiperplano.plot.coefficients import CoefficientDisplay
+    from hiperplano.plot.divergence import DivergenceDisplay
+    from hiperplano.plot.gains import GainsDisplay
+    from hiperplano.plot.ks import KSDisplay
+    from hiperplano.plot.margin import MarginDisplay
+    from hiperplano.plot.path import PathDisplay
+    from hiperplano.plot.regions import RegionsDisplay
+    from hiperplano.plot.replay import ReplayDisplay
+    from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
@@ -50,9 +59,13 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CanonicalAxes": "evidence.canonical",
+    "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
     "Diagnosis": "evidence.diagnose",
+    "DivergenceDisplay": "plot.divergence",
+    "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
+    "KSDisplay": "plot.ks",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
@@ -60,15 +73,20 @@ _HOME = {
     "LinearSVR": "models.svm",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
+    "MarginDisplay": "plot.margin",
     "MistakeBound": "evidence.mistakes",
     "OddsSummary": "evidence.odds",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.passive_aggressive",
     "PassiveAggressiveRegressor": "models.passive_aggressive",
+    "PathDisplay": "plot.path",
     "Pegasos": "models.pegasos",
     "Perceptron": "models.perceptron",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
     "QuasiSeparable": "solvers.separation.certificates",
+    "RegionsDisplay": "plot.regions",
+    "ReplayDisplay": "plot.replay",
+    "ResidualDisplay": "plot.residuals",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
     "SGDClassifier": "models.stochastic",
@@ -111,9 +129,13 @@ _HOME = {
 
 __all__ = [
     "CanonicalAxes",
+    "CoefficientDisplay",
     "CostSensitiveClassifier",
     "Diagnosis",
+    "DivergenceDisplay",
+    "GainsDisplay",
     "HardMarginSVC",
+    "KSDisplay",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
@@ -121,15 +143,20 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
+    "PathDisplay",
     "Pegasos",
     "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "QuasiSeparable",
+    "RegionsDisplay",
+    "ReplayDisplay",
+    "ResidualDisplay",
     "Ridge",
     "RidgeCV",
     "SGDClassifier",

@@ -20,6 +20,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidTarget",
     "NotAvailable",
+    "NotInstalled",
     "NotSeparable",
     "SeparationWarning",
     "SingularWarning",
@@ -65,6 +66,10 @@ class InvalidParameter(HiperplanoError, ValueError):
 
 class NotAvailable(HiperplanoError, AttributeError):
     """The question has no answer for this model or this fit; the message says why."""
+
+
+class NotInstalled(HiperplanoError, ImportError):
+    """A library that hiperplano can do without, but not for this; the message says how to install it."""
 
 
 class AccuracyWarning(UserWarning):

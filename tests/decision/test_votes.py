@@ -14,6 +14,7 @@ from hiperplano import (
     CostSensitiveClassifier,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
+    LinearSVC,
     LogisticRegression,
     PassiveAggressiveClassifier,
     Pegasos,
@@ -35,6 +36,7 @@ BINARY = [
     PassiveAggressiveClassifier(average=True),
     Pegasos(),
     SGDClassifier(),
+    LinearSVC(),
 ]
 
 

@@ -366,3 +366,15 @@ class TestRefusals:
         X[:, 1] = 1e15 + np.array([0.0, 1.0, 0.0, 1.0])
         with pytest.raises(NotAvailable, match="subtract their means"):
             separability(X, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("make", [np.array, csr_array])
+@pytest.mark.parametrize("power", [-300, -200, 200, 300])
+def test_numbers_whose_squares_do_not_exist(power, make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    rows = make(X * [10.0**power, 1.0, 1.0])
+    for y, answer in ((X[:, 0] > 0, Separable), (X[:, 0] + rng.normal(size=200) > 0, Overlapping)):
+        found = separability(rows, y)
+        assert isinstance(found, answer)
+        assert found.verify(rows, y)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pandas
 import pytest
+from sklearn.datasets import load_iris
 
 from hiperplano import LogisticRegression, inference, likelihood_ratio
 from tests.exact_logistic import maximum_likelihood
@@ -115,6 +116,17 @@ def test_summary_of_a_multinomial_model(solver):
     coef, covariance, _, loglik = exact("multinom_birthwt")
     np.testing.assert_allclose(found.coef.ravel(), coef, rtol=1e-9)
     np.testing.assert_allclose(found.covariance, covariance, rtol=1e-8)
+    np.testing.assert_allclose(found.stats["loglik"], loglik, rtol=1e-13)
+
+
+def test_iris_made_overlapping():
+    """By 40 digits: every seventh flower has the name of the next species, so that no two are separated."""
+    X, y = load_iris(return_X_y=True)
+    y[::7] = (y[::7] + 1) % 3
+    coef, covariance, _, loglik = maximum_likelihood(X, y)
+    found = LogisticRegression(C=np.inf).fit(X, y).summary()
+    np.testing.assert_allclose(found.coef.ravel(), coef, rtol=1e-8)
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-7)
     np.testing.assert_allclose(found.stats["loglik"], loglik, rtol=1e-13)
 
 

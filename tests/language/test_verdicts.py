@@ -11,7 +11,7 @@ from sklearn.base import clone, is_regressor
 from hiperplano import LinearRegression, LogisticRegression, Perceptron, Ridge, separability
 from hiperplano.language.catalogue import speaking
 from hiperplano.language.verdicts import retell, retold
-from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, SUPPORT_VECTOR, WITHOUT_COEFFICIENTS
+from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -29,7 +29,7 @@ DATA = {
     "far away": (X + 1e9, NOISY),
     "constant in a class": (np.column_stack([X, NOISY]), NOISY),
 }
-EVERY = [entry.estimator for entry in ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SUPPORT_VECTOR + SEPARABLE_ONLY]
+EVERY = [entry.estimator for entry in ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY]
 EVERY += [
     LogisticRegression(C=np.inf),
     LogisticRegression(firth=True),

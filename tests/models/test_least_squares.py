@@ -293,3 +293,14 @@ def test_large_sparse_rows_go_to_conjugate_gradients():
     assert model.solution_.method == "conjugate gradients"
     direct = Ridge(alpha=1e-2, solver="gram").fit(rows, y)
     np.testing.assert_allclose(model.coef_, direct.coef_, atol=1e-7)
+
+
+def test_an_intercept_that_is_only_noise_needs_no_refinement():
+    """Standardised columns and a centred target: no digit of the intercept means anything."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 6))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = X @ np.arange(6.0) + rng.standard_normal(2000)
+    assert LinearRegression().fit(X, y - y.mean()).solution_.method == "normal equations"
+    exact = LinearRegression().fit(X + 1e4, (X + 1e4) @ np.arange(6.0))
+    np.testing.assert_allclose(exact.predict(X + 1e4), (X + 1e4) @ np.arange(6.0), rtol=1e-14)

@@ -174,6 +174,16 @@ def test_too_few_steps(solver, C):
     assert model.predict(X).shape == y.shape
 
 
+def test_gradient_steps_beyond_the_digits_of_the_loss():
+    """A gradient of 1e-8 changes the loss by 1e-16, which no float shows: the gradient itself must lead on."""
+    X, y = sample(300, 4, seed=12)
+    model = LogisticRegression(C=np.inf, solver="gradient", tol=1e-12).fit(X, y)
+    assert model.solution_.converged
+    np.testing.assert_allclose(model.coef_, LogisticRegression(C=np.inf).fit(X, y).coef_, rtol=1e-9)
+    with pytest.warns(ConvergenceWarning, match="no step lowers the loss any more.*raise tol"):
+        LogisticRegression(C=np.inf, solver="gradient", tol=1e-300, max_iter=5000).fit(X, y)
+
+
 @pytest.mark.parametrize("solver", [*SOLVERS, "gradient"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_warm_start_starts_there(solver, classes):
@@ -253,6 +263,7 @@ BAD = [
     ({}, np.arange(100), InvalidTarget, "looks like a regression target"),
     ({}, np.where(y2 > 0, 1.0, np.nan), InvalidTarget, "y contains NaN.*Drop those rows"),
     ({}, np.array(["a", None] * 50, dtype=object), InvalidTarget, "kinds NoneType, str.*Fill or convert"),
+    ({"firth": True, "solver": "lbfgs"}, y2, InvalidParameter, "firth=True with solver='lbfgs'.*Set solver='auto'"),
     ({"firth": True}, np.arange(100) % 3, InvalidParameter, "firth=True with 3 classes.*two classes at a time"),
     ({"class_weight": {0: 0.0, 1: 1.0}}, y2, InvalidTarget, "all rows of class 0 have weight 0.*positive weight"),
     ({"class_weight": "even"}, y2, InvalidParameter, "class_weight='even'.*Set one of them"),
@@ -324,3 +335,28 @@ def test_probabilities_too_small_to_be_written():
     X, y = sample(classes=3)
     softmax = LogisticRegression().fit(X, y)
     np.testing.assert_allclose(np.exp(softmax.predict_log_proba(X)), softmax.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("row", [0, 3, 77_777, -1])
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_a_bad_number_in_a_large_table_is_found(bad, row, convert):
+    """Large tables are not searched beforehand: the sums of the fit must tell, wherever the number lies."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120_000, 10))
+    y = (X[:, 0] + rng.standard_normal(len(X)) > 0).astype(int)
+    X[row, 4] = bad
+    with pytest.raises(InvalidData, match=f"contains {'NaN' if np.isnan(bad) else 'infinity'} .*column 4"):
+        LogisticRegression().fit(convert(X), y)
+
+
+def test_many_classes_of_many_columns_reach_the_optimum_without_their_hessian():
+    """Where the whole Hessian is too dear, blocks of it must lead to the same answer."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 250)) @ (np.eye(250) + 0.05 * rng.standard_normal((250, 250)))
+    scores = X @ rng.normal(0, 0.15, (250, 9))
+    y = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
+    model = LogisticRegression(tol=1e-9).fit(X, y)
+    assert "for each class" in model.solution_.method
+    theirs = sklearn.linear_model.LogisticRegression(tol=1e-10, max_iter=5000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=2e-6)

@@ -243,7 +243,21 @@ def test_threads_do_not_change_a_bit():
     same(one, all_, exactly=True)
 
 
-@pytest.mark.parametrize("model", ALL, ids=str)
+@pytest.mark.parametrize("model", [m for m in ALL if isinstance(m, Pegasos)], ids=str)
+def test_warm_steps_of_pegasos_are_counted_on(model):
+    X, y = data(model)
+    given = {"random_state": 0, "average": False}
+    warm = few_passes(model, 1, warm_start=True, **given).fit(X, y)
+    steps = warm.t_
+    chunk = few_passes(model, 1, shuffle=False, **given).fit(X, y).partial_fit(X, y)
+    again = few_passes(model, 1, shuffle=False, warm_start=True, **given).fit(X, y).fit(X, y)
+    same(again, chunk, rtol=1e-9)
+    assert warm.fit(X, y).t_ == 2 * steps - 1
+    with pytest.raises(InvalidParameter, match="coef_init"):
+        few_passes(model).fit(X, y, coef_init=np.ones((1, 5)))
+
+
+@pytest.mark.parametrize("model", [m for m in ALL if not isinstance(m, Pegasos)], ids=str)
 def test_warm_start_goes_on(model):
     X, y = data(model)
     given = {"random_state": 0}

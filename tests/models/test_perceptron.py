@@ -161,14 +161,17 @@ def test_inseparable_rows_end_and_say_so():
         Perceptron(tol=-np.inf, max_iter=5).fit(X, y)
 
 
-def test_pocket_keeps_the_best_weights():
-    X, y = noisy(n=400, seed=7)
-    last = Perceptron(max_iter=20, tol=None).fit(X, y)
-    pocket = Perceptron(max_iter=20, tol=None, pocket=True).fit(X, y)
-    np.testing.assert_array_equal(pocket._learner_.weights, last._learner_.weights)  # the walk is the same
-    shares = [np.mean((X @ s.coef + s.intercept > 0) == (y == 1)) for s in replay(last, X, y) if s.updated]
-    assert last.score(X, y) < pocket.score(X, y) <= max(shares)
-    assert pocket.score(X, y) > np.quantile(shares, 0.95)
+def test_pocket_keeps_good_weights():
+    gains = []
+    for seed in range(8):
+        X, y = noisy(n=400, seed=seed)
+        last = Perceptron(max_iter=20, tol=None).fit(X, y)
+        pocket = Perceptron(max_iter=20, tol=None, pocket=True).fit(X, y)
+        np.testing.assert_array_equal(pocket._learner_.weights, last._learner_.weights)  # the walk is the same
+        shares = [np.mean((X @ s.coef + s.intercept > 0) == (y == 1)) for s in replay(last, X, y) if s.updated]
+        assert np.median(shares) < pocket.score(X, y) <= max(shares)
+        gains.append(pocket.score(X, y) - last.score(X, y))
+    assert np.mean(gains) > 0.02
 
 
 def test_pocket_follows_the_ratchet():
@@ -201,7 +204,13 @@ def test_pocket_of_many_classes():
     for how in ("ovr", "multinomial"):
         last = Perceptron(max_iter=20, tol=None, multi_class=how).fit(X, y)
         pocket = Perceptron(max_iter=20, tol=None, multi_class=how, pocket=True).fit(X, y)
-        assert pocket.score(X, y) > last.score(X, y)
+        if how == "multinomial":
+            assert pocket.score(X, y) > last.score(X, y)
+        else:  # each plane has its own pocket
+            own = y[:, None] == np.arange(3)
+            right, right_last = (np.mean((m.decision_function(X) > 0) == own, axis=0) for m in (pocket, last))
+            assert (right >= right_last).all()
+            assert right.sum() > right_last.sum()
 
 
 def test_pocket_of_chunks_keeps_the_longest_run():

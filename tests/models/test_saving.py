@@ -15,12 +15,12 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from hiperplano import LinearRegression, LogisticRegression, load, save
 from hiperplano.errors import InvalidFile
 from hiperplano.models import saving
-from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, SUPPORT_VECTOR, WITHOUT_COEFFICIENTS
+from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 BINARY = (X[:, 0] + 0.5 * RNG.normal(size=60) > 0).astype(int)
-EVERY = [entry.estimator for entry in ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SUPPORT_VECTOR]
+EVERY = [entry.estimator for entry in ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS]
 EVERY += [LogisticRegression(firth=True), make_pipeline(StandardScaler(), LinearRegression())]
 
 

@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hiperplano import write_report
-from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, SUPPORT_VECTOR, WITHOUT_COEFFICIENTS
+from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 from tests.report.reading import read
 
-EVERY = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY + SUPPORT_VECTOR
+EVERY = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY
 SECTIONS = ["data", "model", "coefficients", "validation", "certificate", "stability", "origin"]
 
 

@@ -7,7 +7,6 @@ from scipy import sparse
 from hiperplano.data.validate import design as make_design
 from hiperplano.solvers import statistics
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.spread import column_spread
 from hiperplano.solvers.statistics import moments
 
 
@@ -116,29 +115,3 @@ def test_groups_add_up():
         own = groups == number
         mine = in_units(parts.group(parts.raw[number]), True)
         np.testing.assert_allclose(mine, scatter(X[own], y[own], weight[own], True), rtol=1e-9, atol=1e-8)
-
-
-@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("centred", [True, False])
-def test_spread_of_columns(rows, centred):
-    X, y, weight = table(density=0.3)
-    X = np.column_stack([X, X[:, 0] * 1e200, X[:, 1] * 1e-200, np.full(len(y), 0.1), np.round(X[:, 2] * 8) + 1e9])
-    weight[::7] = 0.0
-    X[::7] = 1e300  # rows without weight
-    found = column_spread(make_design(rows(X), y, weight), centred)
-    kept = weight > 0
-    scale = np.abs(X[kept]).max(axis=0)
-    values = X[kept] / scale
-    mean = np.average(values, axis=0, weights=weight[kept]) if centred else 0.0
-    length = np.sqrt(weight[kept] @ (values - mean) ** 2)
-    if centred:
-        length[7] = 0.0
-        np.testing.assert_allclose(found.mean / scale, mean, atol=1e-12)
-        # The last column spreads by 1e-9 of its size: what NumPy keeps of it above.
-        np.testing.assert_allclose((found.length / scale)[:8], length[:8], rtol=1e-11)
-        assert found.length[8] == pytest.approx(
-            column_spread(make_design(X[:, 8:] - 1e9, y, weight), True).length[0], rel=1e-9
-        )
-    else:
-        np.testing.assert_allclose(found.length / scale, length, rtol=1e-11)
-    assert found.total == pytest.approx(weight.sum())

@@ -126,7 +126,10 @@ class Design(ABC):
             Addition unless another associative operation is given.
         """
         slices = self.slices()
-        workers = worker_count() if len(slices) > 1 else 1
+        if len(slices) == 1:
+            with one_blas_thread():
+                return statistic(self.block(slices[0]))
+        workers = worker_count()
         with one_blas_thread():
             parts = ordered_map(lambda rows: statistic(self.block(rows)), slices, min(workers, len(slices)))
             with closing(parts):  # no thread outlives the fold, also if `combine` fails

@@ -38,7 +38,9 @@ class _BlasGuard:
 
     def enter(self) -> None:
         stack = self._own.__dict__.setdefault("limits", [])
-        stack.append(_limits(_per_thread()))
+        stack.append([] if stack else _limits(_per_thread()))
+        if len(stack) > 1:  # this thread is inside already
+            return
         self.limit_this_thread()
         with self._lock:
             if self._callers == 0:
@@ -47,7 +49,10 @@ class _BlasGuard:
             self._callers += 1
 
     def leave(self) -> None:
-        _set_limits(_per_thread(), self._own.limits.pop())
+        before = self._own.limits.pop()
+        if self._own.limits:
+            return
+        _set_limits(_per_thread(), before)
         with self._lock:
             self._callers -= 1
             if self._callers == 0:

@@ -12,10 +12,12 @@ from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.profile import profile
-from hiperplano.evidence.summary import coefficient_names
+from hiperplano.evidence.summary import coefficient_names, fact
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.firth import FirthSolution
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.solvers.likelihood.maximum import LogisticSolution, ways_out
+
+_FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information
 
 
 def summarise(model: Any, level: float) -> OddsSummary:
@@ -27,16 +29,16 @@ def summarise(model: Any, level: float) -> OddsSummary:
             f"No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers at "
             "the solution. Ask for it with inference(model, X, y)."
         )
-    return table(model, solution, scaled_covariance(solution, solution.hessian), "classical", level)
+    return table(model, solution, scaled_covariance(model, solution, solution.hessian), "classical", level)
 
 
-def scaled_covariance(solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
+def scaled_covariance(model: Any, solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
     """Covariance of the scaled parameters: the inverse information, or a sandwich around `meat`.
 
     `hessian` is that of the mean loss with its penalty; `meat` is Σ of squared gradients over the rows.
     """
     diagonal = np.tile(solution.penalty_diagonal(), len(solution.coef))
-    inverse = pseudo_inverse(hessian)
+    inverse = _inverse(hessian, coefficient_names(model, bool(model.fit_intercept)))
     if meat is not None:
         return np.asarray(inverse @ (meat / solution.total**2) @ inverse)
     if solution.strength == 0:
@@ -44,20 +46,22 @@ def scaled_covariance(solution: LogisticSolution, hessian: Array, meat: Array | 
     return np.asarray(inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total)
 
 
-def pseudo_inverse(hessian: Array) -> Array:
-    """The inverse, after bringing the diagonal to one."""
-    root = np.sqrt(hessian.diagonal())
-    if not (root > 0).all():
-        raise NotAvailable(
-            "No standard errors: some column does not vary, or the information about it is 0. Leave such columns out."
-        )
+def _inverse(hessian: Array, names: list[str]) -> Array:
+    """The inverse, after bringing the diagonal to one; `names` of one score's parameters serve the refusal."""
+    diagonal = hessian.diagonal()
+    root = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     unit = hessian / np.outer(root, root)
-    if np.linalg.cond(unit) > 1e14:
+    values, vectors = np.linalg.eigh(unit)
+    flat = values <= _FLAT * values[-1]
+    if flat.any():
+        part = np.abs(vectors[:, flat]).max(axis=1).reshape(-1, len(names)).max(axis=0)
+        culprits = [name for name, share in zip(names, part, strict=True) if share > 1e-3 and name != "intercept"]
         raise NotAvailable(
-            "No standard errors: columns depend on each other, so single coefficients are not determined. Drop a "
-            "column of each relation, or set a finite C."
+            f"No standard errors: {', '.join(map(repr, culprits[:6]))}{' …' if len(culprits) > 6 else ''} do not vary "
+            "or follow from other columns, so single coefficients are not determined. Drop a column of each relation "
+            "and fit again, or set a finite C."
         )
-    return np.asarray(np.linalg.inv(unit) / np.outer(root, root))
+    return np.asarray((vectors / values) @ vectors.T / np.outer(root, root))
 
 
 def to_data(coordinates: Coordinates, n_scores: int) -> Array:
@@ -71,9 +75,7 @@ def to_data(coordinates: Coordinates, n_scores: int) -> Array:
     return np.kron(contrast, coordinates.matrix())
 
 
-def table(
-    model: Any, solution: LogisticSolution, covariance: Array, kind: str, level: float, n_rows: float | None = None
-) -> OddsSummary:
+def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, level: float) -> OddsSummary:
     """Arrange coefficients and covariance (of the scaled parameters)."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     n_scores, fit_intercept = len(solution.coef), bool(model.fit_intercept)
@@ -91,18 +93,17 @@ def table(
     p = 2.0 * ndtr(-np.abs(statistic))
     reach = ndtri(0.5 + level / 2) * se
     low, high = coef - reach, coef + reach
-    if isinstance(solution, FirthSolution) and kind == "classical":
+    if solution.strength > 0 or not solution.converged:
+        p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
+    elif isinstance(solution, FirthSolution) and kind == "classical":
         ends, tests = profile(solution, level)
         low, high, p = ends[:, 0][None], ends[:, 1][None], tests[None]
-    elif solution.strength > 0 or solution.unbounded:
-        p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
 
     def shaped(values: Array) -> Array:
         return np.asarray(values[0] if n_scores == 1 else values)
 
-    rows = solution.total if n_rows is None else n_rows
     return OddsSummary(
-        title=f"{type(model).__name__}: {rows:g} rows, {kind} standard errors",
+        title=f"{type(model).__name__}: {fact(solution.total)} rows, {kind} standard errors",
         names=coefficient_names(model, fit_intercept),
         coef=shaped(coef),
         se=shaped(se),
@@ -140,20 +141,29 @@ def _stats(solution: LogisticSolution, n_parameters: int, n_intercepts: int) -> 
 def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]:
     notes = []
     if isinstance(solution, FirthSolution):
-        notes.append(
-            "Firth's penalised likelihood: intervals and p-values are those of its profile, z is coefficient over "
-            "standard error."
-        )
+        whose = "Wald's" if kind != "classical" else "those of its profile, z is coefficient over standard error"
+        notes.append(f"Firth's penalised likelihood: intervals and p-values are {whose}.")
     elif solution.unbounded:
         notes.append(
             "the classes are separated: coefficients were stopped on their way to infinity, and nothing that assumes "
-            "a maximum of the likelihood holds. Set firth=True, or a finite C."
+            f"a maximum of the likelihood holds. {ways_out(len(solution.coef))}"
         )
     elif solution.strength > 0:
         notes.append(
             f"the fit is penalised (C={1.0 / (solution.strength * solution.total):g}): its coefficients are drawn "
             "towards 0, so p-values and intervals, which assume that they are right on average, do not hold and are "
             "left out; standard errors tell the spread, not the bias. C=np.inf gives plain maximum likelihood."
+        )
+    if not solution.converged and not solution.unbounded:
+        notes.append(
+            f"the fit ended early, with a largest gradient entry of {solution.gradient_norm:.1e}: all numbers are of "
+            "the point it reached, and tests and intervals, which assume a maximum, are left out. Raise max_iter and "
+            "fit again."
+        )
+    if model.class_weight is not None and kind == "classical":
+        notes.append(
+            "classes are weighted: a row of weight 2 counts as two here, so these standard errors are not those of the "
+            "rows there are. inference(model, X, y, cov='HC0') counts each row once."
         )
     if kind != "classical":
         notes.append(f"{kind}: standard errors hold also if the model's variance is wrong.")

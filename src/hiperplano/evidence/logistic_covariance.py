@@ -16,8 +16,9 @@ from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.evidence.logistic import scaled_covariance, table
 from hiperplano.evidence.odds import OddsSummary
+from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.solvers.likelihood.maximum import LogisticSolution, sample_of
 
 _AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")
@@ -45,11 +46,17 @@ def logistic_inference(
         deviance=2.0 * problem.total * (value - problem.penalty_value(theta)),
         null_deviance=2.0 * problem.total * problem.prior_loss(),
     )
+    if isinstance(here, FirthSolution) and cov == "classical":
+        here = _on_these_rows(here, design)
     if cov == "HC1" and meat is not None:
-        k = (solution.coef.size + solution.intercept.size * solution.coordinates.level) // len(solution.coef)
-        k *= max(1, len(solution.coef) - 1)
+        k = max(1, len(solution.coef) - 1) * solution.coordinates.size
+        if design.n_rows <= k:
+            raise NotAvailable(
+                f"inference: HC1 is not defined here: it multiplies by n/(n − k), with n = {design.n_rows} rows and "
+                f"k = {k} coefficients. Take cov='HC0', or leave out columns."
+            )
         meat = meat * (design.n_rows / (design.n_rows - k))
-    return table(model, here, scaled_covariance(here, hessian, meat), cov, level)
+    return table(model, here, scaled_covariance(model, here, hessian, meat), cov, level)
 
 
 def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
@@ -65,7 +72,24 @@ def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
             "Pass the rows of the fit, or of the same kind."
         )
     target = np.where(codes == 1, 1.0, -1.0) if len(model.classes_) == 2 else codes.astype(np.float64)
-    return design.with_target(target[:, None], label_weight(design, getattr(model, "class_weight", None)))
+    coded = design.with_target(target[:, None], label_weight(design, model.class_weight))
+    if coded.weight is None or coded.weight.all():
+        return coded
+    return sample_of(coded, np.flatnonzero(coded.weight))  # as in the fit: rows that do not count may hold anything
+
+
+def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
+    """The solution with Firth's likelihood of the rows given, for the profile; they must be those of the fit."""
+    problem = FirthLikelihood(design, solution.coordinates)
+    theta = problem.point(solution.coordinates.parameters(solution.coef, solution.intercept)[0])
+    largest = float(np.abs(problem.look(theta).score).max()) / problem.likelihood.total
+    if largest > _AWAY:
+        raise InvalidData(
+            "inference: the model is not at the maximum of Firth's likelihood of these rows (its score is "
+            f"{largest:.1e} there), where the profile starts. Pass the rows and weights of the fit, or take cov='HC0', "
+            "which needs no profile."
+        )
+    return replace(solution, problem=problem, theta=theta)
 
 
 def _squared_gradients(problem: Likelihood, theta: Array) -> Array:
@@ -137,7 +161,7 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
         if not isinstance(solution, LogisticSolution) or not solution.at_maximum:
             raise NotAvailable(
                 f"likelihood_ratio: {model!r} is not a maximum of the likelihood, which the test compares. Fit "
-                "LogisticRegression(C=np.inf) on data that are not separated."
+                "LogisticRegression(C=np.inf) to its end, on data that are not separated."
             )
         design = coded_rows(model, rows, y, sample_weight)
         problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)

@@ -16,10 +16,9 @@ def profile(solution: FirthSolution, level: float) -> tuple[Array, Array]:
 
     An end is where the maximum of the likelihood over all other coefficients has dropped by half the quantile of χ².
     """
-    assert solution.problem is not None
     drop = 0.5 * float(chdtri(1, 1.0 - level))
     with one_blas_thread():
-        ways = [_Way(solution, fixed) for fixed in solution.coordinates.matrix()]
+        ways = [_Way(solution, fixed) for fixed in solution.coordinates.matrix() @ solution.problem.basis]
         ends = np.array([[way.end(-1.0, drop), way.end(+1.0, drop)] for way in ways])
         tests = np.array([float(chdtrc(1, 2.0 * way.loss_at(0.0))) for way in ways])
     return ends, tests
@@ -29,7 +28,6 @@ class _Way:
     """One coefficient moved away from its estimate, all others following."""
 
     def __init__(self, solution: FirthSolution, fixed: Array) -> None:
-        assert solution.problem is not None
         self.problem, self.fixed, self.theta = solution.problem, fixed, solution.theta
         self.best = self.problem.look(self.theta).value
         self.estimate = float(fixed @ self.theta)
@@ -44,10 +42,13 @@ class _Way:
 
     def end(self, side: float, drop: float) -> float:
         """Where the drop reaches `drop`, on one side; infinite if it never does."""
-        near, far = self.estimate, self.estimate + side * 2.0 * self.error
+        near, far = 0.0, 2.0  # in standard errors, so that units do not matter
+
+        def value(distance: float) -> float:
+            return self.estimate + side * distance * self.error
+
         for _ in range(30):
-            if self.loss_at(far) > drop:
-                low, high = sorted((near, far))
-                return float(brentq(lambda value: self.loss_at(value) - drop, low, high, xtol=1e-10, rtol=1e-10))
-            near, far = far, far + 2.0 * (far - self.estimate)
+            if self.loss_at(value(far)) > drop:
+                return value(brentq(lambda t: self.loss_at(value(t)) - drop, near, far, xtol=1e-11, rtol=1e-11))
+            near, far = far, 3.0 * far
         return side * float("inf")

@@ -117,7 +117,7 @@ class Summary:
         return ["", *columns], rows
 
     def _facts(self) -> list[tuple[str, str]]:
-        return [(key, _fact(value)) for key, value in self.stats.items()]
+        return [(key, fact(value)) for key, value in self.stats.items()]
 
     def __str__(self) -> str:
         headings, rows = self._cells()
@@ -168,9 +168,17 @@ def _text(heading: str, value: float, powers: bool) -> str:
     return f"{value:.0f}" if 1e4 <= abs(value) < np.inf else f"{value:.5g}"
 
 
-def _fact(value: Any) -> str:
-    values = np.atleast_1d(value)
-    return ", ".join(str(one) if isinstance(one, str) else f"{one:.6g}" for one in values.tolist())
+def fact(value: Any) -> str:
+    """A number or several as text: whole ones with all their digits, a missing one as a dash."""
+    return ", ".join(_number(one) for one in np.atleast_1d(value).tolist())
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if np.isnan(value):
+        return "–"
+    return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def _paragraph(parts: list[str], width: int) -> list[str]:

@@ -20,8 +20,7 @@ class Logistic(NamedTuple):
 
     def slope(self, y: Array, score: Array) -> Array:
         margin = y * score
-        small = np.exp(-np.abs(margin))
-        return np.asarray(-y * np.where(margin >= 0.0, small, 1.0) / (1.0 + small))
+        return np.asarray(-y * np.exp(-np.maximum(margin, 0.0)) / (1.0 + np.exp(-np.abs(margin))))
 
     def curvature(self, y: Array, score: Array) -> Array:
         small = np.exp(-np.abs(score))

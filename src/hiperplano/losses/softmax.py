@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 Array = NDArray[Any]
 
@@ -14,7 +14,9 @@ class Softmax(NamedTuple):
 
     def value(self, y: Array, score: Array) -> Array:
         own = np.take_along_axis(score, y[:, None].astype(np.intp), axis=1)[:, 0]
-        return np.asarray(logsumexp(score, axis=1) - own)
+        # By hand: SciPy's `logsumexp` sees to signs, weights and infinities, at four times the time.
+        largest = score.max(axis=1)
+        return np.asarray(np.log(np.exp(score - largest[:, None]).sum(axis=1)) + (largest - own))
 
     def slope(self, y: Array, score: Array) -> Array:
         """Of shape (n, classes)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import rel_entr
@@ -82,15 +82,8 @@ def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, sm
         left, right = _shares(expected, smoothing, "expected"), _shares(actual, smoothing, "actual")
         _same_length(left, right)
     else:
-        first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
-        if first.dtype.kind in "fiub" and second.dtype.kind in "fiub":
-            edges = _quantile_edges(first, bins) if np.ndim(bins) == 0 else _inner_edges(bins)
-            codes = [np.searchsorted(edges, values, side="right") for values in (first, second)]
-            size = len(edges) + 1
-        else:
-            found, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
-            codes, size = [inverse[: len(first)], inverse[len(first) :]], len(found)
-        left, right = (_normalised(np.bincount(code, minlength=size), smoothing) for code in codes)
+        counted = common_bins(expected, actual, bins)
+        left, right = (_normalised(counts, smoothing) for counts in (counted.expected, counted.actual))
     return float((rel_entr(left, right) + rel_entr(right, left)).sum())
 
 
@@ -143,6 +136,29 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
     counts = counts[counts.sum(axis=1) > 0]
     left, right = (_normalised(column, smoothing) for column in counts.T)
     return float((rel_entr(left, right) + rel_entr(right, left)).sum())
+
+
+class CommonBins(NamedTuple):
+    """Two samples counted in the same bins: between `edges`, or by `categories`; the other is None."""
+
+    edges: Array | None
+    categories: Array | None
+    expected: Array
+    actual: Array
+
+
+def common_bins(expected: Any, actual: Any, bins: Any) -> CommonBins:
+    """Count numbers between quantiles of `expected` or given inner edges, and everything else by its value."""
+    first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
+    edges, categories = None, None
+    if first.dtype.kind in "fiub" and second.dtype.kind in "fiub":
+        edges = _quantile_edges(first, bins) if np.ndim(bins) == 0 else _inner_edges(bins)
+        codes = [np.searchsorted(edges, values, side="right") for values in (first, second)]
+        size = len(edges) + 1
+    else:
+        categories, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
+        codes, size = [inverse[: len(first)], inverse[len(first) :]], len(categories)
+    return CommonBins(edges, categories, *(np.bincount(code, minlength=size) for code in codes))
 
 
 def _log_base(base: float) -> float:

@@ -12,12 +12,13 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.data.validate import target_names
+from hiperplano.data.validate import refuse_nonfinite, target_names
 from hiperplano.errors import InvalidParameter
 from hiperplano.evidence.least_squares import Sample, summarise
 from hiperplano.evidence.summary import Summary
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
-from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares
+from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first
+from hiperplano.solvers.statistics import Moments, NonFiniteRows
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
@@ -59,17 +60,30 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         check_is_fitted(self)
         return summarise(self, level)
 
-    def _fit_design(self, design: Design, alphas: Array) -> Self:
-        """Solve with one penalty for each target, and publish."""
-        solution = solve_least_squares(
-            design,
-            alpha=alphas,
-            fit_intercept=flag(self, "fit_intercept"),
-            positive=flag(self, "positive"),
-            solver=one_of(self, "solver", SOLVERS),
-            tol=number(self, "tol", low=0.0, open_low=True),
-            max_iter=whole(self, "max_iter", low=1, optional=True),
-        )
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
+        """The design; NaN and infinity are left to be met by the first sum over the rows, where there is one."""
+        design = validate(self, X, y, sample_weight, finite=False)
+        if not sums_first(design, one_of(self, "solver", SOLVERS)):
+            refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
+        self._target_names_ = target_names(y)
+        return design
+
+    def _fit_design(self, design: Design, alphas: Array, sums: Moments | None = None) -> Self:
+        """Solve with one penalty for each target, and publish; `sums` may have been gathered before."""
+        try:
+            solution = solve_least_squares(
+                design,
+                alpha=alphas,
+                fit_intercept=flag(self, "fit_intercept"),
+                positive=flag(self, "positive"),
+                solver=one_of(self, "solver", SOLVERS),
+                tol=number(self, "tol", low=0.0, open_low=True),
+                max_iter=whole(self, "max_iter", low=1, optional=True),
+                sums=sums,
+            )
+        except NonFiniteRows:
+            refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
+            raise
         publish(self, solution, design.x.dtype, design.one_target)
         self.rank_ = solution.rank
         self._sample_ = Sample.of(design)
@@ -153,8 +167,7 @@ class LinearRegression(LeastSquares):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
-        design = validate(self, X, y, sample_weight)
-        self._target_names_ = target_names(y)
+        design = self._validated(X, y, sample_weight)
         return self._fit_design(design, np.zeros(design.n_targets))
 
 
@@ -211,8 +224,7 @@ class Ridge(LeastSquares):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
-        design = validate(self, X, y, sample_weight)
-        self._target_names_ = target_names(y)
+        design = self._validated(X, y, sample_weight)
         return self._fit_design(design, self._alphas(design.n_targets))
 
     def _alphas(self, n_targets: int) -> Array:

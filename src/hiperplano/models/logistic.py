@@ -14,6 +14,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
 from hiperplano.evidence.logistic import summarise
 from hiperplano.evidence.odds import OddsSummary
@@ -22,11 +23,13 @@ from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, us
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.growth import growing_columns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of
+from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of, ways_out
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
+from hiperplano.solvers.statistics import NonFiniteRows
 
 _PROGRAM_CELLS = 10**6
+_LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own
 
 
 class LogisticClassifier(LinearClassifier):
@@ -91,7 +94,7 @@ class LogisticRegression(LogisticClassifier):
         Weights of the classes; "balanced" gives each class the same total.
     firth : bool, default=False
         Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
-        small samples. Its penalty, ½·log det of the information, takes the place of C's.
+        small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         "newton" takes whole Hessians, "lbfgs" a sample's solution and Hessian and a few passes from there,
         "gradient" plain steps with a dynamic rate, for teaching. "auto" takes one of the first two.
@@ -166,7 +169,10 @@ class LogisticRegression(LogisticClassifier):
         """
         control = self._control()
         C = number(self, "C", low=0.0, open_low=True, infinite=True)
-        design = validate(self, X, y, sample_weight, numeric_target=False)
+        design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
+        large = design.n_rows * design.n_columns > _LARGE and not self.firth
+        if not large:
+            self._refuse_nonfinite(design)
         classes, coded = code_classes(design, self.class_weight)
         if coded.weight is not None and not coded.weight.all():  # such rows may hold numbers that overflow
             coded = sample_of(coded, np.flatnonzero(coded.weight))
@@ -177,21 +183,30 @@ class LogisticRegression(LogisticClassifier):
                     "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
                     "compare two classes at a time."
                 )
-            solution: Any = fit_firth(coded, **{key: control[key] for key in ("fit_intercept", "tol", "max_iter")})
+            if control.pop("solver") not in ("auto", "newton"):
+                raise InvalidParameter(
+                    f"LogisticRegression: firth=True with solver={self.solver!r}. Firth's likelihood is maximised by "
+                    "Newton's method. Set solver='auto'."
+                )
+            solution: Any = fit_firth(coded, start=self._start(classes), **control)
         else:
-            solution = fit_likelihood(
-                coded,
-                n_scores=1 if len(classes) == 2 else len(classes),
-                strength=1.0 / (C * coded.total_weight),
-                start=self._start(classes),
-                **control,
-            )
+            control["n_scores"] = 1 if len(classes) == 2 else len(classes)
+            control["strength"] = 1.0 / (C * coded.total_weight)
+            control["start"] = self._start(classes)
+            try:
+                solution = fit_likelihood(coded, watchful=large, **control)
+            except NonFiniteRows:
+                self._refuse_nonfinite(design)
+                solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
         self.classes_ = classes
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
         publish(self, solution, design.x.dtype, one_target=False, warn=not no_end)
         if no_end:
             warn_of_separation(self, coded, solution)
         return self
+
+    def _refuse_nonfinite(self, design: Design) -> None:
+        refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
 
     def _control(self) -> dict[str, Any]:
         return {
@@ -241,10 +256,9 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     listed = ", ".join(repr(names[j]) for j in columns[:6])
     more = " and others" if len(columns) > 6 else ""
     kind = "separated" if complete else "separated in part (quasi-completely)"
-    remedy = "Set firth=True, or a finite C." if len(model.classes_) == 2 else "Set a finite C."
     warnings.warn(
         f"{name}: the classes are {kind} by {listed}{more}, so the likelihood has no maximum and coefficients would "
-        f"grow without end; they were stopped. {remedy}",
+        f"grow without end; they were stopped. {ways_out(len(solution.coef))}",
         SeparationWarning,
         stacklevel=users_level(),
     )

@@ -6,8 +6,10 @@ from typing import Any
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
+from hiperplano.errors import InvalidParameter
 from hiperplano.models.online_classifier import OnlineClassifier
 from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.schedules import set_schedule
 
 
@@ -44,7 +46,9 @@ class Pegasos(OnlineClassifier):
         first steps, which are long, are soon forgotten: the distance to the minimum falls as 1/t.
     class_weight : dict, "balanced" or None, default=None
         Weights of the loss by class.
-    warm_start, n_jobs, verbose
+    warm_start : bool, default=False
+        Let `fit` go on from the planes of the last fit, and count its steps on.
+    n_jobs, verbose
         As in `Perceptron`.
 
     Attributes
@@ -98,6 +102,17 @@ class Pegasos(OnlineClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _start(self, shape: tuple[int, int], coef: Any = None, intercept: Any = None) -> Learner:
+        if coef is not None or intercept is not None:
+            raise InvalidParameter(
+                "Pegasos: coef_init or intercept_init is given, but the first step multiplies weights by 0; a start "
+                "needs the number of its step too. Go on with warm_start=True or partial_fit."
+            )
+        learner = super()._start(shape)
+        if self.warm_start and "_learner_" in vars(self):  # steps go on where they were, and are as short
+            learner.states[:, at.STEP] = self._learner_.states[:, at.STEP]
+        return learner
 
     def _rule(self) -> Array:
         rule = self._plain_rule()

@@ -38,8 +38,8 @@ class LinearSVC(LinearClassifier):
         classes that is "ovr" with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
-        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows of many columns.
-        "crammer_singer" has a dual ascent of its own.
+        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
+        more than their columns.
     tol : float, default=1e-4
         Duality gap to reach, relative to the objective.
     max_iter : int, default=1000
@@ -111,8 +111,11 @@ class LinearSVC(LinearClassifier):
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
         at_once = one_of(self, "multi_class", ("ovr", "crammer_singer")) == "crammer_singer"
         control = _control(self)
-        if at_once:
-            self._refuse_other_than_hinge(squared)
+        if at_once and squared:
+            raise InvalidParameter(
+                "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine is "
+                "made of the hinge. Set loss='hinge', or multi_class='ovr'."
+            )
         design = validate(self, X, y, sample_weight, numeric_target=False)
         self.classes_, codes = encode_labels(design)
         weight = label_weight(design, self.class_weight)
@@ -128,14 +131,6 @@ class LinearSVC(LinearClassifier):
             solution = solve_svm(design, tubes, **control)
         publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=False)
         return self
-
-    def _refuse_other_than_hinge(self, squared: bool) -> None:
-        if squared or self.solver == "newton":
-            wrong = "loss='squared_hinge'" if squared else "solver='newton'"
-            raise InvalidParameter(
-                f"LinearSVC: multi_class='crammer_singer' with {wrong}; the machine of Crammer and Singer is made of "
-                "the hinge, and solved by dual ascent. Set loss='hinge' and solver='auto', or multi_class='ovr'."
-            )
 
 
 class LinearSVR(RegressorMixin, LinearModel):

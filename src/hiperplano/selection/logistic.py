@@ -57,7 +57,8 @@ class LogisticRegressionCV(LogisticClassifier):
 
     Notes
     -----
-    Sample weights count in scores as in fits: a test row of weight 2 is two test rows.
+    Sample weights count in scores as in fits: a test row of weight 2 is two test rows. Class weights count in fits
+    only, whatever the scorer.
 
     Examples
     --------
@@ -126,7 +127,7 @@ class LogisticRegressionCV(LogisticClassifier):
                 coef, intercept, converged = self._one_by_one(coded, trained, Cs, len(classes), control)
             tested = [test for _, test in splits]
             if self.scoring is None:
-                scores = _log_loss_scores(coded, tested, coef, intercept)
+                scores = _log_loss_scores(coded.with_target(coded.y, design.weight), tested, coef, intercept)
             else:
                 scores = self._scores_by_scorer(design, classes, tested, coef, intercept)
         mean = scores.mean(axis=0)

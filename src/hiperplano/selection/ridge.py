@@ -22,6 +22,7 @@ from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, squared_errors
 from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path
 from hiperplano.solvers.least_squares.units import with_safe_weights
+from hiperplano.solvers.statistics import Moments, moments
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
@@ -112,9 +113,11 @@ class RidgeCV(LeastSquares):
             raise InvalidData("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
         # The unit of the weights matters to no score. Squares of targets beyond 1e±150 may leave none: see below.
         rows, penalties = with_safe_weights(design, alphas)
+        sums = None
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if self.cv is None:
-                scores, results = self._leave_one_out(rows, penalties)
+                sums = moments(rows, centred=self.fit_intercept) if rows.n_rows > rows.n_columns else None
+                scores, results = self._leave_one_out(rows, penalties, sums)
             else:
                 scores, results = self._folds(rows, penalties), None
         scores = np.where(np.isnan(scores), -np.inf, scores)
@@ -126,7 +129,7 @@ class RidgeCV(LeastSquares):
         best = np.argmax(scores, axis=0)
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
-        self._fit_design(design, chosen)
+        self._fit_design(design, chosen, sums if design.weight is None else None)
         self.solution_ = replace(self.solution_, status=self.solution_.status + _at_the_border(alphas, chosen))
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
@@ -149,9 +152,9 @@ class RidgeCV(LeastSquares):
                 )
         return np.array(values)
 
-    def _leave_one_out(self, design: Design, alphas: Array) -> tuple[Array, Array | None]:
+    def _leave_one_out(self, design: Design, alphas: Array, sums: Moments | None) -> tuple[Array, Array | None]:
         """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
-        path = ridge_path(design, fit_intercept=self.fit_intercept)
+        path = ridge_path(design, fit_intercept=self.fit_intercept, sums=sums)
         wanted = self.store_cv_results or self.scoring is not None
         if not wanted:
             return self._mean_squared(design, path, alphas), None
@@ -161,7 +164,7 @@ class RidgeCV(LeastSquares):
         for first in range(0, len(alphas), step):
             some = alphas[first : first + step]
             errors = np.empty((design.n_rows, design.n_targets, len(some)))
-            design.map_rows(lambda block, some=some: path.leave_one_out(block, some), errors)  # type: ignore[misc]
+            design.map_rows(path.leave_one_out(some), errors)
             if self.scoring is None:
                 squares = np.square(errors)
                 scores.extend(-np.average(squares, axis=0, weights=design.weight).T)
@@ -174,8 +177,11 @@ class RidgeCV(LeastSquares):
         return self._over_targets(stacked), results
 
     def _mean_squared(self, design: Design, path: RidgePath, alphas: Array) -> Array:
+        left_out = path.leave_one_out(alphas)
+
         def statistic(block: Block) -> Sums:
-            errors = np.square(path.leave_one_out(block, alphas))
+            errors = left_out(block)
+            np.square(errors, out=errors)
             return (errors.sum(axis=0) if block.weight is None else np.tensordot(block.weight, errors, axes=1),)
 
         (sums,) = design.fold(statistic)

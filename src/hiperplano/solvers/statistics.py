@@ -18,6 +18,10 @@ _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one 
 _CANCELLED_SPARSE = 1e-4  # the same where a better reference makes rows dense: refinement costs less before that
 
 
+class NonFiniteRows(ArithmeticError):
+    """Sums over rows met NaN or infinity: the gate had not looked at them."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """Where columns are measured from, and their unit (a power of two).
@@ -173,12 +177,18 @@ def moments(design: Design, *, centred: bool, groups: Array | None = None, n_gro
         Whether the moments are wanted about the mean; about the origin otherwise.
     groups : ndarray of shape (n,), optional
         A number from 0 to `n_groups` − 1 for each row; −1 leaves the row out.
+
+    Raises
+    ------
+    NonFiniteRows
+        For NaN and infinity in rows that have a weight.
     """
-    first = _sampled_reference(design, centred)
-    raw = _gather(design, first, groups, n_groups)
-    second = _better_reference(design, first, raw, centred)
-    if second is not None:
-        first, raw = second, _gather(design, second, groups, n_groups)
+    with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
+        first = _sampled_reference(design, centred)
+        raw = _gather(design, first, groups, n_groups)
+        second = _better_reference(design, first, raw, centred)
+        if second is not None:
+            first, raw = second, _gather(design, second, groups, n_groups)
     return Moments(raw if groups is not None else raw[0], design.n_targets, first)
 
 
@@ -191,12 +201,11 @@ def _sampled_reference(design: Design, centred: bool) -> Reference:
     rows: slice | Array = slice(None, None, step)
     if design.weight is not None and not design.weight.all():
         rows = np.flatnonzero(design.weight)[::step]
-    targets = _reference(design.y[rows], centred)
     if _is_sparse(design):  # any other point would make the rows dense
-        return Reference.origin(design.n_columns).beside(targets)
+        return Reference.origin(design.n_columns).beside(_reference(design.y[rows], centred))
     sample = design.take(rows)
     sample = sample if isinstance(sample, np.ndarray) else sample.toarray()
-    return _reference(sample.astype(np.float64), centred).beside(targets)
+    return _reference(np.column_stack([sample, design.y[rows]]).astype(np.float64, copy=False), centred)
 
 
 def _reference(values: Array, centred: bool) -> Reference:
@@ -221,8 +230,7 @@ def _gather(design: Design, reference: Reference, groups: Array | None, n_groups
             out[group] = part.T @ part
         return (out,)
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        (raw,) = design.fold(statistic)
+    (raw,) = design.fold(statistic)
     return raw
 
 
@@ -233,6 +241,8 @@ def _better_reference(design: Design, used: Reference, raw: Array, centred: bool
     lost = ~np.isfinite(squares) | ((squares < _VANISHED) & (used.unit == 1.0) & (used.shift == 0))
     if not np.isfinite(raw).all() or lost.any():
         low, high = _extremes(design)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            raise NonFiniteRows
         if not np.isfinite(raw).all() or (np.maximum(-low, high)[lost] > 0).any():
             shift = low / 2 + high / 2 if centred else np.zeros_like(low)
             return Reference(shift, power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))

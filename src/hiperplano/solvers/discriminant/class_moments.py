@@ -119,40 +119,51 @@ def deviations(block: Block, codes: Array, points: Array) -> Array:
     return out
 
 
-def by_class(codes: Array, n_classes: int) -> tuple[Array, Array]:
-    """An order of rows in which classes follow each other, and where each begins (with the end at last)."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
-    return np.argsort(codes, kind="stable"), starts
-
-
 def _gather(design: Design, codes: Array, shift: Array, unit: Array, separate: bool) -> ClassMoments:
-    n_classes, d = shift.shape
+    n_classes = len(shift)
     points = shift[:1] if (shift == shift[0]).all() else shift
-    scaled = bool((unit != 1.0).any())
 
     def statistic(block: Block) -> Sums:
         here = codes[block.rows]
-        rows = deviations(block, here, points)
-        if scaled:
-            rows /= unit
-        share = np.ones(len(here)) if block.weight is None else block.weight
-        member = csr_array((share, (here, np.arange(len(here)))), shape=(n_classes, len(here)))
-        sums = np.asarray(member @ rows)
-        if block.weight is not None:
-            rows *= np.sqrt(block.weight)[:, None]
-        if not separate:
-            return sums, rows.T @ rows
-        squares = np.zeros((n_classes, d, d))
-        order, starts = by_class(here, n_classes)
-        rows = rows[order]
-        for k in np.flatnonzero(np.diff(starts)):
-            part = rows[starts[k] : starts[k + 1]]
-            squares[k] = part.T @ part
-        return sums, squares
+        return _each(block, here, shift, unit) if separate else _together(block, here, n_classes, points, unit)
 
     with np.errstate(over="ignore", invalid="ignore"):
         sums, squares = design.fold(statistic)
     return ClassMoments(class_weights(codes, design.weight, n_classes), shift, unit, sums, squares)
+
+
+def _together(block: Block, codes: Array, n_classes: int, points: Array, unit: Array) -> Sums:
+    """Sums of each class, squares of all rows."""
+    rows = deviations(block, codes, points)
+    if (unit != 1.0).any():
+        rows /= unit
+    share = np.ones(len(codes)) if block.weight is None else block.weight
+    member = csr_array((share, (codes, np.arange(len(codes)))), shape=(n_classes, len(codes)))
+    sums = np.asarray(member @ rows)
+    if block.weight is not None:
+        rows *= np.sqrt(block.weight)[:, None]
+    return sums, rows.T @ rows
+
+
+def _each(block: Block, codes: Array, shift: Array, unit: Array) -> Sums:
+    """Sums and squares of each class: rows are brought together by class first."""
+    n_classes, d = shift.shape
+    starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
+    order = np.argsort(codes, kind="stable")
+    rows = block.counted().dense()[order].astype(np.float64, copy=False)
+    weight = np.ones(len(codes)) if block.weight is None else block.weight[order]
+    sums, squares = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+    for k in np.flatnonzero(np.diff(starts)):
+        here = slice(starts[k], starts[k + 1])
+        part = rows[here]
+        part -= shift[k]
+        if (unit != 1.0).any():
+            part /= unit
+        sums[k] = weight[here] @ part
+        if block.weight is not None:
+            part *= np.sqrt(weight[here])[:, None]
+        squares[k] = part.T @ part
+    return sums, squares
 
 
 def _sampled_points(design: Design, codes: Array, n_classes: int) -> tuple[Array, Array]:

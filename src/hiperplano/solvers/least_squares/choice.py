@@ -10,6 +10,7 @@ from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.units import Units, without_ignored_targets
 from hiperplano.solvers.least_squares.wide import wide_least_squares
 from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.statistics import Moments
 
 SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
@@ -26,22 +27,44 @@ def solve_least_squares(
     solver: str,
     tol: float,
     max_iter: int | None,
+    sums: Moments | None = None,
 ) -> LeastSquaresSolution:
-    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one."""
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one.
+
+    `sums` are the moments of these rows, where somebody has gathered them already.
+    """
     design = without_ignored_targets(design)
     units = Units.of(design)
     if units.plain:
-        return _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter)
+        return _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter, sums)
     inner = _solve(units.apply(design), alpha / units.weight, fit_intercept, positive, solver, tol, max_iter)
     return units.undo(inner)
 
 
+def sums_first(design: Design, solver: str) -> bool:
+    """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
+    if solver == "auto":
+        solver = _suited(design)
+    return solver in ("gram", "qr") and design.weight is None
+
+
+def _suited(design: Design) -> str:
+    direct = "rows" if design.n_rows < design.n_columns else "gram"
+    return direct if fits_in_memory(design) else "cg"
+
+
 def _solve(
-    design: Design, alpha: Array, fit_intercept: bool, positive: bool, solver: str, tol: float, max_iter: int | None
+    design: Design,
+    alpha: Array,
+    fit_intercept: bool,
+    positive: bool,
+    solver: str,
+    tol: float,
+    max_iter: int | None,
+    sums: Moments | None = None,
 ) -> LeastSquaresSolution:
     if solver == "auto":
-        direct = "rows" if design.n_rows < design.n_columns else "gram"
-        solver = direct if fits_in_memory(design) else "cg"
+        solver = _suited(design)
     if solver == "rows":
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
     if solver == "cg":
@@ -52,7 +75,9 @@ def _solve(
             )
         steps = max_iter if max_iter is not None else 10 * design.n_columns
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
-    return least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr")
+    return least_squares(
+        design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr", sums=sums
+    )
 
 
 def fits_in_memory(design: Design) -> bool:

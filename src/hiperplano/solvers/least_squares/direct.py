@@ -24,10 +24,11 @@ from hiperplano.solvers.least_squares.refine import by_factor, by_triangle, refi
 from hiperplano.solvers.least_squares.residuals import residual_squares
 from hiperplano.solvers.least_squares.shortest import shortest
 from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
-from hiperplano.solvers.statistics import moments
+from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
+_SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
 SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
 _SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
 
@@ -68,7 +69,13 @@ class _Answer:
 
 
 def least_squares(
-    design: Design, *, alpha: Array, fit_intercept: bool = True, positive: bool = False, orthogonal: bool = False
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    orthogonal: bool = False,
+    sums: Moments | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖², for every target.
 
@@ -79,9 +86,12 @@ def least_squares(
         Only coefficients of 0 or more.
     orthogonal : bool
         Go to the orthogonal factorisation at once.
+    sums : Moments, optional
+        Of the rows, if they are known.
     """
     with one_blas_thread():
-        plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
+        sums = moments(design, centred=fit_intercept) if sums is None else sums
+        plain = NormalEquations.of(sums, fit_intercept)
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
         strengths = set(alpha.tolist())
@@ -169,7 +179,11 @@ def _unique(
     z = factor.backward(factored.right[:, which])
     coef = _in_units(z, factor, plain.target_unit[which])
     if squared:
-        error = EPS * factor.condition**2 * plain.cancelled * _cancellation(plain, which, coef)
+        rounding = EPS * factor.condition**2 * plain.cancelled
+        error = rounding * _cancellation(plain, which, coef)
+        if error > _ENOUGH:
+            noise = _noise(plain, equations.cross[:, which], z, which, design.n_rows)
+            error = rounding * _cancellation(plain, which, coef, noise)
         if error <= _ENOUGH:
             gap = _relative(equations.cross[:, which] - equations.gram @ z, equations.cross[:, which])
             return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
@@ -234,11 +248,21 @@ def _nonnegative(factored: Factorised, found: Directions | None, which: Array, u
     return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, dependent)
 
 
-def _cancellation(plain: NormalEquations, which: Array, coef: Array) -> float:
-    """How much larger than the intercept the terms are whose difference it is; 1 without intercept."""
+def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Array | float = 0.0) -> float:
+    """How much larger than the intercept the terms are whose difference it is.
+
+    An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
+    """
     terms = np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean)
-    intercept = np.abs(plain.target_mean[which] - coef @ plain.mean)
-    return float(np.max(terms / np.where(intercept > 0, intercept, np.maximum(terms, 1e-300)), initial=1.0))
+    size = np.maximum(np.abs(plain.target_mean[which] - coef @ plain.mean), noise)
+    return float(np.max(terms / np.where(size > 0, size, np.maximum(terms, 1e-300)), initial=1.0))
+
+
+def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows: int) -> Array:
+    """The least standard error that an intercept can have: that of a mean of the residuals."""
+    left = plain.squares[which] - np.sum(cross * z, axis=0)
+    left = np.where(left > _SEEN * plain.squares[which], left, 0.0)  # otherwise rounding
+    return np.asarray(np.sqrt(left / plain.total / n_rows) * plain.target_unit[which])
 
 
 def _in_units(z: Array, factor: Factor, unit: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,23 +65,37 @@ class RidgePath:
         rows *= self.scale
         return np.asarray(rows @ self.basis)
 
-    def leave_one_out(self, block: Block, alphas: Array) -> Array:
+    def leave_one_out(self, alphas: Array) -> Callable[[Block], Array]:
         """y minus its prediction by all other rows, for the rows of a block: shape (m, targets, alphas)."""
-        u = self.coordinates(block)
-        kept = self.shares(alphas)
-        error = (block.y - self.target_mean)[:, :, None] - self._turned(u, kept)
-        remaining = 1.0 - self._times_weight(block, np.square(u) @ kept + (1.0 / self.total if self.level else 0.0))
-        if self.complete:
-            # Rows of the fit lie in the span of u: what is not fitted is known without a difference.
-            lost = self._lost(alphas)
-            inside = np.ones(len(block), dtype=bool) if block.weight is None else block.weight > 0
-            error[inside] = self._turned(u[inside], lost)
-            remaining[inside] = self._times_weight(block, np.square(u) @ lost)[inside]
-        return np.asarray(error / remaining[:, None, :])
+        thin, wide = _thin(self.shares(alphas))
+        turned = self.right[:, :, None] * thin[:, None, :]
+        lost = self._lost(alphas) if self.complete else None
 
-    @staticmethod
-    def _times_weight(block: Block, values: Array) -> Array:
-        return values if block.weight is None else block.weight[:, None] * values
+        def of(block: Block) -> Array:
+            u = self.coordinates(block)
+            squares = np.square(u)
+            leverage, fit = squares @ thin, np.tensordot(u, turned, 1)
+            if wide is not None:
+                leverage, fit = leverage @ wide, fit @ wide
+            if self.level:
+                leverage += 1.0 / self.total
+            # In place: new arrays of this size cost more than what is done with them.
+            fit -= (block.y - self.target_mean)[:, :, None]
+            if block.weight is not None:
+                leverage *= block.weight[:, None]
+            leverage -= 1.0
+            if lost is not None:
+                # Rows of the fit lie in the span of u: what is not fitted is known without a difference.
+                inside = np.ones(len(block), dtype=bool) if block.weight is None else block.weight > 0
+                remaining = squares[inside] @ lost
+                if block.weight is not None:
+                    remaining *= block.weight[inside, None]
+                fit[inside] = -np.tensordot(u[inside], self.right[:, :, None] * lost[:, None, :], 1)
+                leverage[inside] = -remaining
+            fit /= leverage[:, None, :]
+            return fit
+
+        return of
 
     def _lost(self, alphas: Array) -> Array:
         """alpha/(σ² + alpha) = 1 − share, without the subtraction."""
@@ -88,11 +103,14 @@ class RidgePath:
             ratio = alphas / self.values[:, None] ** 2
             return np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio))
 
-    def _turned(self, u: Array, shares: Array) -> Array:
-        """Σₖ uₖ·shareₖ·rightₖ, of shape (m, targets, alphas)."""
-        n_targets, n_alphas = self.right.shape[1], shares.shape[1]
-        mixed = (self.right[:, :, None] * shares[:, None, :]).reshape(u.shape[1], n_targets * n_alphas)
-        return np.asarray((u @ mixed).reshape(len(u), n_targets, n_alphas))
+
+def _thin(shares: Array) -> tuple[Array, Array | None]:
+    """Two thin matrices with this product, as neighbouring penalties hardly differ; itself where none are thin."""
+    left, size, right = svd(shares, full_matrices=False, check_finite=False)
+    rank = int(np.count_nonzero(size > 4 * _EPS * size.max(initial=0.0)))
+    if rank * sum(shares.shape) >= shares.size:
+        return shares, None
+    return left[:, :rank] * size[:rank], right[:rank]
 
 
 def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = None) -> RidgePath:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design
-from hiperplano.solvers.least_squares.spread import column_spread
+from hiperplano.solvers.spread import column_spread
 
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again
 _FAR = 1e3  # a mean of so many standard deviations costs digits when rows are not centred
@@ -90,11 +90,26 @@ class Coordinates:
 
     def rows(self, block: Block) -> Array:
         """[1, (x − shift)·scale] of a block, as a fresh array."""
+        out = self.unscaled_rows(block)
+        out[:, self.level :] *= self.scale
+        return out
+
+    @property
+    def tame(self) -> bool:
+        """Whether squares of columns in the units of the data are far from the ends of floats."""
+        return bool((self.scale > 1e-60).all() and (self.scale < 1e60).all())
+
+    def unscaled_rows(self, block: Block) -> Array:
+        """[1, x − shift] of a block, as a fresh array; `scaled` brings a matrix of their products to `rows`."""
         out = np.empty((len(block), self.size))
         out[:, : self.level] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, self.level :])
-        out[:, self.level :] *= self.scale
         return out
+
+    def scaled(self, products: Array) -> Array:
+        """Σ w·v·vᵀ for v = [1, (x − shift)·scale], from that of v = [1, x − shift]."""
+        unit = np.concatenate([np.ones(int(self.level)), self.scale])
+        return np.asarray(products * unit[:, None] * unit)
 
     def scores(self, block: Block, theta: Array) -> tuple[Array, Array]:
         """The scores of a block's rows, of shape (m, scores), and the rows that `gradient` wants."""

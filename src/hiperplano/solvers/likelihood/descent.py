@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hiperplano.data.design import Array
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.quasi_newton import State
 
 _FASTER, _SLOWER = 1.2, 0.5
+_SLOWEST = 1e-20
+_ROUNDING = 1e-14  # of the loss: where a step's gain is less, the gradient tells whether it was one
 
 
 def gradient_descent(problem: Likelihood, theta: Array, tol: float, max_steps: int) -> State:
     """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not."""
     state = State(theta, *problem.evaluate(theta))
     rate = 1.0
-    while state.largest > tol and state.steps < max_steps and rate > 1e-20:
+    while state.largest > tol and state.steps < max_steps and not state.stalled:
         trial = state.theta - rate * state.gradient
         value, gradient = problem.evaluate(trial)
-        if value <= state.value:
+        level = abs(value - state.value) <= _ROUNDING * abs(state.value)
+        if np.linalg.norm(gradient) < np.linalg.norm(state.gradient) if level else value < state.value:
             state = State(trial, value, gradient, state.steps + 1)
             rate *= _FASTER
         else:
             state.steps += 1
             rate *= _SLOWER
+            state.stalled = rate < _SLOWEST
     return state

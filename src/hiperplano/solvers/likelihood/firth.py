@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.likelihood.coordinates import Coordinates
@@ -16,6 +17,7 @@ from hiperplano.solvers.likelihood.maximum import LogisticSolution
 
 _HALVINGS = 40
 _FLAT = 1e-15
+_DEPENDENT = 1e-14  # mean square, as a share of the largest, of a direction in which rows do not vary
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,9 @@ class FirthSolution(LogisticSolution):
         Log-likelihood plus ½·log det of the information, in the units of the data.
     """
 
-    problem: FirthLikelihood | None = field(default=None, repr=False)
-    theta: Array = field(default_factory=lambda: np.empty(0), repr=False)
-    penalised_loglik: float = 0.0
+    problem: FirthLikelihood = field(kw_only=True, repr=False)
+    theta: Array = field(kw_only=True, repr=False)
+    penalised_loglik: float = field(kw_only=True)
 
     @property
     def at_maximum(self) -> bool:
@@ -46,30 +48,47 @@ class Look(NamedTuple):
 
 
 class FirthLikelihood:
-    """l(θ) + ½·log det I(θ) in scaled coordinates; the score adds h·(½ − p) to every residual, h the leverage."""
+    """l(θ) + ½·log det I(θ); the score adds h·(½ − p) to every residual, h the leverage.
+
+    The likelihood is the same in any coordinates. So rows are taken in those where their second moments are the
+    identity: nearly dependent columns are then as easy as any, and exactly dependent ones leave fewer coordinates.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (size, k)
+        From these coordinates θ to scaled parameters.
+    """
 
     def __init__(self, design: Design, coordinates: Coordinates) -> None:
-        self.likelihood = Likelihood(design, coordinates, 1, 0.0)
-        self.design, self.coordinates = design, coordinates
-        # Where columns depend on each other, only what they span has an information to speak of.
-        _, _, hessian = self.likelihood.evaluate_with_hessian(np.zeros((1, coordinates.size)))
-        values, vectors = np.linalg.eigh(hessian)
-        kept = values > 1e-12 * values[-1]
-        self.basis = np.eye(coordinates.size) if kept.all() else vectors[:, kept]
+        _, _, hessian = Likelihood(design, coordinates, 1, 0.0).evaluate_with_hessian(np.zeros((1, coordinates.size)))
+        values, vectors = np.linalg.eigh(4.0 * hessian)
+        kept = values > _DEPENDENT * values[-1]
+        self._root = np.sqrt(values[kept])
+        self.basis = vectors[:, kept] / self._root
+        k = len(self._root)
+        rows = design.map_rows(lambda block: coordinates.rows(block) @ self.basis, np.empty((design.n_rows, k)))
+        self.design = DenseDesign(rows, design.y, design.weight)
+        self.likelihood = Likelihood(self.design, Coordinates(np.zeros(k), np.ones(k), False, False), 1, 0.0)
+
+    def point(self, parameters: Array) -> Array:
+        """θ of scaled parameters."""
+        return np.asarray((parameters @ self.basis) * self._root**2)
+
+    def log_volume(self) -> float:
+        """What these coordinates add to ½·log det of the information in scaled ones."""
+        return -float(np.log(self._root).sum())
 
     def look(self, theta: Array) -> Look:
         total = self.likelihood.total
-        point = self.basis @ theta
-        value, gradient, hessian = self.likelihood.evaluate_with_hessian(point[None])
-        gradient = gradient @ self.basis
-        information = total * (self.basis.T @ hessian @ self.basis)
+        value, gradient, hessian = self.likelihood.evaluate_with_hessian(theta[None])
+        information = total * hessian
         upper, failed = lapack.dpotrf(information, lower=0, clean=1)
         if failed:
             return Look(-np.inf, -total * gradient[0], information)
         loss = self.likelihood.loss
 
         def statistic(block: Block) -> Sums:
-            rows = self.coordinates.rows(block) @ self.basis
+            rows = block.dense()
             y, score = block.y[:, 0], rows @ theta
             half = lapack.dtrtrs(upper, rows.T, trans=1)[0]
             curvature = loss.curvature(y, score)
@@ -112,13 +131,16 @@ class FirthLikelihood:
         return theta, here, max_steps, False
 
 
-def fit_firth(design: Design, *, fit_intercept: bool, tol: float, max_iter: int) -> FirthSolution:
+def fit_firth(
+    design: Design, *, fit_intercept: bool, tol: float, max_iter: int, start: tuple[Array, Array] | None = None
+) -> FirthSolution:
     """Maximise Firth's likelihood for a target of −1 and +1."""
     with one_blas_thread():
         coordinates = Coordinates.of(design, slice(None), fit_intercept)
         problem = FirthLikelihood(design, coordinates)
-        theta, end, steps, converged = problem.maximise(np.zeros(problem.basis.shape[1]), None, tol, max_iter)
-        plain = problem.likelihood
+        first = np.zeros(coordinates.size) if start is None else coordinates.parameters(*start)[0]
+        theta, end, steps, converged = problem.maximise(problem.point(first), None, tol, max_iter)
+        plain = Likelihood(design, coordinates, 1, 0.0)
         point = problem.basis @ theta
         value, _, hessian = plain.evaluate_with_hessian(point[None])
     coef, intercept = coordinates.coefficients(point[None])
@@ -139,7 +161,7 @@ def fit_firth(design: Design, *, fit_intercept: bool, tol: float, max_iter: int)
         converged=converged,
         status=status,
         gradient_norm=left,
-        passes=plain.passes,
+        passes=plain.passes + problem.likelihood.passes,
         strength=0.0,
         deviance=2.0 * plain.total * value,
         null_deviance=2.0 * plain.total * plain.prior_loss(),
@@ -147,6 +169,6 @@ def fit_firth(design: Design, *, fit_intercept: bool, tol: float, max_iter: int)
         total=plain.total,
         hessian=hessian,
         problem=problem,
-        theta=point,
-        penalised_loglik=end.value - float(np.log(coordinates.scale).sum()),
+        theta=theta,
+        penalised_loglik=end.value - problem.log_volume() - float(np.log(coordinates.scale).sum()),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import softmax, xlogy
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.losses import Logistic, Softmax
@@ -11,6 +11,7 @@ from hiperplano.penalties import L2
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.metric import diagonal
 from hiperplano.solvers.likelihood.quasi_newton import Metric
+from hiperplano.solvers.statistics import NonFiniteRows
 
 
 class Likelihood:
@@ -26,11 +27,20 @@ class Likelihood:
         λ on the mean loss, on coefficients in the units of the data.
     extra : float
         A small ridge on all scaled coefficients, to keep a sample's solution finite.
+    watchful : bool
+        Whether to raise `NonFiniteRows` where sums show NaN or infinity: nobody has looked for them before.
     """
 
     def __init__(
-        self, design: Design, coordinates: Coordinates, n_scores: int, strength: float, extra: float = 0.0
+        self,
+        design: Design,
+        coordinates: Coordinates,
+        n_scores: int,
+        strength: float,
+        extra: float = 0.0,
+        watchful: bool = False,
     ) -> None:
+        self._watchful = watchful
         self.design, self.coordinates, self.n_scores = design, coordinates, n_scores
         self.total = design.total_weight
         self.loss: Logistic | Softmax = Logistic() if n_scores == 1 else Softmax()
@@ -69,16 +79,20 @@ class Likelihood:
     def diagonal_metric(self) -> Metric:
         """One over the curvature at the prior, if columns at unit spread were uncorrelated."""
         share = self.class_shares() if self.coordinates.level else np.full(self.n_scores, 1.0 / max(2, self.n_scores))
-        return diagonal(np.maximum(share * (1 - share), 1e-6)[:, None] + self._weights)
+        plain = diagonal(np.maximum(share * (1 - share), 1e-6)[:, None] + self._weights)
+        # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
+        return (lambda vector: self.balanced(plain(self.balanced(vector)))) if self.n_scores > 1 else plain
 
     def _shaped(self, block: Block, score: Array) -> tuple[Array, Array]:
         """Targets and scores as the loss takes them."""
         return block.y[:, 0], score[:, 0] if self.n_scores == 1 else score
 
     def balanced(self, theta: Array) -> Array:
-        """The same model with classes' unpenalised parameters adding up to zero, which no data decide."""
-        free = self._weights == 0 if self.n_scores > 1 else np.zeros(len(self._weights), dtype=bool)
-        return np.asarray(theta - np.where(free, theta.mean(axis=0), 0.0))
+        """The same model with classes' parameters adding up to zero.
+
+        No data decide their sum, and a penalty is smallest there: it says so exactly where rounding only guesses.
+        """
+        return theta - theta.mean(axis=0) if self.n_scores > 1 else theta
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -90,11 +104,11 @@ class Likelihood:
             if block.weight is not None:
                 value = value * block.weight
                 slope *= block.weight[:, None]
-            return np.atleast_1d(value.sum()), np.asarray(rows.T @ slope), slope.sum(axis=0)
+            return np.atleast_1d(value.sum()), np.asarray((slope.T @ rows).T), slope.sum(axis=0)
 
         self.passes += 1
         value, sums, totals = self.design.fold(statistic)
-        gradient = self.coordinates.gradient(sums, totals) / self.total
+        gradient = self._seen(self.coordinates.gradient(sums, totals)) / self.total
         return float(value[0]) / self.total + self.penalty_value(theta), gradient + self._weights * theta
 
     def movement(self, before: Array, after: Array) -> float:
@@ -116,6 +130,39 @@ class Likelihood:
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, of shape (scores·size, scores·size)."""
+        self.passes += 1
+        one = self.n_scores == 1 and self.coordinates.tame
+        value, gradient, hessian = self._of_one_score(theta) if one else self._of_scores(theta)
+        hessian /= self.total
+        hessian.flat[:: len(hessian) + 1] += np.tile(self._weights, self.n_scores)
+        return (
+            value / self.total + self.penalty_value(theta),
+            self._seen(gradient) / self.total + self._weights * theta,
+            self._determined(hessian),
+        )
+
+    def _seen(self, sums: Array) -> Array:
+        if self._watchful and not np.isfinite(sums).all():
+            raise NonFiniteRows
+        return sums
+
+    def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
+        """Sums over the rows; units of columns are seen to afterwards, which saves a walk over every block."""
+
+        def statistic(block: Block) -> Sums:
+            score = self.coordinates.scores(block, theta)[0][:, 0]
+            y, weight = block.y[:, 0], 1.0 if block.weight is None else block.weight
+            rows = self.coordinates.unscaled_rows(block)
+            gradient = (self.loss.slope(y, score) * weight) @ rows
+            rows *= np.sqrt(self.loss.curvature(y, score) * weight)[:, None]
+            return np.atleast_1d(np.sum(self.loss.value(y, score) * weight)), gradient, rows.T @ rows
+
+        value, gradient, products = self.design.fold(statistic)
+        gradient[int(self.coordinates.level) :] *= self.coordinates.scale
+        return float(value[0]), gradient[None], self.coordinates.scaled(products)
+
+    def _of_scores(self, theta: Array) -> tuple[float, Array, Array]:
+        """Sums over the rows in scaled coordinates."""
         k = self.n_scores
 
         def statistic(block: Block) -> Sums:
@@ -128,23 +175,33 @@ class Likelihood:
             curvature = self.loss.curvature(y, score).reshape(len(block), k, k) * weight[:, None, None]
             return np.atleast_1d(weight @ value), gradient, outer(rows, curvature)
 
-        self.passes += 1
         value, gradient, hessian = self.design.fold(statistic)
-        hessian /= self.total
-        hessian[np.diag_indices_from(hessian)] += np.tile(self._weights, k)
-        return (
-            float(value[0]) / self.total + self.penalty_value(theta),
-            gradient / self.total + self._weights * theta,
-            self._determined(hessian),
-        )
+        return float(value[0]), gradient, hessian
+
+    def class_blocks(self, theta: Array) -> Array:
+        """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
+
+        def statistic(block: Block) -> Sums:
+            rows = self.coordinates.rows(block)
+            chance = softmax(rows @ theta.T, axis=1)
+            weight = chance * (1.0 - chance)
+            if block.weight is not None:
+                weight *= block.weight[:, None]
+            weighted = (rows * one[:, None] for one in np.sqrt(weight).T)
+            return (np.stack([each.T @ each for each in weighted]),)
+
+        (blocks,) = self.design.fold(statistic)
+        blocks /= self.total
+        at = np.arange(self.coordinates.size)
+        blocks[:, at, at] += self._weights
+        return blocks
 
     def _determined(self, hessian: Array) -> Array:
-        """Fix what no data fix: adding the same to all classes, where that is not penalised."""
+        """Fix what no data fix: adding the same to all classes. Differences between classes are not touched."""
         k, size = self.shape
         if k > 1:
-            free = np.flatnonzero(self._weights == 0)
             scale = float(np.trace(hessian)) / len(hessian)
-            for j in free:
+            for j in range(size):
                 at = j + size * np.arange(k)
                 hessian[np.ix_(at, at)] += scale / k
         return hessian

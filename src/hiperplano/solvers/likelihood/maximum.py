@@ -14,14 +14,17 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.likelihood.blocks import Blocks
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.descent import gradient_descent
 from hiperplano.solvers.likelihood.growth import furthest_margin, growing_columns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.lookout import Lookout
 from hiperplano.solvers.likelihood.metric import inverse, is_singular
 from hiperplano.solvers.likelihood.newton import Minimum, newton
 from hiperplano.solvers.likelihood.quasi_newton import Metric, State, drive, quasi_newton
 from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.statistics import NonFiniteRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arranging anything better
@@ -29,8 +32,13 @@ _MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 _PATIENCE = 0.5  # by which each step should shrink the gradient while a better metric is to be had
 _UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond which rows are drawn by it
 _SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
+_SPREAD_CELLS = 2**21
+_DEAR = 2e10  # rows × parameters²: beyond it the Hessian of several classes is not made
+_BLOCK_ROWS = 15  # for each column, that blocks of it are measured on
+_SAMPLE_SHARE = 20  # one row of so many
 # Next step of scaled parameters at which they stand still; standard errors are about as accurate as that.
-_SETTLED, _SETTLED_SMALL, _SETTLED_PENALISED = 1e-7, 1e-12, 1e-4
+_SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
+_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
@@ -74,7 +82,7 @@ class LogisticSolution(Solution):
     @property
     def at_maximum(self) -> bool:
         """Whether the coefficients maximise the likelihood itself."""
-        return self.strength == 0 and not self.unbounded
+        return self.strength == 0 and self.converged
 
     def penalty_diagonal(self) -> Array:
         """What the penalty adds to the diagonal of one score's Hessian."""
@@ -93,6 +101,7 @@ def fit_likelihood(
     max_iter: int = 100,
     start: tuple[Array, Array] | None = None,
     evidence: bool = True,
+    watchful: bool = False,
 ) -> LogisticSolution:
     """Minimise Σ w·loss/Σw + ½·strength·‖coef‖².
 
@@ -105,14 +114,20 @@ def fit_likelihood(
     start : (coef, intercept), optional
     evidence : bool
         Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
+    watchful : bool
+        Whether NaN and infinity may be there, and raise `NonFiniteRows` when they are met.
     """
-    with one_blas_thread():
+    with one_blas_thread(), np.errstate(invalid="ignore" if watchful else None, over="ignore" if watchful else None):
         rows = sample_rows(design, n_scores)
-        coordinates = Coordinates.of(design, slice(None) if rows is None else rows, fit_intercept)
-        problem = Likelihood(design, coordinates, n_scores, strength)
-        theta = problem.prior() if start is None else coordinates.parameters(*start)
-        method, end = _minimise(problem, theta, rows if start is None else None, solver, tol, max_iter)
-        wanted = evidence and end.hessian is None and n_scores * coordinates.size <= _EVIDENCE
+        coordinates = Coordinates.of(design, _for_spread(design) if rows is None else rows, fit_intercept)
+        if watchful and not (np.isfinite(coordinates.shift).all() and np.isfinite(coordinates.scale).all()):
+            raise NonFiniteRows
+        problem = Likelihood(design, coordinates, n_scores, strength, watchful=watchful)
+        theta = problem.prior() if start is None else problem.balanced(coordinates.parameters(*start))
+        wanted = evidence and n_scores * coordinates.size <= _EVIDENCE
+        near = _settled(problem) if wanted else 0.0
+        method, end = _minimise(problem, theta, rows if start is None else None, solver, tol, max_iter, near)
+        wanted = wanted and end.hessian is None
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             before = end.state.steps
@@ -120,29 +135,38 @@ def fit_likelihood(
             end.state.steps += before
         if strength == 0 and not end.unbounded:
             end = end._replace(unbounded=_runs_off(problem, end, tol))
+        if wanted and end.hessian is None:  # the plain way has none on its own
+            end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
     return _solution(problem, end, method, tol)
 
 
 def _minimise(
-    problem: Likelihood, theta: Array, rows: Array | None, solver: str, tol: float, max_iter: int
+    problem: Likelihood, theta: Array, rows: Array | None, solver: str, tol: float, max_iter: int, near: float
 ) -> tuple[str, Minimum]:
-    """The way that the shape of the data calls for, or the one asked for."""
+    """The way that the shape of the data calls for, or the one asked for.
+
+    A Hessian that was needed on the way serves for standard errors, too, if it is no further than `near` from the end.
+    """
     if solver == "gradient":
         return "gradient with a dynamic rate", Minimum(gradient_descent(problem, theta, tol, max_iter))
-    parameters = theta.size
-    holdable = parameters <= _MOST_PARAMETERS
+    holdable = theta.size <= _MOST_PARAMETERS and not _is_dear(problem)
     if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
-        return "Newton", newton(problem, theta, tol, max_iter, _SETTLED_SMALL if _is_small(problem) else _SETTLED)
+        return "Newton", newton(problem, theta, tol, max_iter, _settled(problem) if _is_small(problem) else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
     if holdable and rows is not None:
         theta, metric = _from_sample(problem, rows)
         name = f"L-BFGS in the metric of a sample of {len(rows)} rows"
     state = State(theta, *problem.evaluate(theta))
+    if _is_dear(problem) and problem.coordinates.size <= _MOST_PARAMETERS:
+        blocks = Blocks(problem, _for_blocks(problem), theta)
+        end = Minimum(drive(quasi_newton(state, blocks.metric, tol, max_iter), blocks))
+        return "L-BFGS in the metric of one Hessian for each class", end
     patience = _PATIENCE if holdable else 0.0
     while True:
-        state = drive(quasi_newton(state, metric, tol, max_iter, patience), problem.evaluate)
+        lookout = Lookout(problem, state.theta, metric, near)
+        state = drive(quasi_newton(state, lookout.metric, tol, max_iter, patience), lookout)
         if state.largest <= tol or state.steps >= max_iter or not patience:
-            return name, Minimum(state)
+            return name, Minimum(state, lookout.evidence(state.theta))
         if state.stalled and name.endswith("all rows"):  # Newton can do what is left: it damps its steps
             end = newton(problem, state.theta, tol, max_iter - state.steps, _SETTLED)
             end.state.steps += state.steps
@@ -156,11 +180,32 @@ def _is_small(problem: Likelihood) -> bool:
     return problem.design.n_rows * float(np.prod(problem.shape)) ** 2 <= _SMALL
 
 
+def _for_spread(design: Design) -> slice:
+    """All rows, or so many that they tell the spread of columns well enough for a scale."""
+    if not isinstance(design.x, np.ndarray):  # few rows would show few of the columns
+        return slice(None)
+    return slice(None, None, max(1, design.n_rows * design.n_columns // _SPREAD_CELLS))
+
+
+def _is_dear(problem: Likelihood) -> bool:
+    """Whether the whole Hessian of several classes costs more than the gradients that it could save."""
+    return problem.n_scores > 1 and problem.design.n_rows * float(np.prod(problem.shape)) ** 2 > _DEAR
+
+
+def _for_blocks(problem: Likelihood) -> Likelihood:
+    """The problem on so many rows as show the correlations of the columns."""
+    design = problem.design
+    size = min(design.n_rows, max(_SAMPLE_FEWEST, _BLOCK_ROWS * problem.coordinates.size))
+    rows = np.sort(np.random.default_rng(0).choice(design.n_rows, size, replace=False, shuffle=False))
+    strength = problem.penalty.strength
+    return Likelihood(sample_of(design, rows), problem.coordinates, problem.n_scores, strength, extra=1.0 / size)
+
+
 def _settled(problem: Likelihood) -> float:
     """Where parameters stand still enough for standard errors."""
-    if _is_small(problem):
-        return _SETTLED_SMALL
-    return _SETTLED_PENALISED if problem.penalty.strength else _SETTLED
+    if problem.penalty.strength:
+        return _SETTLED_SMALL_PENALISED if _is_small(problem) else _SETTLED_PENALISED
+    return _SETTLED_SMALL if _is_small(problem) else _SETTLED
 
 
 def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
@@ -179,10 +224,15 @@ def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
     return state.largest <= tol and problem.movement(state.theta, further.theta) > 1.0
 
 
+def ways_out(n_scores: int) -> str:
+    """What to do about separated classes."""
+    return "Set firth=True, or a finite C." if n_scores == 1 else "Set a finite C."
+
+
 def sample_rows(design: Design, n_scores: int) -> Array | None:
     """Rows for a first solution, or None where that would not save a pass."""
     parameters = n_scores * (design.n_columns + 1)
-    size = max(_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER * parameters, design.n_rows // 20)
+    size = max(_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER * parameters, design.n_rows // _SAMPLE_SHARE)
     size = min(size, max(_SAMPLE_FEWEST, _SAMPLE_CELLS // (design.n_columns + 1)))
     if parameters > _MOST_PARAMETERS or 3 * size > design.n_rows:
         return None
@@ -209,6 +259,8 @@ def _telling_rows(problem: Likelihood, rows: Array) -> tuple[Array, Array | None
         return rows, None
     lengths = _squared_lengths(problem, design)
     problem.passes += 1
+    if not np.isfinite(lengths.sum()):
+        raise NonFiniteRows
     chance = np.minimum(1.0, len(rows) * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
     drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
     weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
@@ -218,13 +270,15 @@ def _telling_rows(problem: Likelihood, rows: Array) -> tuple[Array, Array | None
 def _squared_lengths(problem: Likelihood, design: Design) -> Array:
     """‖(x − shift)·scale‖² of every row."""
     shift, scale = problem.coordinates.shift, problem.coordinates.scale
+    expanded = problem.coordinates.tame and not problem.coordinates.centring
 
     def lengths(block: Block) -> Array:
-        if isinstance(block.x, np.ndarray):
+        if isinstance(block.x, np.ndarray) and not expanded:
             return np.asarray(np.square((block.x - shift) * scale).sum(axis=1))
-        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense
-        inner = block.x.multiply(block.x) @ scale**2 - 2.0 * (block.x @ (shift * scale**2))
-        return np.asarray(inner + np.sum(np.square(shift * scale)))
+        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense, or a copy of them more
+        squares = np.square(block.x) if isinstance(block.x, np.ndarray) else block.x.multiply(block.x)
+        inner = squares @ scale**2 - 2.0 * (block.x @ (shift * scale**2)) + np.sum(np.square(shift * scale))
+        return np.asarray(np.maximum(inner, 0.0))
 
     return design.map_rows(lengths, np.empty(design.n_rows))
 
@@ -254,7 +308,7 @@ def _solution(problem: Likelihood, end: Minimum, method: str, tol: float) -> Log
     elif unbounded:
         status = (
             f"Stopped after {state.steps} steps by {method}: coefficients grow without end while {left}. The classes "
-            "are probably separated, so that no finite maximum of the likelihood exists. Set firth=True, or a finite C."
+            f"are probably separated, so that no finite maximum of the likelihood exists. {ways_out(problem.n_scores)}"
         )
     elif state.stalled:
         status = (

@@ -14,7 +14,8 @@ from hiperplano.solvers.likelihood.quasi_newton import State, drive, search
 
 _RUNNING = 3  # steps that no longer shrink, at a gradient that is small: the minimum is at infinity
 _TRIES = 8  # lengths of a step to try before damping it
-_GAIN = 1e-13  # a promise of less than this share of the value is rounding
+_GAIN = 1e-13  # a promise of less than this share of the value is rounding, and
+_NOTHING = 1e-20  # of less than this no concern of standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
 _VISIBLE = 1e-3  # a smaller step is rounding, not growth
 
@@ -45,15 +46,20 @@ def newton(problem: Likelihood, theta: Array, tol: float, max_steps: int, settle
         here = hessian
         direction = -inverse(here)(state.gradient)
         sizes.append(float(np.abs(direction).max(initial=0.0)))
+        gain = -float(np.vdot(state.gradient, direction)) / max(1.0, abs(state.value))
         small = state.largest <= tol
-        if small and sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0))):
+        still = sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0)))
+        if small and (still or gain <= _NOTHING):
             state.theta = state.theta + direction
             return Minimum(state, here)
-        running = small and len(sizes) > _RUNNING and sizes[-1] > max(0.5 * sizes[-1 - _RUNNING], _VISIBLE)
+        even = small and len(sizes) > _RUNNING and sizes[-1] > 0.5 * sizes[-1 - _RUNNING]
+        if even and gain <= _GAIN:  # rounding, in a direction that hardly curves
+            return Minimum(state, here)
+        running = even and sizes[-1] > _VISIBLE and problem.penalty.strength == 0
         if running or state.steps >= max_steps:
             return Minimum(state, here, unbounded=running)
         found = drive(search(state, direction, _TRIES), look)
-        if found is None and -float(np.vdot(state.gradient, direction)) > _GAIN * max(1.0, abs(state.value)):
+        if found is None and gain > _GAIN:
             found = _damped_step(state, here, look)
         if found is None:
             state.stalled = True

@@ -64,14 +64,19 @@ class Visits:
             if self._still is None:
                 self._still = np.arange(self.count) if self.base is None else self.base
             return self._still, self.share
-        from hiperplano.solvers.online.order_loops import shuffle_in_pools
-
-        order = np.empty(self.count, dtype=np.intp)
-        noise = np.random.SeedSequence((self.seed, number)).generate_state(1, np.uint64)[0]
-        shuffle_in_pools(order, self.block, _POOL, noise | np.uint64(1))
+        order = self._shuffled(np.random.SeedSequence((self.seed, number)))
         if self.base is None:
             return order, self.share
         return self.base[order], self.share[order] if len(self.share) else self.share
+
+    def _shuffled(self, seed: np.random.SeedSequence) -> Array:
+        if self.block >= self.count:  # one block: no compiled loop is needed, nor waited for at the first fit
+            return np.random.Generator(np.random.SFC64(seed)).permutation(self.count)
+        from hiperplano.solvers.online.order_loops import shuffle_in_pools
+
+        order = np.empty(self.count, dtype=np.intp)
+        shuffle_in_pools(order, self.block, _POOL, seed.generate_state(1, np.uint64)[0] | np.uint64(1))
+        return order
 
 
 def _by_content(rows: Rows, mark: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from math import hypot
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,7 +94,7 @@ class Separable(Certificate):
         if not _plane_fits(self, design):
             return False
         score, rounding = signed_scores(design, self.coef, self.intercept)
-        length = float(np.linalg.norm(self.coef))
+        length = hypot(*self.coef.tolist())  # squares may lie beyond the range of floats
         if not (score > rounding).all():
             return False
         return bool(abs(self.margin * length - score.min()) <= ZERO * score.min() + rounding.max())

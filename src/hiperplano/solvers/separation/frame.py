@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design
+from hiperplano.solvers.spread import column_spread
 
 _EPS = float(np.finfo(float).eps)
 
@@ -32,16 +33,9 @@ class Frame:
 
     @classmethod
     def of(cls, design: Design, fit_intercept: bool) -> Frame:
-        n, d = design.n_rows, design.n_columns
-        centre = np.zeros(d)
-        if fit_intercept:
-            (total,) = design.fold(lambda block: (np.asarray(block.x.sum(axis=0, dtype=np.float64)).ravel(),))
-            centre = total / n
-        # Per row, so that the sum of squares of numbers near 1e150 stays finite.
-        (mean_square,) = design.fold(lambda block: (_squares_about(block, centre) / n,))
-        spread = np.sqrt(mean_square)
-        spread[spread <= 4 * _EPS * np.abs(centre)] = 0.0
-        return cls(centre, spread, np.flatnonzero(spread), fit_intercept)
+        found = column_spread(design.with_target(design.y, None), fit_intercept)  # weights do not move a plane
+        spread = found.length / np.sqrt(design.n_rows)
+        return cls(found.mean, spread, np.flatnonzero(spread), fit_intercept)
 
     @property
     def size(self) -> int:
@@ -75,16 +69,6 @@ class Frame:
     def resolution(self, coef: Array, share: float) -> float:
         """The score that counts as zero: a share of what one spread of every column adds up to."""
         return float(share * np.abs(coef) @ self.spread)
-
-
-def _squares_about(block: Block, centre: Array) -> Array:
-    if isinstance(block.x, np.ndarray):
-        away = block.x - centre
-        return np.asarray(np.einsum("ij,ij->j", away, away))
-    indices, d = block.x.indices, block.x.shape[1]
-    away = block.x.data - centre[indices]
-    stored = np.bincount(indices, minlength=d)
-    return np.asarray(np.bincount(indices, weights=away**2, minlength=d) + (len(block) - stored) * centre**2)
 
 
 def signed_scores(design: Design, coef: Array, intercept: float) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import hypot
 
 import numpy as np
 
@@ -202,7 +203,7 @@ def _separable(
     if not (score > rounding).all():
         return None
     coef = coef / least
-    length = float(np.linalg.norm(coef))
+    length = hypot(*coef.tolist())
     columns = tuple(map(int, np.flatnonzero(coef)))
     return Separable(
         coef=coef,

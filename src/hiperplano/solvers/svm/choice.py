@@ -18,9 +18,13 @@ SOLVERS = ("auto", "newton", "dual")
 
 
 def choose_solver(design: Design, squared: bool) -> str:
-    """Newton's method, but for plain losses of wide sparse rows: there many rows stay near the margin."""
+    """Newton's method, but for plain losses of sparse rows with about as many columns, or more.
+
+    There rows are nearly independent, and multipliers settle in few passes one by one. With more rows than that
+    thousands of passes would not settle them.
+    """
     wide = design.n_columns > MATRIX_COLUMNS and isinstance(design, SparseDesign)
-    return "dual" if wide and not squared else "newton"
+    return "dual" if wide and not squared and design.n_rows < 2 * design.n_columns else "newton"
 
 
 def solve_svm(

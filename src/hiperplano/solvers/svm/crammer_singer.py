@@ -14,10 +14,12 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.threads import one_blas_thread
+from hiperplano.solvers.svm.augmented import MATRIX_COLUMNS, START, Search, typical
 from hiperplano.solvers.svm.choice import solve_svm
+from hiperplano.solvers.svm.class_planes import ClassLosses, Planes, SmoothedClasses, balanced_classes
 from hiperplano.solvers.svm.dual import compiled_rows
-from hiperplano.solvers.svm.proof import Budget
-from hiperplano.solvers.svm.solution import SvmSolution, sentence
+from hiperplano.solvers.svm.proof import FLOOR, Budget, Goal
+from hiperplano.solvers.svm.solution import METHODS, SvmSolution, sentence
 from hiperplano.solvers.svm.tube import Tube
 
 _FIRST_LOOK = 0.3  # all rows are looked at when the largest violation has fallen to this
@@ -61,8 +63,12 @@ def crammer_singer(
             dual_objective=0.5 * one.dual_objective,
             multipliers=0.5 * one.multipliers,
         )
+    if solver == "auto":
+        solver = "newton" if n_classes * (design.n_columns + 1) <= MATRIX_COLUMNS else "dual"
+    if solver == "newton":
+        return _newton(design, codes, n_classes, strength, weight, fit_intercept, tol, max_iter)
     with one_blas_thread():
-        search = _Search(design, codes, n_classes, strength, weight, fit_intercept)
+        search = _Ascent(design, codes, n_classes, strength, weight, fit_intercept)
         budget = Budget(max_iter)
         best, good = search.run(tol, budget)
     gap = best.gap / best.objective
@@ -80,7 +86,41 @@ def crammer_singer(
     )
 
 
-class _Search:
+def _newton(
+    design: Design,
+    codes: Array,
+    n_classes: int,
+    strength: float,
+    weight: Array | None,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+) -> SvmSolution:
+    """By Newton's method on the augmented Lagrangian, as for two classes."""
+    losses = ClassLosses(codes, n_classes, strength, np.ones(design.n_rows) if weight is None else weight)
+    with one_blas_thread():
+        budget = Budget(max_iter)
+        shift = typical(design, losses.weight)[0] if fit_intercept else np.zeros(design.n_columns)
+        zero = Planes(np.zeros((n_classes, design.n_columns)), np.zeros(n_classes), shift)
+        goal = Goal(tol, FLOOR * strength * float(losses.weight.sum()))
+        answer = Search(SmoothedClasses(design, losses, fit_intercept), goal, budget).run(zero, START, None)
+    view = answer.view
+    level = view.plane.intercept - view.plane.intercept.mean() if fit_intercept else np.zeros(n_classes)
+    return SvmSolution(
+        coef=view.plane.coef,
+        intercept=level,
+        method=METHODS["newton"],
+        n_iter=budget.used,
+        objective=view.objective,
+        gap=answer.relative_gap,
+        converged=answer.proved,
+        status=sentence("newton", answer.relative_gap, tol, budget.used, max_iter, answer.proved),
+        dual_objective=view.objective - answer.gap,
+        multipliers=(view.gamma * losses.weight[:, None]).T,
+    )
+
+
+class _Ascent:
     def __init__(
         self, design: Design, codes: Array, n_classes: int, strength: float, weight: Array | None, fit_intercept: bool
     ) -> None:
@@ -105,7 +145,8 @@ class _Search:
             look, scores = self._look()
             budget.take()
             best = look if best is None or look.gap <= best.gap else best
-            still = still + 1 if self.largest <= _STILL else 0
+            level_rests = float(np.abs(self.total).sum()) <= _STILL * float(np.abs(self.alpha).sum())
+            still = still + 1 if self.largest <= _STILL and (level_rests or not self.fit_intercept) else 0
             if best.gap <= tol * best.objective or still > _PATIENCE or budget.left <= 0:
                 return best, best.gap <= tol * best.objective
             look_at = _NEXT_LOOK * min(look_at, self.largest)
@@ -150,20 +191,3 @@ class _Search:
         rests = ((self.alpha == 0).all(axis=1) & (margin - 1.0 > self.largest)) | (self.cap <= 0)
         self.order = np.argsort(rests, kind="stable")
         self.size = int(len(rests) - rests.sum())
-
-
-def balanced_classes(alpha: Array) -> Array:
-    """Multipliers near `alpha` whose sum over the rows is 0 for each class.
-
-    Where a class has too little, its negative multipliers shrink in proportion, and what they lose is taken from the
-    classes that have too much, in the same rows: so sums of rows stay 0 and no bound is passed.
-    """
-    total = alpha.sum(axis=0)
-    excess, lack = np.maximum(total, 0.0), np.maximum(-total, 0.0)
-    if not lack.any():
-        return alpha.copy()
-    below = np.minimum(alpha, 0.0)
-    mass = -below.sum(axis=0)
-    share = np.divide(lack, mass, out=np.zeros_like(lack), where=mass > 0)
-    given = -below * share
-    return np.asarray(alpha + given - np.outer(given.sum(axis=1), excess / excess.sum()))

@@ -58,13 +58,13 @@ def minimise(
     return view, True
 
 
-def _step(problem: Smoothed, view: View, curvature: Any, allowed: float) -> Array:
-    if problem.fit_intercept and curvature.mass <= 0 and view.slope[-1] != 0:
+def _step(problem: Any, view: Any, curvature: Any, allowed: float) -> Array:
+    if isinstance(problem, Smoothed) and problem.fit_intercept and curvature.mass <= 0 and view.slope[-1] != 0:
         # No row is free: the level moves alone, to where some are.
         step = np.zeros_like(view.slope)
         step[-1] = problem.level_change(view)
-        return step
-    return np.asarray(curvature.step(view.slope, problem.fit_intercept, np.sqrt(allowed)))
+        return np.asarray(step)
+    return np.asarray(curvature.step(view.slope, problem.fit_intercept, float(np.sqrt(allowed))))
 
 
 def _searched(problem: Smoothed, view: View, step: Array, budget: Budget, curved: bool) -> tuple[View, float]:

@@ -90,7 +90,8 @@ class View:
 class Smoothed:
     """Rows, their losses, and how near to `centre` multipliers are kept: a smooth problem for Newton's method.
 
-    Squares of the columns are given where there are too many columns for a matrix of their products.
+    Squares of the columns are given where there are too many columns for a matrix of their products. Rows are
+    `centred`, at the price of a copy, where means are so large that scores would lose digits to them.
     """
 
     design: Design
@@ -99,6 +100,7 @@ class Smoothed:
     centre: Array | None = None
     nearness: float = 0.0
     squares: Array | None = None
+    centred: bool = False
 
     def multiplier(self, residual: Array, rows: slice = slice(None)) -> Array:
         centre = 0.0 if self.centre is None else self.centre[rows]
@@ -109,21 +111,22 @@ class Smoothed:
         given = gamma
         residual = np.empty(self.design.n_rows)
         gamma = np.empty(self.design.n_rows) if given is None else given
-        intercept = plane.intercept
+        intercept = plane.level if self.centred else plane.intercept
         stiffness = 1.0 / (self.tube.give + self.nearness) if curved else 0.0
         blocks: dict[int, tuple[Any, Array]] = {}
 
         def statistic(block: Block) -> Sums:
             rows = block.rows
             tube = self.tube[rows]
-            r = tube.target - block.x @ plane.coef
+            x = block.dense() - plane.shift if self.centred else block.x
+            r = tube.target - x @ plane.coef
             r -= intercept
             g = self.multiplier(r, rows) if given is None else given[rows]
             residual[rows], gamma[rows] = r, g
             loss = tube.loss(r)
             beta = tube.weighted(g)
             sums = np.array([beta.sum(), np.abs(beta).sum(), tube.total(loss), tube.total(loss - tube.gain(r, g))])
-            pull = np.asarray(block.x.T @ beta, dtype=np.float64)
+            pull = np.asarray(x.T @ beta, dtype=np.float64)
             if not curved:
                 return pull, sums
             if self.squares is not None:
@@ -133,7 +136,8 @@ class Smoothed:
 
         pull, sums, *rest = self.design.fold(statistic)
         level = 0.0 if not self.fit_intercept or abs(sums[0]) <= _ROUNDING * sums[1] else -sums[0]
-        slope = np.append(plane.coef - (pull - sums[0] * plane.shift), level)
+        pull -= 0.0 if self.centred else sums[0] * plane.shift
+        slope = np.append(plane.coef - pull, level)
         curvature: Curvature | None = None
         if blocks and self.squares is not None:
             held = [blocks[start] for start in sorted(blocks)]

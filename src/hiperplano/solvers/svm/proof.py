@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.svm.plane import Plane, Smoothed, View
+from hiperplano.solvers.svm.plane import Plane, View
 from hiperplano.solvers.svm.tube import Tube
 
-_FLOOR = 1e-13  # of the objective of the zero plane: what rounding leaves of it
+FLOOR = 1e-13  # of the objective of the zero plane: what rounding leaves of it
 
 
 @dataclass
@@ -34,16 +34,16 @@ class Goal(NamedTuple):
 
     @classmethod
     def of(cls, tube: Tube, tol: float) -> Goal:
-        return cls(tol, _FLOOR * tube.total(tube.loss(tube.target)))
+        return cls(tol, FLOOR * tube.total(tube.loss(tube.target)))
 
     def wanted(self, objective: float) -> float:
         return self.tol * objective + self.floor
 
 
 class Answer(NamedTuple):
-    """A plane with multipliers (per unit of weight), the gap they prove, and whether that is the goal."""
+    """A view with multipliers (per unit of weight), the gap they prove, and whether that is the goal."""
 
-    view: View
+    view: Any
     gap: float
     proved: bool
     width: float = 0.0
@@ -54,8 +54,11 @@ class Answer(NamedTuple):
         return self.gap / objective if objective > 0 and np.isfinite(self.gap) else float(self.gap > 0) * np.inf
 
 
-def prove(problem: Smoothed, view: View, goal: Goal, width: float = 0.0) -> Answer:
-    """In one pass, after balancing the multipliers of a view where there is an intercept."""
+def prove(problem: Any, view: Any, goal: Goal, width: float = 0.0) -> Answer:
+    """In one pass, after balancing the multipliers of a view where there is an intercept.
+
+    For a `Smoothed` problem and its `View`, or those of all classes at once.
+    """
     gamma = problem.tube.balanced(view.gamma) if problem.fit_intercept else view.gamma
     proof = problem.view(view.plane, curved=False, gamma=gamma)
     gap = proof.gap if np.isfinite(proof.gap) else np.inf

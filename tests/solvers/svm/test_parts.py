@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from hiperplano import losses
-from hiperplano.solvers.online.nearest_point import Corral, Lowest, approach, nearest_point
-from hiperplano.solvers.svm.crammer_singer import balanced_classes
+from hiperplano.solvers.svm.class_planes import ClassLosses, balanced_classes
 from hiperplano.solvers.svm.curvature import Matrix, Rows
 from hiperplano.solvers.svm.tube import Tube, root_of_increasing
-from tests import quadratic
 
 seeds = st.integers(0, 10_000)
 
@@ -131,40 +129,6 @@ def test_rows_and_their_matrix_give_the_same_step(fit_intercept, free, kind):
             assert abs((hessian @ step + slope)[-1]) < 1e-9
 
 
-@settings(max_examples=50, deadline=None)
-@given(seed=seeds, m=st.integers(1, 30), d=st.integers(1, 8), two=st.booleans())
-def test_the_nearest_point_is_that_of_the_quadratic_program(seed, m, d, two):
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(2 * m, d)) / np.sqrt(d) + rng.normal(size=d)
-    groups = [np.arange(m), np.arange(m, 2 * m)] if two else [np.arange(2 * m)]
-
-    def lowest(direction):
-        members = tuple(int(group[np.argmin(points[group] @ direction)]) for group in groups)
-        corner = points[list(members)].sum(axis=0)
-        return Lowest(members, corner, float(corner @ direction))
-
-    first = lowest(np.zeros(d))
-    corral = Corral.of(first.members, first.corner)
-    height = approach(corral, lowest, 1e-12, 1000)
-    assert (corral.weights > 0).all()
-    assert corral.weights.sum() == pytest.approx(1.0)
-    corners = np.array([points[list(members)].sum(axis=0) for members in corral.members])
-    np.testing.assert_allclose(corral.weights @ corners, corral.point, atol=1e-10)
-    # Weights a ≥ 0 that sum to one in each group: min ½‖a·points‖².
-    member = np.zeros((len(groups), 2 * m))
-    for k, group in enumerate(groups):
-        member[k, group] = 1.0
-    matrix, bound = np.vstack([member, -np.eye(2 * m)]), np.concatenate([np.ones(len(groups)), np.zeros(2 * m)])
-    _, value = quadratic.solve(np.triu(points @ points.T), np.zeros(2 * m), matrix, bound, equal=len(groups))
-    assert 0.5 * corral.point @ corral.point == pytest.approx(value, rel=1e-6, abs=1e-9)
-    assert corral.point @ corral.point - height <= 1e-9
-    if not two:
-        for rows in (points, sparse.csr_array(points)):
-            found = nearest_point(rows, 1e-12, 1000)
-            assert found.length == pytest.approx(np.sqrt(2 * max(value, 0.0)), rel=1e-4, abs=1e-4)
-            assert found.low <= found.length + 1e-12
-
-
 @given(seed=seeds, n=st.integers(2, 20), classes=st.integers(2, 5))
 def test_multipliers_of_classes_balance_within_their_bounds(seed, n, classes):
     rng = np.random.default_rng(seed)
@@ -180,3 +144,20 @@ def test_multipliers_of_classes_balance_within_their_bounds(seed, n, classes):
     others[here, codes] = False
     assert (found[others] <= 1e-15).all()
     assert (found[here, codes] <= alpha[here, codes] + 1e-12).all()
+
+
+@given(seed=seeds, classes=st.integers(2, 5), nearness=st.floats(0.05, 10))
+def test_multipliers_of_classes_are_the_nearest_allowed_ones(seed, classes, nearness):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, classes, 6)
+    losses_ = ClassLosses(codes, classes, 0.8, np.ones(6))
+    own = codes[:, None] == np.arange(classes)
+    residual, centre = rng.normal(size=(6, classes)), rng.normal(size=(6, classes))
+    found = losses_.multiplier(residual, centre, nearness)
+    np.testing.assert_allclose(found.sum(axis=1), 0.0, atol=1e-12)
+    assert (found <= 0.8 * own + 1e-12).all()
+    # Conditions of optimality: a slope common to the free classes, and no larger one at an end.
+    slope = residual - nearness * (found - centre)
+    for row, free in zip(slope, found < 0.8 * own - 1e-9, strict=True):
+        assert np.ptp(row[free]) < 1e-9
+        assert (row[~free] >= row[free].min() - 1e-9).all()

@@ -1,0 +1,18 @@
+"""The same against scikit-learn's faster solver, which works on covariances as ours does."""
+
+from __future__ import annotations
+
+from benchmarks.discriminants import own_covariances, scores_accuracy
+from benchmarks.rivals import hiperplano, sklearn
+from benchmarks.workload import Contender, Workload
+from benchmarks.workloads.lda_default import make
+
+WORKLOAD = Workload(
+    description="QuadraticDiscriminantAnalysis, 500,000×100, 10 classes, float64; scikit-learn's faster solver.",
+    make=make,
+    ours=Contender("hiperplano QDA", lambda p: hiperplano.quadratic_discriminant(p.X, p.y, p.judged)),
+    rivals=(Contender("sklearn QDA eigen", lambda p: sklearn.quadratic_discriminant(p.X, p.y, p.judged, "eigen")),),
+    target=1.0,
+    accuracy=scores_accuracy(own_covariances),
+    memory_limit=150 * 10**6,
+)

@@ -1,0 +1,23 @@
+"""Pictures, in the manner of scikit-learn's displays; matplotlib is loaded when the first one is drawn."""
+
+from hiperplano.plot.coefficients import CoefficientDisplay
+from hiperplano.plot.divergence import DivergenceDisplay
+from hiperplano.plot.gains import GainsDisplay
+from hiperplano.plot.ks import KSDisplay
+from hiperplano.plot.margin import MarginDisplay
+from hiperplano.plot.path import PathDisplay
+from hiperplano.plot.regions import RegionsDisplay
+from hiperplano.plot.replay import ReplayDisplay
+from hiperplano.plot.residuals import ResidualDisplay
+
+__all__ = [
+    "CoefficientDisplay",
+    "DivergenceDisplay",
+    "GainsDisplay",
+    "KSDisplay",
+    "MarginDisplay",
+    "PathDisplay",
+    "RegionsDisplay",
+    "ReplayDisplay",
+    "ResidualDisplay",
+]

@@ -1,0 +1,171 @@
+"""How much of the positive class is found among the rows with the largest scores."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter
+from hiperplano.metrics.ranking import confusion_at
+from hiperplano.plot.scores import positives, scores_of
+from hiperplano.plot.style import GREY, Display, colour, legend_above, quiet_frame, thinned
+
+KINDS = ("gains", "lift")
+
+
+class GainsDisplay(Display):
+    """Gains: the share of the positive class among the best-scored share of the rows. Lift: gains over that share.
+
+    Rows of equal score are taken together. Make it with `from_estimator` or `from_predictions`.
+
+    Attributes
+    ----------
+    share : ndarray of shape (m,)
+        Of the rows (of their weight), from 0 to 1, the largest scores first.
+    gains : ndarray of shape (m,)
+        The share of the positive class among them.
+    prevalence : float
+        The share of the positive class in all rows.
+    label : str
+        What the positive class is called.
+    name : str or None
+        Of the model, for the legend.
+    ax_, figure_
+        The axes and the figure, once drawn.
+
+    Examples
+    --------
+    Of ten rows two are positive; the best-scored tenth holds one of them.
+
+    >>> from hiperplano import GainsDisplay
+    >>> y, score = [0, 0, 0, 0, 0, 0, 0, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    >>> display = GainsDisplay.from_predictions(y, score)
+    >>> display.share[:4].round(2), display.gains[:4]
+    (array([0. , 0.1, 0.2, 0.3]), array([0. , 0.5, 0.5, 1. ]))
+    >>> display.lift[1:4].round(2)
+    array([5.  , 2.5 , 3.33])
+    """
+
+    def __init__(
+        self, *, share: Array, gains: Array, prevalence: float, label: str = "positive", name: str | None = None
+    ) -> None:
+        self.share = share
+        self.gains = gains
+        self.prevalence = prevalence
+        self.label = label
+        self.name = name
+
+    @property
+    def lift(self) -> Array:
+        """Gains over share: how many times denser the positive class is among them. NaN for no rows."""
+        lift: Array = np.full(len(self.share), np.nan)
+        return np.asarray(np.divide(self.gains, self.share, out=lift, where=self.share > 0))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        response_method: str = "auto",
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Score rows with a fitted classifier of two classes, and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of two classes
+        X : array-like or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            "auto" takes probabilities where the model has them.
+        pos_label : label, optional
+            Of the positive class; the second of the model's by default.
+        name : str, optional
+            The model's class by default.
+        ax : matplotlib axes, optional
+        **kwargs
+            For `plot`.
+        """
+        score, label = scores_of(cls.__name__, estimator, X, response_method, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, sample_weight=sample_weight, pos_label=label, name=name, ax=ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        score: Any,
+        *,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw scores that are already there.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+        score : array-like of shape (n,)
+            Larger where the positive class is likelier.
+        sample_weight : array-like of shape (n,), optional
+        pos_label : label, optional
+            Of the positive class; the larger one by default.
+        name : str, optional
+        ax : matplotlib axes, optional
+        **kwargs
+            For `plot`.
+        """
+        positive, (_, label) = positives(cls.__name__, y, pos_label)
+        cutoffs = np.append(np.unique(np.ravel(score))[::-1], -np.inf)
+        at = confusion_at(positive, score, cutoffs, sample_weight)
+        total, own = (at.tn + at.fp + at.fn + at.tp)[0], (at.tp + at.fn)[0]
+        display = cls(
+            share=(at.tp + at.fp) / total, gains=at.tp / own, prevalence=float(own / total), label=label, name=name
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, kind: str = "gains", **kwargs: Any) -> Self:
+        """Draw gains or lift, between a perfect order and none.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            New ones by default.
+        kind : {"gains", "lift"}, default="gains"
+        **kwargs
+            For matplotlib's `plot`, of the model's curve.
+        """
+        if kind not in KINDS:
+            raise InvalidParameter(f"GainsDisplay: kind={kind!r}; kind must be 'gains' or 'lift'. Choose one of them.")
+        ax = self._axes(ax)
+        shown = thinned(len(self.share))
+        across = self.share[shown]
+        style = {"color": colour(0), "lw": 2.0, "zorder": 3, "label": self.name or "model"} | kwargs
+        perfect = np.unique(np.append(np.linspace(0.0, 1.0, 200), self.prevalence))
+        best = np.minimum(perfect / self.prevalence, 1.0)
+        if kind == "gains":
+            ax.plot(across, self.gains[shown], **style)
+            ax.plot(perfect, best, color=GREY, lw=1.2, ls="--", label="perfect order")
+            ax.plot([0, 1], [0, 1], color=GREY, lw=1.2, ls=":", label="no order")
+            ax.set(ylabel=f"share of {self.label!r} found", ylim=(0, 1.02))
+        else:
+            ax.plot(across[1:], self.lift[shown][1:], **style)
+            ax.plot(perfect[1:], best[1:] / perfect[1:], color=GREY, lw=1.2, ls="--", label="perfect order")
+            ax.axhline(1.0, color=GREY, lw=1.2, ls=":", label="no order")
+            ax.set(ylabel=f"lift of {self.label!r}")
+            ax.set_ylim(bottom=0)
+        ax.set(xlabel="share of rows, largest scores first", xlim=(0, 1))
+        quiet_frame(ax)
+        legend_above(ax)
+        return self

@@ -1,0 +1,178 @@
+"""The cumulative distributions of two classes' scores, and where they lie farthest apart."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.metrics.ranking import confusion_at, ranking_scores
+from hiperplano.plot.scores import positives, scores_of
+from hiperplano.plot.style import INK, Display, colour, legend_above, number_text, quiet_frame, thinned
+
+
+class KSDisplay(Display):
+    """The share of each class with a score up to s, for every s; the largest distance between both is KS.
+
+    Make it with `from_estimator` or `from_predictions`.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (m,)
+        The distinct scores in rising order.
+    negative, positive : ndarray of shape (m,)
+        The share of each class with a score up to these.
+    ks : float
+        The largest distance between the two.
+    cutoff : float
+        The score at which it is reached.
+    classes : tuple of two str
+        What the negative and the positive class are called.
+    name : str or None
+        Of the model, for the title.
+    ax_, figure_
+        The axes and the figure, once drawn.
+
+    Examples
+    --------
+    >>> from hiperplano import KSDisplay
+    >>> display = KSDisplay.from_predictions(["good", "good", "bad", "bad"], [0.1, 0.4, 0.35, 0.8], pos_label="bad")
+    >>> display.ks, display.cutoff
+    (0.5, 0.1)
+    >>> display.ax_.get_xlabel()
+    'score'
+    """
+
+    def __init__(
+        self,
+        *,
+        scores: Array,
+        negative: Array,
+        positive: Array,
+        ks: float,
+        cutoff: float,
+        classes: tuple[str, str] = ("negative", "positive"),
+        name: str | None = None,
+    ) -> None:
+        self.scores = scores
+        self.negative = negative
+        self.positive = positive
+        self.ks = ks
+        self.cutoff = cutoff
+        self.classes = classes
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        response_method: str = "auto",
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Score rows with a fitted classifier of two classes, and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of two classes
+        X : array-like or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            "auto" takes probabilities where the model has them.
+        pos_label : label, optional
+            Of the positive class; the second of the model's by default.
+        name : str, optional
+            The model's class by default.
+        ax : matplotlib axes, optional
+        **kwargs
+            For `plot`.
+        """
+        score, label = scores_of(cls.__name__, estimator, X, response_method, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, sample_weight=sample_weight, pos_label=label, name=name, ax=ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        score: Any,
+        *,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw scores that are already there.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+        score : array-like of shape (n,)
+            Larger where the positive class is likelier.
+        sample_weight : array-like of shape (n,), optional
+        pos_label : label, optional
+            Of the positive class; the larger one by default.
+        name : str, optional
+        ax : matplotlib axes, optional
+        **kwargs
+            For `plot`.
+        """
+        positive, classes = positives(cls.__name__, y, pos_label)
+        found = ranking_scores(positive, score, sample_weight)
+        at = confusion_at(positive, score, np.unique(np.ravel(score)), sample_weight)
+        display = cls(
+            scores=at.cutoffs,
+            negative=1.0 - at.fpr,
+            positive=1.0 - at.tpr,
+            ks=found.ks,
+            cutoff=found.cutoff,
+            classes=classes,
+            name=name,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the two distributions and the distance between them.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            New ones by default.
+        **kwargs
+            For matplotlib's `step`, of both curves.
+        """
+        ax = self._axes(ax)
+        place = int(np.searchsorted(self.scores, self.cutoff))
+        shown = thinned(len(self.scores), [place])
+        across = self.scores[shown]
+        for number, (share, label) in enumerate(zip((self.negative, self.positive), self.classes, strict=True)):
+            style = {"color": colour(number), "lw": 2.0, "label": label} | kwargs
+            ax.step(np.append(across[0], across), np.append(0.0, share[shown]), where="post", **style)
+        low, high = sorted((self.negative[place], self.positive[place]))
+        ax.plot([self.cutoff, self.cutoff], [low, high], color=INK, lw=1.5, marker="_", ms=8)
+        to_the_left = self.cutoff > (self.scores[0] + self.scores[-1]) / 2
+        ax.annotate(
+            f"KS = {self.ks:.3f}\nat {number_text(self.cutoff)}",
+            (self.cutoff, (low + high) / 2),
+            xytext=(-8 if to_the_left else 8, 0),
+            textcoords="offset points",
+            ha="right" if to_the_left else "left",
+            va="center",
+            color=INK,
+            bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.75},
+        )
+        ax.set(xlabel="score", ylabel="share of the class up to this score", ylim=(0, 1.02))
+        quiet_frame(ax)
+        legend_above(ax)
+        if self.name is not None:
+            ax.set_title(self.name, loc="right", fontsize="medium")
+        return self

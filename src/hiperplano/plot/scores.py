@@ -1,0 +1,72 @@
+"""Scores of two classes for pictures that compare them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
+
+RESPONSES = ("auto", "predict_proba", "decision_function")
+
+
+def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: Any) -> tuple[Array, Any]:
+    """Scores that are larger where the positive class is likelier, and the label of that class."""
+    check_is_fitted(model)
+    if response_method not in RESPONSES:
+        raise InvalidParameter(
+            f"{owner}: response_method={response_method!r}; it must be one of {', '.join(map(repr, RESPONSES))}. "
+            "Choose one of them."
+        )
+    classes = np.asarray(getattr(model, "classes_", ()))
+    if len(classes) != 2:
+        what = f"tells {len(classes)} classes apart" if len(classes) else "is no classifier (it has no classes_)"
+        raise NotAvailable(
+            f"{owner}: {type(model).__name__} {what}; the picture compares the scores of two. Pass a classifier of two "
+            "classes, or scores with from_predictions(y == label, scores)."
+        )
+    label = classes[1] if pos_label is None else pos_label
+    if label not in classes.tolist():
+        raise InvalidParameter(
+            f"{owner}: pos_label={pos_label!r} is none of the model's classes {classes.tolist()}. Name one of them."
+        )
+    second = bool(label == classes[1])
+    wanted = RESPONSES[1:] if response_method == "auto" else (response_method,)
+    for method in wanted:
+        if hasattr(model, method):
+            found = np.asarray(getattr(model, method)(X), dtype=np.float64)
+            if method == "predict_proba":
+                return found[:, int(second)], label
+            return found if second else -found, label
+    raise NotAvailable(
+        f"{owner}: {type(model).__name__} has no {' and no '.join(wanted)}; the picture needs scores. Pass a model "
+        "that gives them, or scores with from_predictions."
+    )
+
+
+def positives(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str]]:
+    """Which rows are positive, and what the negative and the positive class are called."""
+    labels = np.asarray(y)
+    if labels.ndim != 1 or not len(labels):
+        raise InvalidTarget(f"{owner}: y has shape {labels.shape}; it must be a vector of labels. Pass one column.")
+    classes = np.unique(labels)
+    if len(classes) == 1:
+        raise InvalidTarget(
+            f"{owner}: y holds one class ({classes.tolist()[0]!r} in all {len(labels)} rows); two are compared. Pass "
+            "rows of both classes."
+        )
+    if len(classes) > 2 and pos_label is None:
+        raise InvalidTarget(
+            f"{owner}: y holds {len(classes)} classes; two are compared. Pass pos_label to compare one class with all "
+            "others, or rows of two classes."
+        )
+    label = classes[-1] if pos_label is None else pos_label
+    if label not in classes.tolist():
+        raise InvalidParameter(
+            f"{owner}: pos_label={pos_label!r} does not occur in y, which holds {classes.tolist()}. Name one of these."
+        )
+    others = [one for one in classes.tolist() if one != label]
+    return labels == label, (str(others[0]) if len(others) == 1 else "all others", str(label))

@@ -1,0 +1,121 @@
+"""What pictures share: matplotlib itself, colours that everybody can tell apart, axes, legends beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter, NotInstalled
+
+# Okabe and Ito's palette, told apart with any kind of colour vision; its yellow, too pale for lines, is left out.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+INK, GREY = "#222222", "#8c8c8c"
+_MANY_POINTS = 2000  # beyond them a vector picture holds an image of them: smaller, and as sharp as can be seen
+_DRAWN = 1000  # points of a curve
+_LETTERS_PER_INCH, _KEY = 15.0, 4  # room in a legend, about
+
+
+def pyplot() -> Any:
+    """Load matplotlib when the first picture is drawn, so that models never wait for it."""
+    try:
+        import matplotlib.pyplot
+    except ImportError as problem:
+        raise NotInstalled(
+            f"Pictures are drawn by matplotlib, which cannot be imported ({problem}). Install it with "
+            "`pip install hiperplano[app]`, or `pip install matplotlib`."
+        ) from problem
+    return matplotlib.pyplot
+
+
+class Display:
+    """A picture whose numbers are computed; `plot` draws it."""
+
+    ax_: Any
+    figure_: Any
+
+    def _axes(self, ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
+        """The given axes, or those of a new figure; remembered as scikit-learn's displays do."""
+        if ax is None:
+            _, ax = pyplot().subplots(figsize=size, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+    def _panels(self, ax: Any, count: int, columns: int, size: tuple[float, float], share: Any = False) -> Array:
+        """As many axes as there are panels: those given, or those of a new figure, each of `size` in inches."""
+        if ax is None:
+            rows = -(-count // columns)
+            _, ax = pyplot().subplots(
+                rows,
+                columns,
+                figsize=(size[0] * columns, size[1] * rows),
+                layout="constrained",
+                squeeze=False,
+                sharex=share,
+                sharey=share is True,
+            )
+            for unused in ax.ravel()[count:]:
+                unused.remove()
+            ax = ax.ravel()[:count]
+        panels = np.ravel(np.asarray(ax, dtype=object))
+        if len(panels) != count:
+            raise InvalidParameter(
+                f"{type(self).__name__}: ax holds {len(panels)} axes, and there are {count} panels to draw; each needs "
+                f"its own. Pass {count} axes, or leave ax out."
+            )
+        self.ax_, self.figure_ = panels, panels[0].figure
+        return panels
+
+
+def quiet_frame(ax: Any) -> None:
+    """Leave the two lines of the frame that carry numbers."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_above(ax: Any, handles: Any = None) -> None:
+    """A legend outside the axes, where it covers no data, in as many columns as their width has room for."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    room = ax.get_position().width * ax.figure.get_size_inches()[0] * _LETTERS_PER_INCH
+    needed = [len(str(handle.get_label())) + _KEY for handle in handles]
+    columns = len(handles) if sum(needed) <= room else int(room / max(needed))
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=max(1, columns),
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=1.6,
+        columnspacing=1.4,
+    )
+
+
+def colour(number: int) -> str:
+    """Of the class, curve or column with that number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def marker(number: int) -> str:
+    """Of the class with that number: shapes tell classes apart where colours do not."""
+    return MARKERS[number % len(MARKERS)]
+
+
+def as_image(n_points: int) -> bool:
+    """Whether so many points are better drawn as an image inside a vector picture."""
+    return n_points > _MANY_POINTS
+
+
+def thinned(n_points: int, keep: Sequence[int] = ()) -> Array:
+    """Places of at most about a thousand points of a curve: both ends, evenly between, and those to `keep`."""
+    if n_points <= _DRAWN:
+        return np.arange(n_points)
+    evenly = np.linspace(0, n_points - 1, _DRAWN).round().astype(np.intp)
+    return np.union1d(evenly, np.asarray(keep, dtype=np.intp))
+
+
+def number_text(value: float) -> str:
+    """Three figures, without powers of ten where they fit into a few places."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
