@@ -11,12 +11,12 @@ from typing import Any
 from hiperplano.cli import options
 from hiperplano.cli.reading import Reading, begin
 from hiperplano.cli.registry import TASKS
-from hiperplano.data.tables import Source, no_such_column, to_frame
 from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
 from hiperplano.features.kinds import guess_kinds
 from hiperplano.features.target import Target, read_target
 from hiperplano.language.catalogue import words
+from hiperplano.tables.reading import Source, no_such_column, to_frame
 
 _ = words("terminal")
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from hiperplano.data.tables import Source, read_table
+from hiperplano.tables.reading import Source, read_table
 
 Result = TypeVar("Result")
 

@@ -12,10 +12,10 @@ from sklearn.pipeline import Pipeline
 
 from hiperplano.cli.study import Study, load_study
 from hiperplano.data.design import Array
-from hiperplano.data.tables import no_such_column, read_table, to_frame
 from hiperplano.errors import InvalidFile, InvalidTarget
 from hiperplano.features.target import plain_labels
 from hiperplano.language.catalogue import words
+from hiperplano.tables.reading import no_such_column, read_table, to_frame
 
 _ = words("terminal")
 

@@ -57,7 +57,10 @@ class Corral:
         if members in self.members or size > len(corner):
             return False
         column = np.append(1.0, corner)
-        left, upper = qr_insert(self.left, self.upper, column, size, which="col", check_finite=False)
+        try:
+            left, upper = qr_insert(self.left, self.upper, column, size, which="col", check_finite=False)
+        except np.linalg.LinAlgError:  # SciPy's word for a column that depends on the others to the last bit
+            return False
         if abs(upper[size, size]) <= _DEPENDENT * float(np.linalg.norm(column)):
             return False
         self.left, self.upper = left, upper

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from hiperplano.data.csv_dialect import SEPARATORS, Dialect, decoded, sniff
 from hiperplano.errors import InvalidFile
 from hiperplano.language.catalogue import words
+from hiperplano.tables.dialect import SEPARATORS, Dialect, decoded, sniff
 
 _ = words("terminal")
 

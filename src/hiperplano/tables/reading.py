@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hiperplano.data.csv_dialect import Dialect
-from hiperplano.data.csv_reader import MOST_WORDS, read_csv
-from hiperplano.data.dates import as_dates
 from hiperplano.errors import InvalidFile
 from hiperplano.language.catalogue import words
+from hiperplano.tables.dates import as_dates
+from hiperplano.tables.dialect import Dialect
+from hiperplano.tables.text import MOST_WORDS, read_csv
 
 _ = words("terminal")
 

@@ -11,9 +11,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from hiperplano.data.csv_dialect import sniff
-from hiperplano.data.tables import read_table, to_frame
 from hiperplano.errors import InvalidFile
+from hiperplano.tables.dialect import sniff
+from hiperplano.tables.reading import read_table, to_frame
 
 FRAME = pd.DataFrame(
     {
