@@ -51,14 +51,14 @@ def markdown(kept: Sequence[tuple[dict[str, str], Outcome]]) -> str:
 def _cells(outcome: Outcome) -> tuple[str, ...]:
     best = outcome.best_rival
     name = f"{outcome.workload}{' *' if outcome.real else ''}{' (quick)' if outcome.quick else ''}"
-    ours = _seconds(outcome.ours)
+    ours = shown_seconds(outcome.ours)
     if outcome.lost:
         return (name, ours, "", "NONE", f"{outcome.target:g}×", "", _defeat(outcome))
     opponent = outcome.opponent
     if opponent is None:
         shown, ratio = "no rival ran", ""
     else:
-        shown, ratio = f"{opponent.name} {_seconds(opponent)}", f"{outcome.ratio(opponent):.1f}×"
+        shown, ratio = f"{opponent.name} {shown_seconds(opponent)}", f"{outcome.ratio(opponent):.1f}×"
         if best is None:
             shown, ratio = f"{shown}, less accurate", f"≥ {ratio}"
     ratio += ", BUSY MACHINE" if outcome.disturbed else ""
@@ -112,7 +112,7 @@ def _details(outcome: Outcome) -> list[tuple[str, ...]]:
             (
                 outcome.workload if mine else "",
                 one.name,
-                _seconds(one),
+                shown_seconds(one),
                 str(len(one.runs)),
                 "" if mine or outcome.lost or not one.runs else f"{outcome.ratio(one):.1f}×",
                 _megabytes(one),
@@ -132,7 +132,8 @@ def _disturbance(outcome: Outcome) -> str:
     return f"BUSY MACHINE: other programs took {outcome.neighbours:.1f} cores meanwhile; times cannot be trusted."
 
 
-def _seconds(one: Measured) -> str:
+def shown_seconds(one: Measured) -> str:
+    """The median time of one fit, with its unit."""
     seconds = one.seconds
     if seconds is None:
         return "–"
