@@ -127,7 +127,7 @@ def test_a_file_that_is_not_there(tmp_path):
     refused(tmp_path, "is a folder")
 
 
-@pytest.mark.parametrize("content", [b"", b"  \n\n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"  \n\n", gzip.compress(b"", mtime=0)], ids=["nothing", "blanks", "packed"])
 def test_an_empty_file(content, tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes(content)
