@@ -33,7 +33,7 @@ class Coding(TransformerMixin, BaseEstimator):
     was missing. Nominal categories become one column each, with zeros in all of them for no value.
 
     The numbers are those of scikit-learn's `SimpleImputer` and `OneHotEncoder` in a `ColumnTransformer`, but each
-    column is written straight to its place, in threads, which takes a million rows a third of the time.
+    column is written straight to its place, in threads, without the copies that joining columns would take.
 
     Parameters
     ----------

@@ -9,13 +9,13 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
 from hiperplano.metrics.ranking import confusion_at
-from hiperplano.plot.scores import positives, scores_of
-from hiperplano.plot.style import GREY, Display, colour, legend_above, quiet_frame, thinned
+from hiperplano.plot.scores import ScoreDisplay, positives
+from hiperplano.plot.style import GREY, colour, legend_above, quiet_frame, thinned
 
 KINDS = ("gains", "lift")
 
 
-class GainsDisplay(Display):
+class GainsDisplay(ScoreDisplay):
     """Gains: the share of the positive class among the best-scored share of the rows. Lift: gains over that share.
 
     Rows of equal score are taken together. Make it with `from_estimator` or `from_predictions`.
@@ -62,42 +62,6 @@ class GainsDisplay(Display):
         """Gains over share: how many times denser the positive class is among them. NaN for no rows."""
         lift: Array = np.full(len(self.share), np.nan)
         return np.asarray(np.divide(self.gains, self.share, out=lift, where=self.share > 0))
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        response_method: str = "auto",
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Score rows with a fitted classifier of two classes, and draw.
-
-        Parameters
-        ----------
-        estimator : fitted classifier of two classes
-        X : array-like or table of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-            "auto" takes probabilities where the model has them.
-        pos_label : label, optional
-            Of the positive class; the second of the model's by default.
-        name : str, optional
-            The model's class by default.
-        ax : matplotlib axes, optional
-        **kwargs
-            For `plot`.
-        """
-        score, label = scores_of(cls.__name__, estimator, X, response_method, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, score, sample_weight=sample_weight, pos_label=label, name=name, ax=ax, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -8,11 +8,11 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.metrics.ranking import confusion_at, ranking_scores
-from hiperplano.plot.scores import positives, scores_of
-from hiperplano.plot.style import INK, Display, colour, legend_above, number_text, quiet_frame, thinned
+from hiperplano.plot.scores import ScoreDisplay, positives
+from hiperplano.plot.style import INK, colour, legend_above, number_text, quiet_frame, thinned
 
 
-class KSDisplay(Display):
+class KSDisplay(ScoreDisplay):
     """The share of each class with a score up to s, for every s; the largest distance between both is KS.
 
     Make it with `from_estimator` or `from_predictions`.
@@ -62,42 +62,6 @@ class KSDisplay(Display):
         self.cutoff = cutoff
         self.classes = classes
         self.name = name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        response_method: str = "auto",
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Score rows with a fitted classifier of two classes, and draw.
-
-        Parameters
-        ----------
-        estimator : fitted classifier of two classes
-        X : array-like or table of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-            "auto" takes probabilities where the model has them.
-        pos_label : label, optional
-            Of the positive class; the second of the model's by default.
-        name : str, optional
-            The model's class by default.
-        ax : matplotlib axes, optional
-        **kwargs
-            For `plot`.
-        """
-        score, label = scores_of(cls.__name__, estimator, X, response_method, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, score, sample_weight=sample_weight, pos_label=label, name=name, ax=ax, **kwargs)
 
     @classmethod
     def from_predictions(

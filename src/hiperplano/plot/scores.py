@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
+from hiperplano.plot.style import Display
 
 RESPONSES = ("auto", "predict_proba", "decision_function")
 
@@ -70,3 +72,48 @@ def positives(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str
         )
     others = [one for one in classes.tolist() if one != label]
     return labels == label, (str(others[0]) if len(others) == 1 else "all others", str(label))
+
+
+class ScoreDisplay(Display):
+    """A display of the scores of two classes, from a model or from predictions."""
+
+    @classmethod
+    @abstractmethod
+    def from_predictions(cls, y: Any, score: Any, **kwargs: Any) -> Self:
+        """Draw scores that are already there."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        response_method: str = "auto",
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Score rows with a fitted classifier of two classes, and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of two classes
+        X : array-like or table of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            "auto" takes probabilities where the model has them.
+        pos_label : label, optional
+            Of the positive class; the second of the model's by default.
+        name : str, optional
+            The model's class by default.
+        ax : matplotlib axes, optional
+        **kwargs
+            For `plot`.
+        """
+        score, label = scores_of(cls.__name__, estimator, X, response_method, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, sample_weight=sample_weight, pos_label=label, name=name, ax=ax, **kwargs)

