@@ -1,9 +1,11 @@
 """Blocks and `fold`: every row once, in block order, with the same bits for any number of threads."""
 
+import operator
 import os
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -220,7 +222,8 @@ class TestThreadLimits:
         with threads.one_blas_thread():
             assert library.get_num_threads() == 1
             assert threads.worker_count() == 4
-            assert set(threads.ordered_map(lambda _: library.get_num_threads(), range(8), 3)) == {1}
+            seen = threads.ordered_reduce(lambda _: {library.get_num_threads()}, range(8), set.union, 3)
+            assert seen == {1}
             with threads.one_blas_thread():
                 pass
             assert library.get_num_threads() == 1
@@ -228,23 +231,57 @@ class TestThreadLimits:
 
     def test_results_wait_for_their_turn_and_not_all_at_once(self):
         """Only a few results exist at a time, however slow the one whose turn it is."""
-        first, started = threading.Event(), []
+        first, started, combined = threading.Event(), [], []
 
         def work(item):
             started.append(item)
             if item == 0:
                 first.wait(10)
-            return item
+            return [item]
 
-        results = threads.ordered_map(work, range(100), 2)
-        consumer: list[int] = []
-        reader = threading.Thread(target=lambda: consumer.extend(results))
-        reader.start()
-        reader.join(0.3)
+        def reduce():
+            combined.extend(threads.ordered_reduce(work, range(100), operator.iadd, 2))
+
+        caller = threading.Thread(target=reduce)
+        caller.start()
+        caller.join(0.3)
         assert len(started) <= 6
         first.set()
-        reader.join(10)
-        assert consumer == list(range(100))
+        caller.join(10)
+        assert combined == list(range(100))
+
+    def test_the_first_problem_in_the_order_of_the_items_is_raised(self):
+        later = threading.Event()
+
+        def work(item):
+            if item == 0:
+                later.wait(10)  # fails after the other
+            else:
+                later.set()
+            raise ValueError(item)
+
+        with pytest.raises(ValueError, match="^0$"):
+            threads.ordered_reduce(work, range(2), operator.add, 2)
+
+    def test_reductions_inside_more_reductions_than_there_are_threads(self, monkeypatch):
+        monkeypatch.setattr(threads, "_pool", lambda pool=ThreadPoolExecutor(1): pool)
+
+        def inner(item):
+            return threads.ordered_reduce(lambda other: item * other, range(50), operator.add, 4)
+
+        assert threads.ordered_reduce(inner, range(50), operator.add, 4) == sum(range(50)) ** 2
+
+    def test_a_forked_process_sums_on(self):
+        def total():
+            return threads.ordered_reduce(lambda item: item, range(200), operator.add, 2)
+
+        expected = total()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads, from Python 3.12 on
+            child = os.fork()
+        if child == 0:
+            os._exit(0 if total() == expected else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 PROGRAM = """

@@ -1,6 +1,6 @@
 """A fold that fails leaves nothing behind: no thread at work, no limit on BLAS."""
 
-import threading
+import operator
 import time
 
 import numpy as np
@@ -9,8 +9,9 @@ from threadpoolctl import threadpool_info
 
 from hiperplano.data import design as module
 from hiperplano.data.dense import DenseDesign
-from hiperplano.data.threads import ordered_map
+from hiperplano.data.threads import ordered_reduce
 
+AT_WORK: list[object] = []
 ROWS = DenseDesign(np.ones((20_000, 2)), np.ones((20_000, 1)))
 
 
@@ -21,10 +22,10 @@ def limits():
 @pytest.fixture(autouse=True)
 def nothing_left(monkeypatch):
     monkeypatch.setattr(module, "worker_count", lambda: 3)
-    threads, before = threading.active_count(), limits()
+    before = limits()
     yield
-    assert threading.active_count() == threads
     assert limits() == before
+    assert not AT_WORK
 
 
 def fails(problem, after=0):
@@ -33,6 +34,9 @@ def fails(problem, after=0):
         after -= 1
         if after < 0:
             raise problem
+        AT_WORK.append(None)
+        time.sleep(0.05)
+        AT_WORK.pop()
         return (np.zeros(1),)
 
     return step
@@ -51,18 +55,19 @@ def test_a_sum_that_fails_while_its_traceback_is_held(problem):
     assert held.tb is not None
 
 
-def test_items_that_nobody_wants_are_not_made():
-    made = []
+def test_nothing_more_is_begun_after_a_failure():
+    begun = []
 
-    def slow(item):
-        time.sleep(0.05)
-        made.append(item)
+    def work(item):
+        begun.append(item)
+        time.sleep(0.02)
+        if item == 3:
+            raise ValueError
         return item
 
-    results = ordered_map(slow, range(100), 2)
-    assert next(results) == 0
-    results.close()
-    assert len(made) < 10
+    with pytest.raises(ValueError):
+        ordered_reduce(work, range(100), operator.add, 2)
+    assert len(begun) < 10
 
 
 def test_folds_inside_a_fold():

@@ -82,6 +82,20 @@ def test_a_score_of_zero_is_the_negative_class():
     np.testing.assert_array_equal(losses.ZeroOne().value(y, score), [0.0, 1.0])
 
 
+def test_value_and_slope_at_once_are_those_one_by_one():
+    score = np.array([-1e308, -2000.0, -701.0, -700.0, -30.0, -1e-9, 0.0, 0.3, 40.0, 745.0, 1e308])
+    for y in (-1.0, 1.0):
+        target = np.full_like(score, y)
+        value, slope = losses.Logistic().value_and_slope(target, score)
+        np.testing.assert_allclose(value, losses.Logistic().value(target, score), rtol=1e-15)
+        np.testing.assert_allclose(slope, losses.Logistic().slope(target, score), rtol=1e-15)
+    several = np.random.default_rng(0).normal(size=(50, 4)) * np.logspace(0, 3, 50)[:, None]
+    target = np.arange(50.0) % 4
+    value, slope = losses.Softmax().value_and_slope(target, several)
+    np.testing.assert_allclose(value, losses.Softmax().value(target, several), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(slope, losses.Softmax().slope(target, several), rtol=1e-13, atol=1e-15)
+
+
 def test_logistic_keeps_digits_far_out():
     y = np.array([1.0, 1.0])
     score = np.array([800.0, -800.0])

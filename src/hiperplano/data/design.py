@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiperplano.data.threads import one_blas_thread, ordered_map, worker_count
+from hiperplano.data.threads import ordered_reduce, worker_count
 
 Array = NDArray[Any]
 Sums = tuple[Array, ...]
@@ -126,14 +124,8 @@ class Design(ABC):
             Addition unless another associative operation is given.
         """
         slices = self.slices()
-        if len(slices) == 1:
-            with one_blas_thread():
-                return statistic(self.block(slices[0]))
-        workers = worker_count()
-        with one_blas_thread():
-            parts = ordered_map(lambda rows: statistic(self.block(rows)), slices, min(workers, len(slices)))
-            with closing(parts):  # no thread outlives the fold, also if `combine` fails
-                return reduce(combine, parts)
+        workers = worker_count() if len(slices) > 1 else 1
+        return ordered_reduce(lambda rows: statistic(self.block(rows)), slices, combine, workers)
 
     def map_rows(self, function: Callable[[Block], Array], out: Array) -> Array:
         """Fill `out`, one row for each row of the design, block by block."""

@@ -62,7 +62,8 @@ def _sorted_classes(labels: Array) -> tuple[Array, Array]:
         return np.unique(labels, return_inverse=True)
     places = np.subtract(labels, low, dtype=np.intp, casting="unsafe")
     there = np.bincount(places, minlength=high - low + 1) > 0
-    return (np.flatnonzero(there) + low).astype(labels.dtype), (np.cumsum(there) - 1)[places]
+    codes = places if there.all() else (np.cumsum(there) - 1)[places]
+    return (np.flatnonzero(there) + low).astype(labels.dtype), codes
 
 
 def _kind(labels: Array) -> str:

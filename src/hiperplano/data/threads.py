@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache
-from typing import Any, TypeVar
+from functools import cache, reduce
+from typing import Any, Generic, TypeVar
 
 import scipy.linalg  # noqa: F401  loads SciPy's BLAS, so that the controller below finds it
 from threadpoolctl import ThreadpoolController
@@ -119,25 +118,116 @@ def worker_count() -> int:
 _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: int
-) -> Generator[Result, None, None]:
-    """`map` in threads: results come in the order of the items, and only a few wait at a time.
+def ordered_reduce(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    combine: Callable[[Result, Result], Result],
+    workers: int,
+) -> Result:
+    """`reduce(combine, map(function, items))` in threads, with the same bits for any number of them.
 
-    Threads see the caller's context, so that `np.errstate` around a fold holds inside it.
+    Results are combined in the order of the items, and only a few wait for their turn. The caller is one of the
+    workers; the others see its context, so that `np.errstate` around a fold holds inside it.
     """
-    if workers == 1:
-        yield from map(function, items)
-        return
-    waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(workers, initializer=_guard.limit_this_thread) as pool:
+    workers = min(workers, len(items))
+    with one_blas_thread():
+        if workers <= 1:
+            return reduce(combine, map(function, items))
+        work = _Work(function, items, combine, waiting=2 * workers)
+        helpers = [_pool().submit(copy_context().run, work.help) for _ in range(workers - 1)]
         try:
-            for item in items:
-                waiting.append(pool.submit(copy_context().run, function, item))
-                if len(waiting) > 2 * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:  # an error, an interrupt, or a caller that wants no more
-            for future in waiting:
-                future.cancel()
+            work.run()
+        finally:  # no thread is at work after the call, whatever happened
+            work.stop()
+            wait([helper for helper in helpers if not helper.cancel()])
+        return work.result()
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads kept for the next call: starting one costs as much as summing thousands of rows.
+
+    Nobody depends on them. What no thread takes up in time the caller does itself, so calls inside calls cannot wait
+    for each other.
+    """
+    return ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="hiperplano")
+
+
+_MOST_HELPERS = 256
+if hasattr(os, "register_at_fork"):  # a child process has none of the threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+class _Work(Generic[Item, Result]):
+    """Items to be taken one after the other by several threads, and what has become of them."""
+
+    def __init__(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        combine: Callable[[Result, Result], Result],
+        waiting: int,
+    ) -> None:
+        self._function, self._items, self._combine, self._waiting = function, items, combine, waiting
+        self._changed = threading.Condition()
+        self._taken = 0
+        self._parts: dict[int, Result] = {}
+        self._total: list[Result] = []  # none or one
+        self._combined = 0
+        self._someone_combines = False
+        self._problems: dict[int, BaseException] = {}
+        self._stopped = False
+
+    def help(self) -> None:
+        """What a thread of its own does."""
+        _guard.limit_this_thread()
+        self.run()
+
+    def run(self) -> None:
+        """Take items and hand in their results until there are no more."""
+        while (place := self._next()) is not None:
+            try:
+                self._hand_in(place, self._function(self._items[place]))
+            except BaseException as problem:  # raised again by `result`, in the caller
+                self._problems[place] = problem
+                self.stop()
+
+    def stop(self) -> None:
+        """Let nobody take one more item."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def result(self) -> Result:
+        """All results combined, or the problem of the first item that had one."""
+        if self._problems:
+            problems, self._problems = self._problems, {}
+            raise problems[min(problems)]
+        return self._total[0]
+
+    def _next(self) -> int | None:
+        with self._changed:
+            while self._taken - self._combined > self._waiting and not self._stopped:
+                self._changed.wait()
+            if self._stopped or self._taken == len(self._items):
+                return None
+            self._taken += 1
+            return self._taken - 1
+
+    def _hand_in(self, place: int, part: Result) -> None:
+        """Keep a result, and combine those whose turn it is unless another thread does so already."""
+        with self._changed:
+            self._parts[place] = part
+            if self._someone_combines:
+                return
+            self._someone_combines = True
+        while True:
+            with self._changed:
+                if self._combined not in self._parts:
+                    self._someone_combines = False
+                    return
+                part = self._parts.pop(self._combined)
+            self._total = [self._combine(self._total[0], part)] if self._total else [part]
+            with self._changed:
+                self._combined += 1
+                self._changed.notify_all()

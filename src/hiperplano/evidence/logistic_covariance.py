@@ -18,7 +18,8 @@ from hiperplano.evidence.logistic import scaled_covariance, table
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import LogisticSolution, sample_of
+from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.solvers.likelihood.sample import sample_of
 
 _AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")

@@ -24,6 +24,17 @@ class Softmax(NamedTuple):
         p[np.arange(len(y)), y.astype(np.intp)] -= 1.0
         return np.asarray(p)
 
+    def value_and_slope(self, y: Array, score: Array) -> tuple[Array, Array]:
+        """Both from one exponential for each class."""
+        at = np.arange(len(y)), y.astype(np.intp)
+        p = score - score.max(axis=1, keepdims=True)
+        own = p[at]
+        np.exp(p, out=p)
+        total = p.sum(axis=1)
+        p /= total[:, None]
+        p[at] -= 1.0
+        return np.asarray(np.log(total) - own), p
+
     def curvature(self, y: Array, score: Array) -> Array:
         """Of shape (n, classes, classes): diag(p) − p·pᵀ, off-diagonal blocks included."""
         p = softmax(score, axis=1)

@@ -23,7 +23,8 @@ from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, us
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.growth import growing_columns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, sample_of, ways_out
+from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, ways_out
+from hiperplano.solvers.likelihood.sample import sample_of
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 from hiperplano.solvers.statistics import NonFiniteRows

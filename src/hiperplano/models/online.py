@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import flag, number, whole
-from hiperplano.data.threads import ordered_map, worker_count
+from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from hiperplano.models.base import LinearModel, representable, users_level
@@ -199,7 +200,7 @@ class OnlineModel(LinearModel):
 
             return train(lesson, control, report if self.verbose else None)
 
-        records = list(ordered_map(take, lessons, min(self._workers(), len(lessons))))
+        records = ordered_reduce(lambda lesson: [take(lesson)], lessons, add, self._workers())
         if any(record.ended == "overflow" for record in records):
             self._refuse_overflow(design, max(len(record.mistakes) for record in records))
         self._store(design, lessons, records, control)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.solvers.spread import column_spread
 
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again
+_NEAR = 10.0  # standard deviations of a mean
+_NOTHING = 1e-12  # share of the squares of a column
 _FAR = 1e3  # a mean of so many standard deviations costs digits when rows are not centred
 
 
@@ -36,17 +39,10 @@ class Coordinates:
     centring: bool
 
     @classmethod
-    def of(cls, design: Design, rows: Array | slice, level: bool) -> Coordinates:
+    def of(cls, design: Design, sample: Design, level: bool) -> Coordinates:
         """From some rows of a design, and from all of them for columns that these do not show well."""
-        sample = design.take(rows)
-        weight = np.ones(sample.shape[0]) if design.weight is None else design.weight[rows]
-        share = weight / weight.sum() if weight.any() else np.full(len(weight), 1.0 / len(weight))
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = np.asarray(sample.T @ share, dtype=np.float64)
-            if isinstance(sample, np.ndarray):
-                spread = np.sqrt(np.square(sample - mean).T @ share)
-            else:
-                spread = np.sqrt(np.maximum(sample.multiply(sample).T @ share - mean**2, 0.0))
+            mean, spread = _moments(sample)
         # Nothing seen in a sample, squares beyond the range of floats, or a difference of nearly equal squares.
         doubtful = np.flatnonzero(~((spread > _RESOLVED * np.abs(mean)) & np.isfinite(spread)))
         if len(doubtful):
@@ -54,7 +50,7 @@ class Coordinates:
             mean[doubtful], spread[doubtful] = exact.mean, exact.length / np.sqrt(exact.total)
         if not level:
             return cls(np.zeros_like(mean), _inverse(np.hypot(mean, spread)), level, centring=False)
-        far = bool((np.abs(mean) > _FAR * spread)[spread > 0].any()) and isinstance(sample, np.ndarray)
+        far = bool((np.abs(mean) > _FAR * spread)[spread > 0].any()) and isinstance(design.x, np.ndarray)
         return cls(mean, _inverse(spread), level, centring=far)
 
     @property
@@ -90,7 +86,9 @@ class Coordinates:
 
     def rows(self, block: Block) -> Array:
         """[1, (x − shift)·scale] of a block, as a fresh array."""
-        out = self.unscaled_rows(block)
+        out = np.empty((len(block), self.size))
+        out[:, : self.level] = 1.0
+        np.subtract(block.dense(), self.shift, out=out[:, self.level :])
         out[:, self.level :] *= self.scale
         return out
 
@@ -99,31 +97,63 @@ class Coordinates:
         """Whether squares of columns in the units of the data are far from the ends of floats."""
         return bool((self.scale > 1e-60).all() and (self.scale < 1e60).all())
 
-    def unscaled_rows(self, block: Block) -> Array:
-        """[1, x − shift] of a block, as a fresh array; `scaled` brings a matrix of their products to `rows`."""
-        out = np.empty((len(block), self.size))
-        out[:, : self.level] = 1.0
-        np.subtract(block.dense(), self.shift, out=out[:, self.level :])
+    @property
+    def near_origin(self) -> bool:
+        """Whether products of rows may be centred after they were summed, at the price of two digits at most."""
+        return bool((np.abs(self.shift) * self.scale).max(initial=0.0) <= _NEAR)
+
+    def products(self, total: float, sums: Array, products: Array, origin: Array) -> Array:
+        """Σ w·v·vᵀ for v = [1, (x − shift)·scale], from Σ w, Σ w·u and Σ w·u·uᵀ for u = x − shift + origin."""
+        first = int(self.level)
+        centred_sums = sums - total * origin
+        out = np.empty((self.size, self.size))
+        if self.level:
+            out[0, 0] = total
+            out[0, 1:] = out[1:, 0] = centred_sums * self.scale
+        inner = out[first:, first:]
+        np.subtract(products, origin[:, None] * sums, out=inner)
+        inner -= centred_sums[:, None] * origin
+        constant = inner.diagonal() <= _NOTHING * products.diagonal()  # what is left of such a column is rounding
+        inner *= self.scale[:, None]
+        inner *= self.scale
+        if constant.any():
+            inner[constant], inner[:, constant] = 0.0, 0.0
         return out
 
-    def scaled(self, products: Array) -> Array:
-        """Σ w·v·vᵀ for v = [1, (x − shift)·scale], from that of v = [1, x − shift]."""
-        unit = np.concatenate([np.ones(int(self.level)), self.scale])
-        return np.asarray(products * unit[:, None] * unit)
-
-    def scores(self, block: Block, theta: Array) -> tuple[Array, Array]:
-        """The scores of a block's rows, of shape (m, scores), and the rows that `gradient` wants."""
+    def scorer(self, theta: Array) -> Callable[[Block], tuple[Array, Array]]:
+        """A function that gives the scores of a block's rows, of shape (m, scores), and the rows `gradient` wants."""
         coef, intercept = self.coefficients(theta)
-        if self.centring:
-            rows = np.subtract(block.dense(), self.shift, dtype=np.float64)
-            return rows @ coef.T + theta[:, 0], rows
-        return block.x @ coef.T + intercept, block.x
+        weights, level = np.ascontiguousarray(coef.T), theta[:, 0] if self.centring else intercept
+
+        def scores(block: Block) -> tuple[Array, Array]:
+            rows = np.subtract(block.dense(), self.shift, dtype=np.float64) if self.centring else block.x
+            score = rows @ weights
+            score += level
+            return score, rows
+
+        return scores
 
     def gradient(self, sums: Array, totals: Array) -> Array:
         """From Σ slope·x, of shape (d, scores), and Σ slope, to the gradient in scaled coordinates."""
         inner = sums.T if self.centring else sums.T - np.outer(totals, self.shift)
         inner = inner * self.scale
         return np.column_stack([totals, inner]) if self.level else inner
+
+
+def _moments(sample: Design) -> tuple[Array, Array]:
+    """Means and standard deviations of columns."""
+    weight = sample.weight if sample.weight is not None and sample.weight.any() else np.ones(sample.n_rows)
+    share = weight / weight.sum()
+    (mean,) = sample.fold(lambda block: (share[block.rows] @ block.x,))
+    mean = np.asarray(mean, dtype=np.float64)
+
+    def squares(block: Block) -> Sums:
+        if isinstance(block.x, np.ndarray):
+            return (share[block.rows] @ np.square(block.x - mean),)
+        return (share[block.rows] @ block.x.multiply(block.x) - share[block.rows].sum() * mean**2,)
+
+    (square,) = sample.fold(squares)
+    return mean, np.sqrt(np.maximum(square, 0.0))
 
 
 def _inverse(spread: Array) -> Array:

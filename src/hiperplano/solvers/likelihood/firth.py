@@ -136,7 +136,7 @@ def fit_firth(
 ) -> FirthSolution:
     """Maximise Firth's likelihood for a target of −1 and +1."""
     with one_blas_thread():
-        coordinates = Coordinates.of(design, slice(None), fit_intercept)
+        coordinates = Coordinates.of(design, design, fit_intercept)
         problem = FirthLikelihood(design, coordinates)
         first = np.zeros(coordinates.size) if start is None else coordinates.parameters(*start)[0]
         theta, end, steps, converged = problem.maximise(problem.point(first), None, tol, max_iter)

@@ -66,7 +66,7 @@ def furthest_margin(problem: Likelihood, theta: Array) -> float:
 
 def _margins(problem: Likelihood, block: Block, theta: Array) -> Array:
     """By how much a row's own score exceeds the others, of shape (m, scores); infinite where there is no other."""
-    score = problem.coordinates.scores(block, theta)[0]
+    score = problem.coordinates.scorer(theta)(block)[0]
     if problem.n_scores == 1:
         out = np.asarray(block.y * score)
     else:

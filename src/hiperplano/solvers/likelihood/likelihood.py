@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import softmax, xlogy
 
@@ -52,33 +54,38 @@ class Likelihood:
     def shape(self) -> tuple[int, int]:
         return self.n_scores, self.coordinates.size
 
+    @cached_property
     def class_shares(self) -> Array:
         """Shares of the classes by weight; for one score that of +1."""
-        weight = np.ones(self.design.n_rows) if self.design.weight is None else self.design.weight
-        y = self.design.y[:, 0]
+        y, weight = self.design.y[:, 0], self.design.weight
         if self.n_scores == 1:
-            return np.atleast_1d(weight @ (y > 0) / self.total)
+            positive = y > 0
+            return np.atleast_1d((np.count_nonzero(positive) if weight is None else weight @ positive) / self.total)
         return np.bincount(y.astype(np.intp), weights=weight, minlength=self.n_scores) / self.total
 
     def prior(self) -> Array:
         """Parameters that predict the shares of the classes, whatever the row."""
         theta = np.zeros(self.shape)
         if self.coordinates.level:
-            share = np.clip(self.class_shares(), 1e-12, 1 - 1e-12)
+            share = np.clip(self.class_shares, 1e-12, 1 - 1e-12)
             level = np.log(share / (1 - share)) if self.n_scores == 1 else np.log(share)
             theta[:, 0] = level if self.n_scores == 1 else level - level.mean()
         return theta
+
+    def at_prior(self, theta: Array) -> bool:
+        """Whether these are the parameters of two classes' shares."""
+        return self.n_scores == 1 and self.coordinates.level and np.array_equal(theta, self.prior())
 
     def prior_loss(self) -> float:
         """Mean loss of the best constant, or of even chances if there is no intercept."""
         if not self.coordinates.level:
             return float(np.log(max(2, self.n_scores)))
-        share = self.class_shares()
+        share = self.class_shares
         return -float(np.sum(xlogy(share, share) + (xlogy(1 - share, 1 - share) if self.n_scores == 1 else 0.0)))
 
     def diagonal_metric(self) -> Metric:
         """One over the curvature at the prior, if columns at unit spread were uncorrelated."""
-        share = self.class_shares() if self.coordinates.level else np.full(self.n_scores, 1.0 / max(2, self.n_scores))
+        share = self.class_shares if self.coordinates.level else np.full(self.n_scores, 1.0 / max(2, self.n_scores))
         plain = diagonal(np.maximum(share * (1 - share), 1e-6)[:, None] + self._weights)
         # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
         return (lambda vector: self.balanced(plain(self.balanced(vector)))) if self.n_scores > 1 else plain
@@ -96,15 +103,17 @@ class Likelihood:
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
+        scores = self.coordinates.scorer(theta)
 
         def statistic(block: Block) -> Sums:
-            score, rows = self.coordinates.scores(block, theta)
+            score, rows = scores(block)
             y, score = self._shaped(block, score)
-            value, slope = self.loss.value(y, score), self.loss.slope(y, score).reshape(len(block), -1)
+            value, slope = self.loss.value_and_slope(y, score)
+            slope = slope.reshape(len(block), -1)
             if block.weight is not None:
-                value = value * block.weight
+                value *= block.weight
                 slope *= block.weight[:, None]
-            return np.atleast_1d(value.sum()), np.asarray((slope.T @ rows).T), slope.sum(axis=0)
+            return np.atleast_1d(value.sum()), np.asarray((slope.T @ rows).T), np.ones(len(block)) @ slope
 
         self.passes += 1
         value, sums, totals = self.design.fold(statistic)
@@ -113,9 +122,10 @@ class Likelihood:
 
     def movement(self, before: Array, after: Array) -> float:
         """The largest change of a score, over rows that count."""
+        earlier, later = self.coordinates.scorer(before), self.coordinates.scorer(after)
 
         def statistic(block: Block) -> Sums:
-            change = np.abs(self.coordinates.scores(block, after)[0] - self.coordinates.scores(block, before)[0])
+            change = np.abs(later(block)[0] - earlier(block)[0])
             if block.weight is not None:
                 change[block.weight == 0] = 0.0
             return (np.atleast_1d(change.max(initial=0.0)),)
@@ -147,19 +157,28 @@ class Likelihood:
         return sums
 
     def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
-        """Sums over the rows; units of columns are seen to afterwards, which saves a walk over every block."""
+        """Sums over the rows; shift and scale of columns are seen to afterwards, which saves walks over every block."""
+        coordinates, scores = self.coordinates, self.coordinates.scorer(theta)
+        shift, zero = coordinates.shift, np.zeros_like(coordinates.shift)
+        origin = shift if coordinates.near_origin else zero
 
         def statistic(block: Block) -> Sums:
-            score = self.coordinates.scores(block, theta)[0][:, 0]
-            y, weight = block.y[:, 0], 1.0 if block.weight is None else block.weight
-            rows = self.coordinates.unscaled_rows(block)
-            gradient = (self.loss.slope(y, score) * weight) @ rows
-            rows *= np.sqrt(self.loss.curvature(y, score) * weight)[:, None]
-            return np.atleast_1d(np.sum(self.loss.value(y, score) * weight)), gradient, rows.T @ rows
+            score = scores(block)[0][:, 0]
+            y, x = block.y[:, 0], block.dense() if origin is shift else np.subtract(block.dense(), shift)
+            value, slope = self.loss.value_and_slope(y, score)
+            curvature = self.loss.curvature(y, score)
+            if block.weight is not None:
+                value *= block.weight
+                slope *= block.weight
+                curvature *= block.weight
+            rows = x * np.sqrt(curvature)[:, None]
+            totals = np.array([value.sum(), slope.sum(), curvature.sum()])
+            return totals, slope @ x, curvature @ x, rows.T @ rows
 
-        value, gradient, products = self.design.fold(statistic)
-        gradient[int(self.coordinates.level) :] *= self.coordinates.scale
-        return float(value[0]), gradient[None], self.coordinates.scaled(products)
+        (value, *totals), slopes, curvatures, products = self.design.fold(statistic)
+        gradient = (slopes - totals[0] * origin) * coordinates.scale
+        gradient = np.concatenate([totals[:1], gradient]) if coordinates.level else gradient
+        return float(value), gradient[None], coordinates.products(totals[1], curvatures, products, origin)
 
     def _of_scores(self, theta: Array) -> tuple[float, Array, Array]:
         """Sums over the rows in scaled coordinates."""

@@ -8,10 +8,10 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.losses import Logistic
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import sample_of, sample_rows
 from hiperplano.solvers.likelihood.metric import inverse
 from hiperplano.solvers.likelihood.newton import newton
 from hiperplano.solvers.likelihood.quasi_newton import Look, Metric, State, quasi_newton
+from hiperplano.solvers.likelihood.sample import first_sample
 
 
 class FoldLikelihood:
@@ -31,16 +31,17 @@ class FoldLikelihood:
 
     def evaluate(self, thetas: Array, splits: Array, penalties: Array) -> list[tuple[float, Array]]:
         """Value and gradient of one point, of shape (1, size), for each of some splits, in one pass."""
-        loss = Logistic()
+        loss, scores = Logistic(), self.coordinates.scorer(thetas)
 
         def statistic(block: Block) -> Sums:
-            score, rows = self.coordinates.scores(block, thetas)
+            score, rows = scores(block)
             weight = self.trained[block.rows][:, splits].astype(np.float64)
             if block.weight is not None:
                 weight *= block.weight[:, None]
-            value = np.einsum("ij,ij->j", loss.value(block.y, score), weight)
-            slope = loss.slope(block.y, score) * weight
-            return value, np.asarray((slope.T @ rows).T), np.ones(len(block)) @ slope
+            value, slope = loss.value_and_slope(block.y, score)
+            slope *= weight
+            ones = np.ones(len(block))
+            return np.einsum("ij,ij->j", value, weight), np.asarray((slope.T @ rows).T), ones @ slope
 
         self.passes += 1
         value, sums, slopes = self.design.fold(statistic)
@@ -63,11 +64,9 @@ def fold_coefficients(
         Whether all of them did.
     """
     n_splits = trained.shape[1]
-    rows = sample_rows(design, 1)
-    rows = np.arange(design.n_rows) if rows is None else rows
-    coordinates = Coordinates.of(design, rows, fit_intercept)
+    sample = first_sample(design, 1) or design
+    coordinates = Coordinates.of(design, sample, fit_intercept)
     problem = FoldLikelihood(design, coordinates, trained)
-    sample = sample_of(design, rows)
     coef, intercept = np.empty((len(Cs), n_splits, design.n_columns)), np.empty((len(Cs), n_splits))
     states: list[State] = []
     before = np.zeros((n_splits, coordinates.size))
@@ -76,7 +75,7 @@ def fold_coefficients(
         strengths = 1.0 / (Cs[position] * problem.totals)
         penalty = np.zeros_like(before)
         penalty[:, int(fit_intercept) :] = coordinates.penalty(strengths[:, None])
-        middle = Likelihood(sample, coordinates, 1, float(strengths.mean()), extra=1.0 / len(rows))
+        middle = Likelihood(sample, coordinates, 1, float(strengths.mean()), extra=1.0 / sample.n_rows)
         start = np.mean([state.theta for state in states], axis=0) if states else middle.prior()
         found = newton(middle, start, tol=1e-3, max_steps=20, settled=1e-1)
         if states:  # what was seen of the rows still holds: only the penalty changes

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.likelihood.blocks import Blocks
 from hiperplano.solvers.likelihood.coordinates import Coordinates
@@ -23,22 +23,25 @@ from hiperplano.solvers.likelihood.lookout import Lookout
 from hiperplano.solvers.likelihood.metric import inverse, is_singular
 from hiperplano.solvers.likelihood.newton import Minimum, newton
 from hiperplano.solvers.likelihood.quasi_newton import Metric, State, drive, quasi_newton
+from hiperplano.solvers.likelihood.sample import (
+    FEWEST,
+    MOST_PARAMETERS,
+    first_sample,
+    for_spread,
+    some_rows,
+    telling_sample,
+)
 from hiperplano.solvers.solution import Solution
 from hiperplano.solvers.statistics import NonFiniteRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arranging anything better
-_MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 _PATIENCE = 0.5  # by which each step should shrink the gradient while a better metric is to be had
-_UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond which rows are drawn by it
-_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER, _SAMPLE_CELLS = 4_000, 30, 2**23
-_SPREAD_CELLS = 2**21
 _DEAR = 2e10  # rows × parameters²: beyond it the Hessian of several classes is not made
 _BLOCK_ROWS = 15  # for each column, that blocks of it are measured on
-_SAMPLE_SHARE = 20  # one row of so many
 # Next step of scaled parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
-_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
+_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
 _FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
@@ -118,15 +121,15 @@ def fit_likelihood(
         Whether NaN and infinity may be there, and raise `NonFiniteRows` when they are met.
     """
     with one_blas_thread(), np.errstate(invalid="ignore" if watchful else None, over="ignore" if watchful else None):
-        rows = sample_rows(design, n_scores)
-        coordinates = Coordinates.of(design, _for_spread(design) if rows is None else rows, fit_intercept)
+        sample = first_sample(design, n_scores)
+        coordinates = Coordinates.of(design, for_spread(design) if sample is None else sample, fit_intercept)
         if watchful and not (np.isfinite(coordinates.shift).all() and np.isfinite(coordinates.scale).all()):
             raise NonFiniteRows
         problem = Likelihood(design, coordinates, n_scores, strength, watchful=watchful)
         theta = problem.prior() if start is None else problem.balanced(coordinates.parameters(*start))
         wanted = evidence and n_scores * coordinates.size <= _EVIDENCE
         near = _settled(problem) if wanted else 0.0
-        method, end = _minimise(problem, theta, rows if start is None else None, solver, tol, max_iter, near)
+        method, end = _minimise(problem, theta, sample if start is None else None, solver, tol, max_iter, near)
         wanted = wanted and end.hessian is None
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
@@ -141,7 +144,7 @@ def fit_likelihood(
 
 
 def _minimise(
-    problem: Likelihood, theta: Array, rows: Array | None, solver: str, tol: float, max_iter: int, near: float
+    problem: Likelihood, theta: Array, sample: Design | None, solver: str, tol: float, max_iter: int, near: float
 ) -> tuple[str, Minimum]:
     """The way that the shape of the data calls for, or the one asked for.
 
@@ -149,15 +152,15 @@ def _minimise(
     """
     if solver == "gradient":
         return "gradient with a dynamic rate", Minimum(gradient_descent(problem, theta, tol, max_iter))
-    holdable = theta.size <= _MOST_PARAMETERS and not _is_dear(problem)
+    holdable = theta.size <= MOST_PARAMETERS and not _is_dear(problem)
     if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
         return "Newton", newton(problem, theta, tol, max_iter, _settled(problem) if _is_small(problem) else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
-    if holdable and rows is not None:
-        theta, metric = _from_sample(problem, rows)
-        name = f"L-BFGS in the metric of a sample of {len(rows)} rows"
+    if holdable and sample is not None:
+        theta, metric = _from_sample(problem, sample)
+        name = f"L-BFGS in the metric of a sample of {sample.n_rows} rows"
     state = State(theta, *problem.evaluate(theta))
-    if _is_dear(problem) and problem.coordinates.size <= _MOST_PARAMETERS:
+    if _is_dear(problem) and problem.coordinates.size <= MOST_PARAMETERS:
         blocks = Blocks(problem, _for_blocks(problem), theta)
         end = Minimum(drive(quasi_newton(state, blocks.metric, tol, max_iter), blocks))
         return "L-BFGS in the metric of one Hessian for each class", end
@@ -183,13 +186,6 @@ def _is_small(problem: Likelihood) -> bool:
     return problem.design.n_rows * float(np.prod(problem.shape)) ** 2 <= _SMALL
 
 
-def _for_spread(design: Design) -> slice:
-    """All rows, or so many that they tell the spread of columns well enough for a scale."""
-    if not isinstance(design.x, np.ndarray):  # few rows would show few of the columns
-        return slice(None)
-    return slice(None, None, max(1, design.n_rows * design.n_columns // _SPREAD_CELLS))
-
-
 def _is_dear(problem: Likelihood) -> bool:
     """Whether the whole Hessian of several classes costs more than the gradients that it could save."""
     return problem.n_scores > 1 and problem.design.n_rows * float(np.prod(problem.shape)) ** 2 > _DEAR
@@ -197,11 +193,9 @@ def _is_dear(problem: Likelihood) -> bool:
 
 def _for_blocks(problem: Likelihood) -> Likelihood:
     """The problem on so many rows as show the correlations of the columns."""
-    design = problem.design
-    size = min(design.n_rows, max(_SAMPLE_FEWEST, _BLOCK_ROWS * problem.coordinates.size))
-    rows = np.sort(np.random.default_rng(0).choice(design.n_rows, size, replace=False, shuffle=False))
-    strength = problem.penalty.strength
-    return Likelihood(sample_of(design, rows), problem.coordinates, problem.n_scores, strength, extra=1.0 / size)
+    sample = some_rows(problem.design, max(FEWEST, _BLOCK_ROWS * problem.coordinates.size))
+    strength, size = problem.penalty.strength, sample.n_rows
+    return Likelihood(sample, problem.coordinates, problem.n_scores, strength, extra=1.0 / size)
 
 
 def _settled(problem: Likelihood) -> float:
@@ -219,7 +213,7 @@ def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
     state = end.state
     if end.hessian is not None:
         return is_singular(end.hessian) and growing_columns(problem, state.theta) is not None
-    if state.theta.size <= _MOST_PARAMETERS:
+    if state.theta.size <= MOST_PARAMETERS:
         return furthest_margin(problem, state.theta) > _FAR_OUT and growing_columns(problem, state.theta) is not None
     # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
     start = State(state.theta, state.value, state.gradient)
@@ -232,71 +226,14 @@ def ways_out(n_scores: int) -> str:
     return "Set firth=True, or a finite C." if n_scores == 1 else "Set a finite C."
 
 
-def sample_rows(design: Design, n_scores: int) -> Array | None:
-    """Rows for a first solution, or None where that would not save a pass."""
-    parameters = n_scores * (design.n_columns + 1)
-    size = max(_SAMPLE_FEWEST, _SAMPLE_PER_PARAMETER * parameters, design.n_rows // _SAMPLE_SHARE)
-    size = min(size, max(_SAMPLE_FEWEST, _SAMPLE_CELLS // (design.n_columns + 1)))
-    if parameters > _MOST_PARAMETERS or 3 * size > design.n_rows:
-        return None
-    rng = np.random.default_rng(0)
-    return np.sort(rng.choice(design.n_rows, size, replace=False, shuffle=False))
-
-
-def sample_of(design: Design, rows: Array, weight: Array | None = None) -> Design:
-    """Some rows as a design of their own, with their own weights or those given."""
-    if weight is None and design.weight is not None:
-        weight = design.weight[rows]
-    return type(design)(design.take(rows), design.y[rows], weight)
-
-
-def _telling_rows(problem: Likelihood, rows: Array) -> tuple[Array, Array | None]:
-    """The sample itself, or where some rows weigh much more in the Hessian than others, one that has those.
-
-    Rows far out and rows of rare categories decide the Hessian. So they are drawn by their squared length in scaled
-    coordinates, and weighted by the inverse of their chance.
-    """
-    design = problem.design
-    lengths = _squared_lengths(problem, sample_of(design, rows))
-    if lengths.max() <= _UNEVEN * lengths.mean():
-        return rows, None
-    lengths = _squared_lengths(problem, design)
-    problem.passes += 1
-    if not np.isfinite(lengths.sum()):
-        if problem.watchful:
-            raise NonFiniteRows
-        return rows, None  # finite rows, so far out that their squares are not
-    chance = np.minimum(1.0, len(rows) * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
-    drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
-    weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
-    return drawn, weight / chance[drawn]
-
-
-def _squared_lengths(problem: Likelihood, design: Design) -> Array:
-    """‖(x − shift)·scale‖² of every row."""
-    shift, scale = problem.coordinates.shift, problem.coordinates.scale
-    expanded = problem.coordinates.tame and not problem.coordinates.centring
-
-    def lengths(block: Block) -> Array:
-        if isinstance(block.x, np.ndarray) and not expanded:
-            return np.asarray(np.square((block.x - shift) * scale).sum(axis=1))
-        # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense, or a copy of them more
-        squares = np.square(block.x) if isinstance(block.x, np.ndarray) else block.x.multiply(block.x)
-        inner = squares @ scale**2 - 2.0 * (block.x @ (shift * scale**2)) + np.sum(np.square(shift * scale))
-        return np.asarray(np.maximum(inner, 0.0))
-
-    return design.map_rows(lengths, np.empty(design.n_rows))
-
-
-def _from_sample(problem: Likelihood, rows: Array) -> tuple[Array, Metric]:
+def _from_sample(problem: Likelihood, sample: Design) -> tuple[Array, Metric]:
     """The solution of a sample, and its inverse Hessian."""
-    design = problem.design
-    rows, weight = _telling_rows(problem, rows)
-    sample = sample_of(design, rows, weight)
+    sample = telling_sample(problem, sample)
     # The ridge keeps coefficients finite of columns that the sample hardly shows.
-    part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra=1.0 / len(rows))
-    found = newton(part, problem.prior(), tol=1e-4, max_steps=20, settled=1e-2)
-    problem.passes += part.passes * len(rows) / design.n_rows
+    extra = 1.0 / sample.n_rows
+    part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra)
+    found = newton(part, part.prior(), tol=1e-3, max_steps=20, settled=5e-2)
+    problem.passes += part.passes * sample.n_rows / problem.design.n_rows
     return found.state.theta, inverse(found.hessian)
 
 

@@ -17,6 +17,7 @@ _TRIES = 8  # lengths of a step to try before damping it
 _GAIN = 1e-13  # a promise of less than this share of the value is rounding, and
 _NOTHING = 1e-20  # of less than this no concern of standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
+_EXPLAINED = 0.9  # classes told apart better than that are no two Gaussians
 _VISIBLE = 1e-3  # a smaller step is rounding, not growth
 
 
@@ -31,12 +32,16 @@ class Minimum(NamedTuple):
 def newton(problem: Likelihood, theta: Array, tol: float, max_steps: int, settled: float) -> Minimum:
     """Minimise until the gradient is below `tol` and the next step would move no parameter by more than `settled`.
 
-    That step is then taken too, unseen: it makes the error of the parameters the square of what it was.
+    That step is then taken too, unseen: it makes the error of the parameters the square of what it was. The Hessian
+    of a point from which all parameters stand still is that of the end.
     """
     hessian: Array = np.empty(0)
+    still = False
 
     def look(point: Array) -> tuple[float, Array]:
         nonlocal hessian
+        if still:
+            return problem.evaluate(point)
         value, gradient, hessian = problem.evaluate_with_hessian(point)
         return value, gradient
 
@@ -58,6 +63,8 @@ def newton(problem: Likelihood, theta: Array, tol: float, max_steps: int, settle
         running = even and sizes[-1] > _VISIBLE and problem.penalty.strength == 0
         if running or state.steps >= max_steps:
             return Minimum(state, here, unbounded=running)
+        if state.steps == 0 and problem.at_prior(theta):
+            direction = _to_discriminant(problem, state.gradient, direction)
         found = drive(search(state, direction, _TRIES), look)
         if found is None and gain > _GAIN:
             found = _damped_step(state, here, look)
@@ -65,6 +72,20 @@ def newton(problem: Likelihood, theta: Array, tol: float, max_steps: int, settle
             state.stalled = True
             return Minimum(state, here)
         state = found
+
+
+def _to_discriminant(problem: Likelihood, gradient: Array, direction: Array) -> Array:
+    """Newton's first step, from the prior, turned into that to the linear discriminant, which is closer to the end.
+
+    At the prior the Hessian is that of least squares with p(1 − p) for a factor, so the step solves least squares,
+    gradientᵀ·step is its R², and 1/(1 − R²) takes the covariance of all rows to that within the classes. What Gaussian
+    classes have for a level follows.
+    """
+    share = float(problem.class_shares[0])
+    explained = min(-float(np.vdot(gradient, direction)), _EXPLAINED)
+    direction = direction / (1.0 - explained)
+    direction[0, 0] -= (0.5 - share) * explained / (share * (1.0 - share) * (1.0 - explained))
+    return direction
 
 
 def _damped_step(state: State, hessian: Array, look: Callable[[Array], tuple[float, Array]]) -> State | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_map, worker_count
+from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.solvers.least_squares.normal import inverse_root
 
 _RIDGES = (0.0, 1e-14, 1e-11, 1e-8)  # tried in turn where rounding makes a matrix indefinite
@@ -95,8 +95,8 @@ class Rows(Curvature):
 
     def _sum(self, function: Callable[[Any, Array], Array]) -> Array:
         """Over blocks, in threads, added in their order."""
-        parts = ordered_map(lambda block: function(*block), self.blocks, worker_count())
-        return np.asarray(reduce(np.add, parts), dtype=np.float64)
+        total = ordered_reduce(lambda block: function(*block), self.blocks, np.add, worker_count())
+        return np.asarray(total, dtype=np.float64)
 
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> Array:
         free = sum(int(np.count_nonzero(weight)) for _, weight in self.blocks)
