@@ -123,11 +123,12 @@ class Coordinates:
     def scorer(self, theta: Array) -> Callable[[Block], tuple[Array, Array]]:
         """A function that gives the scores of a block's rows, of shape (m, scores), and the rows `gradient` wants."""
         coef, intercept = self.coefficients(theta)
-        weights, level = np.ascontiguousarray(coef.T), theta[:, 0] if self.centring else intercept
+        weights, level = np.ascontiguousarray(coef), theta[:, 0] if self.centring else intercept
 
         def scores(block: Block) -> tuple[Array, Array]:
             rows = np.subtract(block.dense(), self.shift, dtype=np.float64) if self.centring else block.x
-            score = rows @ weights
+            # The scores of one class stand together in memory: what follows goes along rows, of which there are more.
+            score = (weights @ rows.T).T
             score += level
             return score, rows
 

@@ -24,7 +24,8 @@ class FoldLikelihood:
     """
 
     def __init__(self, design: Design, coordinates: Coordinates, trained: Array) -> None:
-        self.design, self.coordinates, self.trained = design, coordinates, trained
+        self.design, self.coordinates = design, coordinates
+        self.trained = np.ascontiguousarray(trained.T, dtype=np.min_scalar_type(int(trained.max())))
         weight = np.ones(design.n_rows) if design.weight is None else design.weight
         self.totals = weight @ trained
         self.passes = 0
@@ -35,7 +36,7 @@ class FoldLikelihood:
 
         def statistic(block: Block) -> Sums:
             score, rows = scores(block)
-            weight = self.trained[block.rows][:, splits].astype(np.float64)
+            weight = self.trained[splits, block.rows].T.astype(np.float64)
             if block.weight is not None:
                 weight *= block.weight[:, None]
             value, slope = loss.value_and_slope(block.y, score)
@@ -69,24 +70,29 @@ def fold_coefficients(
     problem = FoldLikelihood(design, coordinates, trained)
     coef, intercept = np.empty((len(Cs), n_splits, design.n_columns)), np.empty((len(Cs), n_splits))
     states: list[State] = []
+    ahead = Likelihood(sample, coordinates, 1, 0.0).prior()  # the sample's solution, which shows where all go next
     before = np.zeros((n_splits, coordinates.size))
     converged = True
     for position in np.argsort(Cs):
         strengths = 1.0 / (Cs[position] * problem.totals)
         penalty = np.zeros_like(before)
         penalty[:, int(fit_intercept) :] = coordinates.penalty(strengths[:, None])
-        middle = Likelihood(sample, coordinates, 1, float(strengths.mean()), extra=1.0 / sample.n_rows)
-        start = np.mean([state.theta for state in states], axis=0) if states else middle.prior()
-        found = newton(middle, start, tol=1e-3, max_steps=20, settled=1e-1)
-        if states:  # what was seen of the rows still holds: only the penalty changes
-            states = [_repenalised(*each) for each in zip(states, before, penalty, strict=True)]
-        else:
-            thetas = np.repeat(found.state.theta, n_splits, axis=0)
-            seen = problem.evaluate(thetas, np.arange(n_splits), penalty)
-            states = [State(theta[None], *each) for theta, each in zip(thetas, seen, strict=True)]
-        states, before = _together(problem, states, penalty, inverse(found.hessian), tol, max_iter), penalty
+        # What was seen of the rows still holds: only the penalty changes.
+        states = [_repenalised(*each) for each in zip(states, before, penalty, strict=True)] if states else []
+        if not states or max(state.largest for state in states) > tol:
+            middle = Likelihood(sample, coordinates, 1, float(strengths.mean()), extra=1.0 / sample.n_rows)
+            found = newton(middle, ahead, tol=1e-4, max_steps=20, settled=1e-2)
+            moved, ahead = found.state.theta - ahead, found.state.theta
+            thetas = [state.theta + moved for state in states] if states else [ahead] * n_splits
+            seen = problem.evaluate(np.concatenate(thetas), np.arange(n_splits), penalty)
+            states = [State(theta, *each) for theta, each in zip(thetas, seen, strict=True)]
+            metric = inverse(found.hessian)
+            states = _together(problem, states, penalty, metric, tol, max_iter)
+        before = penalty
         converged &= all(state.largest <= tol for state in states)
-        coef[position], intercept[position] = coordinates.coefficients(np.concatenate([s.theta for s in states]))
+        # One step more, unseen: it takes most of what is left, so that penalties which hardly matter still differ.
+        thetas = [state.theta - metric(state.gradient) for state in states]
+        coef[position], intercept[position] = coordinates.coefficients(np.concatenate(thetas))
     return coef, intercept, converged
 
 

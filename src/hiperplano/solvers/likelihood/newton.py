@@ -15,7 +15,7 @@ from hiperplano.solvers.likelihood.quasi_newton import State, drive, search
 _RUNNING = 3  # steps that no longer shrink, at a gradient that is small: the minimum is at infinity
 _TRIES = 8  # lengths of a step to try before damping it
 _GAIN = 1e-13  # a promise of less than this share of the value is rounding, and
-_NOTHING = 1e-20  # of less than this no concern of standard errors either
+_NOTHING = 1e-24  # of less than this no concern of standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
 _EXPLAINED = 0.9  # classes told apart better than that are no two Gaussians
 _VISIBLE = 1e-3  # a smaller step is rounding, not growth
