@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hiperplano.evidence.odds import OddsSummary
     from hiperplano.evidence.separability import separability
     from hiperplano.evidence.summary import Summary
+    from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
         information_value,
@@ -95,6 +96,7 @@ _HOME = {
     "Step": "models.replay",
     "Summary": "evidence.summary",
     "ambiguous": "decision.votes",
+    "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
     "bayes_error": "decision.bayes",
     "binary_costs": "metrics.costs",
@@ -165,6 +167,7 @@ __all__ = [
     "Step",
     "Summary",
     "ambiguous",
+    "auc_interval",
     "bayes_decision",
     "bayes_error",
     "binary_costs",

@@ -102,3 +102,42 @@ def test_refusals():
         diagnose(LinearRegression().fit(X, np.column_stack([y, y])), X, np.column_stack([y, y]))
     with pytest.raises(NotAvailable, match="degrees of freedom"):
         diagnose(LinearRegression().fit(X[:6], y[:6]), X[:6], y[:6])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.01, 5.0, 1e4])
+def test_ridge_without_a_row_equals_a_refit(alpha, fit_intercept, weighted):
+    """Hat matrices written out, and every row left out in turn."""
+    rng = np.random.default_rng(3)
+    n, d = 25, 4
+    X = rng.normal(size=(n, d)) * [1.0, 10.0, 0.1, 3.0] + 2.0
+    y = X @ [1.0, -0.2, 4.0, 0.0] + rng.normal(size=n) + 1.0
+    weight = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+
+    def hat(rows, w):
+        """Predictions at all rows from the targets of some."""
+        at, here = (np.column_stack([np.ones(len(each)), each])[:, 1 - fit_intercept :] for each in (X, X[rows]))
+        penalty = alpha * np.diag(np.arange(d + fit_intercept) >= fit_intercept)
+        return at @ np.linalg.solve(here.T @ (w[rows, None] * here) + penalty, here.T * w[rows])
+
+    model = Ridge(alpha, fit_intercept=fit_intercept).fit(X, y, weight if weighted else None)
+    found = diagnose(model, X, y, sample_weight=weight if weighted else None)
+    everything = np.arange(n)
+    whole = hat(everything, weight)
+    root, residual = np.sqrt(weight), y - whole @ y
+    variance = np.sum(weight * residual**2) / (n - np.trace(whole))
+    left = root[:, None] * (np.eye(n) - whole) / root  # of targets with equal variances
+    np.testing.assert_allclose(
+        found.standardised, root * residual / np.sqrt(variance * np.square(left).sum(axis=1)), rtol=1e-9
+    )
+    for i in range(n):
+        others = everything != i
+        part = hat(others, weight)
+        without = y - part @ y[others]
+        df = n - 1 - np.trace(part[others])
+        sigma = np.sqrt(np.sum(weight[others] * without[others] ** 2) / df)
+        spread = 1.0 / weight[i] + np.sum(part[i] ** 2 / weight[others])
+        np.testing.assert_allclose(found.studentised[i], without[i] / (sigma * np.sqrt(spread)), rtol=1e-8)
+        moved = weight @ np.square(whole @ y - part @ y[others])
+        np.testing.assert_allclose(found.cooks[i], moved / (np.trace(whole) * variance), rtol=1e-8)

@@ -378,3 +378,36 @@ def test_numbers_whose_squares_do_not_exist(power, make):
         found = separability(rows, y)
         assert isinstance(found, answer)
         assert found.verify(rows, y)
+
+
+def _huge(kind):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(600, 4))
+    if kind == "separable":
+        return X, (X[:, 0] > 0).astype(int)
+    if kind == "of one sign":
+        return -np.abs(X), rng.integers(0, 2, 600)
+    if kind == "at both ends":
+        return np.sign(X), rng.integers(0, 2, 600)
+    X[:, 0] = np.arange(600) % 3 == 0
+    return X, ((X[:, 0] > 0) | (rng.random(600) < 0.5)).astype(int)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["separable", "of one sign", "at both ends", "separable in part"])
+@pytest.mark.parametrize("size", [1e300, 1e307, 1.7e308])
+def test_numbers_at_the_end_of_floats(size, kind, fit_intercept, sparse):
+    """Sums over rows are beyond it, and nothing may warn of that: the answer is that of ordinary numbers."""
+    X, y = _huge(kind)
+    expected = type(separability(X, y, fit_intercept))
+    X = csr_array(X * size) if sparse else X * size
+    found = separability(X, y, fit_intercept)
+    assert type(found) is expected
+    assert found.verify(X, y)
+    assert not found.verify(X, 1 - y) or expected is Overlapping
+
+
+def test_coefficients_beyond_floats_are_refused():
+    with pytest.raises(NotAvailable, match=r"spreads by .*e-309 only.*Multiply the column"):
+        separability([[1e-309], [2e-309], [8e-309], [9e-309]], [0, 0, 1, 1])

@@ -74,3 +74,10 @@ def r_glm(name):
     """`glm_mtcars`, `glm_birthwt`, `multinom_birthwt`, `firth_endometrial` or `firth_separated_2d`."""
     found = _read("r_glm.json")[name]
     return RModel(found["columns"], np.array(found["x"], dtype=float), np.array(found["y"]), found)
+
+
+def logistf(name):
+    """`sex2` (with `count` in `said`) or `endometrial`: Firth's estimates and the ends of their profile intervals."""
+    found = _read("logistf.json")[name]
+    data = found if name == "sex2" else _read("r_glm.json")["firth_endometrial"]
+    return RModel(data["columns"], np.array(data["x"], dtype=float), np.array(data["y"]), found)

@@ -9,11 +9,12 @@ from functools import cache
 import numpy as np
 import pandas
 import pytest
+from scipy.special import chdtri
 from sklearn.datasets import load_iris
 
 from hiperplano import LogisticRegression, inference, likelihood_ratio
 from tests.exact_logistic import maximum_likelihood
-from tests.golden import r_glm
+from tests.golden import logistf, r_glm
 
 GLMS = ["glm_mtcars", "glm_birthwt"]
 SOLVERS = ["auto", "newton", "lbfgs"]
@@ -141,3 +142,13 @@ def test_firth(name):
     np.testing.assert_allclose(found.covariance, said["vcov"], rtol=2e-6)
     np.testing.assert_allclose(model.predict_proba(data.x)[:, 1], said["fitted"], rtol=1e-6)
     np.testing.assert_allclose(model.solution_.penalised_loglik, said["penalized_loglik"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["sex2", "endometrial"])
+def test_profile_intervals_of_logistf(name):
+    data = logistf(name)
+    found = LogisticRegression(firth=True).fit(data.x, data.y, data.said.get("count")).summary()
+    for ours, theirs in (("coef", "coef"), ("low", "low"), ("high", "high")):
+        np.testing.assert_allclose(getattr(found, ours), data.said[theirs], rtol=2e-7, atol=2e-8)  # 7 digits recorded
+    if "chi_square" in data.said:
+        np.testing.assert_allclose(chdtri(1, found.p), data.said["chi_square"], atol=0.005)

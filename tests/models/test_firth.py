@@ -71,6 +71,63 @@ def test_the_maximum_and_its_profile(kind):
     assert (found.coef < found.high).all()
 
 
+def many_columns(kind):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 8))
+    if kind == "rare events":
+        X[:, 4:] = rng.random(size=(300, 4)) < 0.03
+        return X, (X @ np.arange(1, 9) / 8 - 3.0 + rng.logistic(size=300) > 0).astype(int)
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def score_of(theta, rows, y):
+    """The derivative of `penalised`."""
+    p = expit(rows @ theta)
+    half = rows * np.sqrt(p * (1 - p))[:, None]
+    leverage = np.einsum("ij,jk,ik->i", half, np.linalg.inv(half.T @ half), half)
+    return rows.T @ (y - p + leverage * (0.5 - p))
+
+
+def test_every_end_of_many_lies_where_the_likelihood_has_dropped():
+    X, y = many_columns("rare events")
+    rows = np.column_stack([np.ones(len(y)), X])
+    found = LogisticRegression(firth=True).fit(X, y).summary()
+    best = penalised(found.coef, rows, y)
+    for j in range(9):
+        others = np.arange(9) != j
+        for end in (found.low[j], found.high[j]):
+
+            def loss(free, j=j, others=others, end=end):
+                theta = np.empty(9)
+                theta[others], theta[j] = free, end
+                return -penalised(theta, rows, y), -score_of(theta, rows, y)[others]
+
+            # Not concave: the best from several starts.
+            starts = [scale * found.coef[others] for scale in (0.3, 1.0, 1.7)]
+            drop = best + min(minimize(loss, start, jac=True, options={"gtol": 1e-8}).fun for start in starts)
+            np.testing.assert_allclose(drop, 0.5 * chdtri(1, 0.05), rtol=1e-8)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("rare events", 20), ("separated", 100)])
+def test_intervals_take_few_looks_at_the_rows(kind, most):
+    X, y = many_columns(kind)
+    model = LogisticRegression(firth=True).fit(X, y)
+    before = model.solution_.problem.passes
+    model.summary()
+    assert model.solution_.problem.passes - before < 9 * 3 * most  # coefficients, searches, passes
+
+
+def test_the_whole_curvature():
+    """Information and bend together are the derivative of the score."""
+    X, y = small_sample(2)
+    problem = LogisticRegression(firth=True).fit(X, y, np.linspace(0.5, 2.0, len(y))).solution_.problem
+    theta = np.array([0.3, -0.7, 0.5])
+    here = problem.look(theta)
+    sides = [[problem.look(theta + sign * 1e-5 * unit).score for sign in (1, -1)] for unit in np.eye(3)]
+    expected = [(low - high) / 2e-5 for high, low in sides]
+    np.testing.assert_allclose(here.information + problem.bend(theta, here), expected, rtol=1e-7)
+
+
 def test_narrower_levels_lie_inside():
     X, y = small_sample()
     model = LogisticRegression(firth=True).fit(X, y)

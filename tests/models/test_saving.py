@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import zipfile
 
@@ -12,8 +13,8 @@ from sklearn.linear_model import LinearRegression as PlainRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from hiperplano import LinearRegression, LogisticRegression, load, save
-from hiperplano.errors import InvalidFile
+from hiperplano import LinearRegression, LogisticRegression, inference, load, save
+from hiperplano.errors import InvalidFile, NotAvailable
 from hiperplano.models import saving
 from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
@@ -59,6 +60,48 @@ def test_a_model_with_labels_of_text_and_named_columns_comes_back(tmp_path):
     assert list(back.feature_names_in_) == ["a", "b", "c"]
     assert str(back.summary()) == str(model.summary())
     assert (back.predict(table) == model.predict(table)).all()
+
+
+def holding(content, size):
+    """Arrays of as many numbers among the parts of a model's file."""
+    with zipfile.ZipFile(content) as archive:
+        parts = [np.load(archive.open(name)) for name in archive.namelist() if name.endswith(".npy")]
+    return [part.shape for part in parts if part.size >= size]
+
+
+def test_no_rows_in_the_file_of_a_firth_model(tmp_path):
+    path = tmp_path / "model.skops"
+    model = LogisticRegression(firth=True).fit(X, BINARY)
+    save(model, path)
+    assert not holding(path, len(X))
+    assert model.summary().notes  # the model in memory still has them
+    back = load(path)
+    assert back.coef_.tobytes() == model.coef_.tobytes()
+    with pytest.raises(
+        NotAvailable, match=r"level=0.95 need the rows of the fit.*inference\(model, X, y, level=0.95\)"
+    ):
+        back.summary()
+    found, expected = inference(back, X, BINARY), model.summary()
+    for key in ("coef", "se", "p", "low", "high"):
+        np.testing.assert_allclose(getattr(found, key), getattr(expected, key), rtol=1e-7)
+
+
+def test_intervals_asked_for_before_saving_are_in_the_file(tmp_path):
+    path = tmp_path / "model.skops"
+    model = LogisticRegression(firth=True).fit(X, BINARY)
+    expected = model.summary()
+    save(model, path)
+    assert not holding(path, len(X))
+    assert str(load(path).summary()) == str(expected)
+    with pytest.raises(NotAvailable, match=r"level=0.9 need .*\(it knows those at 0.95\)"):
+        load(path).summary(0.9)
+    assert inference(load(path), X, BINARY, level=0.9).level == 0.9
+
+
+def test_copies_of_a_firth_model_in_memory_and_in_pickles():
+    model = LogisticRegression(firth=True).fit(X, BINARY)
+    assert str(copy.deepcopy(model).summary(0.8)) == str(model.summary(0.8))
+    assert pickle.loads(pickle.dumps(model)).solution_.problem is None
 
 
 def test_a_model_learns_on_after_loading(tmp_path):

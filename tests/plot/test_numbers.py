@@ -291,6 +291,20 @@ class TestPath:
         assert display.training[1] == pytest.approx(expected)
         assert display.validation[1] == pytest.approx(mean_squared_error(y[40:], fit.predict(X[40:])))
 
+    @pytest.mark.parametrize("parameters", [{}, {"fit_intercept": False}, {"positive": True}], ids=str)
+    @pytest.mark.parametrize("rows", [60, 3])
+    def test_ridge_is_factored_once_for_all_penalties(self, parameters, rows, monkeypatch):
+        fits, fit = [], Ridge.fit
+        monkeypatch.setattr(Ridge, "fit", lambda self, *rest, **more: fits.append(1) or fit(self, *rest, **more))
+        X, y = regression(60)
+        X, y = X[:rows] + 3.0, y[:rows]
+        display = PathDisplay.from_estimator(Ridge(**parameters), X, y, strengths=[0.01, 0.1, 1.0, 10.0])
+        assert len(fits) == (4 if "positive" in parameters else 1)
+        for position, strength in enumerate(display.strengths):
+            other = fit(Ridge(strength * rows, **parameters), X, y)
+            np.testing.assert_allclose(display.coef[position], other.coef_, rtol=1e-9, atol=1e-12)
+            assert display.training[position] == pytest.approx(mean_squared_error(y, other.predict(X)), rel=1e-9)
+
     def test_logistic_folds_bring_their_spread(self):
         X, y = two_groups(0.6)
         model = LogisticRegressionCV(Cs=[0.1, 10.0, 1.0], cv=4).fit(X, y)

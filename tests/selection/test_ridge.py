@@ -1,5 +1,6 @@
 """RidgeCV against brute force and scikit-learn."""
 
+import mpmath
 import numpy as np
 import pytest
 import sklearn.linear_model
@@ -49,6 +50,58 @@ def test_leave_one_out_equals_brute_force(shape, scales, weighted):
     assert model.alpha_ == ALPHAS[best]
     assert model.best_score_ == model.scores_[best]
     np.testing.assert_allclose(model.coef_, Ridge(model.alpha_).fit(X, y, weight).coef_, rtol=1e-10)
+
+
+def exact_leave_one_out(X, y, alphas, weight):
+    """Squared errors of every row, predicted by a fit to all others in 80 digits."""
+    out = np.empty((len(y), len(alphas)))
+    with mpmath.workdps(80):
+        x, y, weight = (mpmath.matrix(each.tolist()) for each in (X, y, weight))
+        columns = range(x.cols)
+        for i in range(x.rows):
+            others = [k for k in range(x.rows) if k != i]
+            total = mpmath.fsum(weight[k] for k in others)
+            mean = [mpmath.fsum(weight[k] * x[k, j] for k in others) / total for j in columns]
+            level = mpmath.fsum(weight[k] * y[k] for k in others) / total
+            rows = mpmath.matrix([[mpmath.sqrt(weight[k]) * (x[k, j] - mean[j]) for j in columns] for k in others])
+            right = mpmath.matrix([mpmath.sqrt(weight[k]) * (y[k] - level) for k in others])
+            here = mpmath.matrix([[x[i, j] - mean[j] for j in columns]])
+            for a, alpha in enumerate(alphas):
+                inner = mpmath.lu_solve(rows * rows.T + mpmath.mpf(alpha) * mpmath.eye(len(others)), right)
+                out[i, a] = float((y[i] - level - (here * rows.T * inner)[0]) ** 2)
+    return out
+
+
+APART = {
+    "two long": np.repeat([1e8, 1e-8], [2, 10]),
+    "one long": np.repeat([1e16, 1.0], [1, 11]),
+    "spread": np.logspace(8, -8, 12),
+}
+
+
+@pytest.mark.parametrize("lengths", APART)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_with_few_rows_and_lengths_far_apart(lengths, weighted):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 12)) * APART[lengths], rng.normal(size=8)
+    weight = rng.uniform(0.1, 3.0, 8) if weighted else np.ones(8)
+    alphas = [1e-18, 1e-16, 1e-12, 1.0, 1e14, 1e18]
+    found = RidgeCV(alphas, store_cv_results=True).fit(X, y, weight if weighted else None)
+    expected = exact_leave_one_out(X, y, alphas, weight)
+    np.testing.assert_allclose(found.cv_results_, expected, rtol=1e-11)
+    np.testing.assert_allclose(found.scores_, -np.average(expected, axis=0, weights=weight), rtol=1e-11)
+
+
+@pytest.mark.parametrize("lengths", APART)
+def test_folds_with_few_rows_and_lengths_far_apart(lengths):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 12)) * APART[lengths], rng.normal(size=8)
+    alphas, cv = [1e-18, 1e-16, 1e-12, 1.0, 1e14, 1e18], KFold(4)
+    expected = [
+        np.mean([Ridge(alpha).fit(X[train], y[train]).score(X[test], y[test]) for train, test in cv.split(X)])
+        for alpha in alphas
+    ]
+    np.testing.assert_allclose(RidgeCV(alphas, cv=cv).fit(X, y).scores_, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

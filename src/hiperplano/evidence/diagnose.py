@@ -31,7 +31,8 @@ class Diagnosis:
     residuals, leverage, standardised, studentised, cooks : ndarray of shape (n,)
         Residuals; diagonal of the hat matrix; residuals over their standard error, with σ from all rows
         (standardised) and from all other rows (studentised); Cook's distances. The last three are NaN for rows
-        with a leverage of 1, and for all rows of an exact fit; a finding says so.
+        with a leverage of 1, and for all rows of an exact fit; a finding says so. For ridge they are those of refits
+        without the row at the same penalty, the bias of the fit left aside.
     durbin_watson : float
     breusch_pagan, breusch_pagan_p : float
         Koenker's version, which does not assume normal errors.
@@ -139,7 +140,12 @@ def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagno
                 f"diagnose: {sample.n} rows leave {df:g} degrees of freedom; residuals say nothing then. Add rows."
             )
         vif, condition = hat.collinearity()
-        scaled = _Scaled.nothing(len(pearson)) if exact else _Scaled.of(pearson, leverage, df, hat.freedom)
+        scaled = _Scaled.nothing(len(pearson))
+        if not exact:
+            shrinkage = design.map_rows(hat.shrinkage, np.empty((design.n_rows, 2)))
+            if design.weight is not None:
+                shrinkage[:, 1] *= np.sqrt(design.weight)
+            scaled = _Scaled.of(pearson, leverage, shrinkage, df, hat.freedom)
         bp = (np.nan, np.nan) if exact else _breusch_pagan(design, pearson)
         dw = np.nan if exact else float(np.sum(np.diff(pearson) ** 2) / (pearson @ pearson))
     names = coefficient_names(model, False)
@@ -163,14 +169,25 @@ class _Scaled(NamedTuple):
         return cls(*np.full((3, n), np.nan))
 
     @classmethod
-    def of(cls, pearson: Array, leverage: Array, df: float, freedom: float) -> _Scaled:
-        variance = float(pearson @ pearson) / df
+    def of(cls, pearson: Array, leverage: Array, shrinkage: Array, df: float, freedom: float) -> _Scaled:
+        """From H's diagonal h, that of H − H², and H·residuals, as a fit without the row would give them.
+
+        A residual has the variance σ²·(1 − 2h + (H²)ᵢᵢ), bias aside. Left out, the row is predicted with an error of
+        t = residual/(1 − h), other residuals change by Hᵢₖ·t, and the fit has (H − H²)ᵢᵢ/(1 − h) fewer degrees of
+        freedom. Without a penalty H² = H and H·residuals = 0, and this is the well-known formula.
+        """
+        lessened, fitted = shrinkage.T
+        squares = leverage - lessened  # of row i of H, added up
+        sum_of_squares = float(pearson @ pearson)
         remaining = np.where(leverage == 1.0, np.nan, 1.0 - leverage)
-        standardised = pearson / np.sqrt(variance * remaining)
-        others = np.maximum((variance * df - pearson**2 / remaining) / (df - 1), 0.0)
+        spread = np.where(lessened > 0, np.maximum(remaining - lessened, remaining**2), remaining)
+        standardised = pearson / np.sqrt(sum_of_squares / df * spread)
+        left_out = pearson / remaining
+        others = sum_of_squares + left_out * (2.0 * fitted - (1.0 - squares) * left_out)
+        variance = np.maximum(others, 0.0) / (df - 1.0 + lessened / remaining)
         with np.errstate(divide="ignore", invalid="ignore"):
-            studentised = np.where(pearson == 0, 0.0 * remaining, pearson / np.sqrt(others * remaining))
-        return cls(standardised, studentised, standardised**2 * leverage / remaining / freedom)
+            studentised = np.where(pearson == 0, 0.0 * remaining, pearson / np.sqrt(variance * spread))
+        return cls(standardised, studentised, left_out**2 * squares / (sum_of_squares / df * freedom))
 
 
 def _breusch_pagan(design: Design, residuals: Array) -> tuple[float, float]:

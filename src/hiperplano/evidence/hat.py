@@ -130,6 +130,20 @@ class Hat:
         leverage = leverage if block.weight is None else leverage * block.weight
         return np.where(np.abs(1.0 - leverage) <= self.blurred, 1.0, leverage)
 
+    def shrinkage(self, block: Block) -> Array:
+        """What a penalty takes from the hat matrix H, for every row: columns H − H², on the diagonal, and H·residuals.
+
+        With A = XᵀWX + alpha, H − H² is alpha·W½·X·A⁻²·Xᵀ·W½ and, as XᵀW·residuals = alpha·coef at the fit,
+        H·residuals is alpha·X·A⁻¹·coef. Without a penalty both are 0.
+        """
+        if not self.alpha:
+            return np.zeros((len(block), 2))
+        turned = self.turned_rows(block)
+        inner = self.factor.scale[:, None] * self.factor.backward(turned)
+        squares = self.alpha * np.square(inner).sum(axis=0)
+        fitted = self.alpha * (self.factor.forward(self.factor.scale * self.coef[0]) @ turned)
+        return np.column_stack([squares if block.weight is None else squares * block.weight, fitted])
+
     def residuals(self, block: Block) -> Array:
         """y − x·coef − intercept, of shape (m, targets)."""
         centre = self.intercept + self.coef @ self.mean

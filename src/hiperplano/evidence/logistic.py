@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
 from hiperplano.evidence.odds import OddsSummary
-from hiperplano.evidence.profile import profile
+from hiperplano.evidence.profile import firth_intervals
 from hiperplano.evidence.summary import coefficient_names, fact
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.firth import FirthSolution
@@ -96,8 +96,8 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
     if solution.strength > 0 or not solution.converged:
         p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
     elif isinstance(solution, FirthSolution) and kind == "classical":
-        ends, tests = profile(solution, level)
-        low, high, p = ends[:, 0][None], ends[:, 1][None], tests[None]
+        ends, tests = firth_intervals(solution, float(level))
+        low, high, p = ends[None, :, 0].copy(), ends[None, :, 1].copy(), tests[None].copy()  # what is kept stays
 
     def shaped(values: Array) -> Array:
         return np.asarray(values[0] if n_scores == 1 else values)

@@ -83,14 +83,14 @@ def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
     """The solution with Firth's likelihood of the rows given, for the profile; they must be those of the fit."""
     problem = FirthLikelihood(design, solution.coordinates)
     theta = problem.point(solution.coordinates.parameters(solution.coef, solution.intercept)[0])
-    largest = float(np.abs(problem.look(theta).score).max()) / problem.likelihood.total
+    largest = float(np.abs(problem.look(theta).score).max()) / problem.total
     if largest > _AWAY:
         raise InvalidData(
             "inference: the model is not at the maximum of Firth's likelihood of these rows (its score is "
             f"{largest:.1e} there), where the profile starts. Pass the rows and weights of the fit, or take cov='HC0', "
             "which needs no profile."
         )
-    return replace(solution, problem=problem, theta=theta)
+    return replace(solution, problem=problem, theta=theta, profiles={})
 
 
 def _squared_gradients(problem: Likelihood, theta: Array) -> Array:

@@ -2,46 +2,175 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from typing import NamedTuple
+
 import numpy as np
+from scipy.linalg import qr
 from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import one_blas_thread
-from hiperplano.solvers.likelihood.firth import FirthSolution
+from hiperplano.data.threads import one_blas_thread, ordered_map, worker_count
+from hiperplano.errors import NotAvailable
+from hiperplano.solvers.likelihood.firth import FARTHEST, Curvature, FirthLikelihood, FirthSolution, Look
+
+_STEPS = 30  # a search that has not settled by then is left to bisection
+_HALVINGS = 20
+_THREADED = 10**5  # numbers
+_SLOW = 0.1  # share of the distance that may be left after a step; beyond, curvature is taken anew
+_NEAR = 1e-5  # in standard errors: the last step from there is right to about its square
+_ASTRAY = 1.0  # gain still to be had from the other coefficients, before which theirs goes first
+_BRANCHES = 3  # how often an end is left for a higher maximum,
+_SHARES = (1.0, 0.3)  # looked for from these shares of the other coefficients,
+_HIGHER = 1e-7  # if it is higher by so much
 
 
-def profile(solution: FirthSolution, level: float) -> tuple[Array, Array]:
-    """For every coefficient (the intercept first) the ends of its interval, and the p-value of its being 0.
+def firth_intervals(solution: FirthSolution, level: float) -> tuple[Array, Array]:
+    """Ends of intervals and p-values of all coefficients, the intercept first; found once for each level."""
+    if level not in solution.profiles:
+        if solution.problem is None:
+            known = ", ".join(f"{one:g}" for one in sorted(solution.profiles))
+            raise NotAvailable(
+                f"The intervals of Firth's likelihood at level={level:g} need the rows of the fit, which a saved model "
+                f"does not keep{f' (it knows those at {known})' if known else ''}. Pass the rows: inference(model, X, "
+                f"y, level={level:g}); or call summary({level:g}) before saving, which is then kept."
+            )
+        directions = solution.coordinates.matrix() @ solution.problem.basis
+        solution.profiles[level] = profile(solution.problem, solution.theta, directions, level)
+    return solution.profiles[level]
+
+
+def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: float) -> tuple[Array, Array]:
+    """For every direction, a coefficient: the ends of its interval, and the p-value of its being 0.
 
     An end is where the maximum of the likelihood over all other coefficients has dropped by half the quantile of χ².
+
+    Parameters
+    ----------
+    theta : ndarray of shape (k,)
+        Where the likelihood is largest.
+    directions : ndarray of shape (coefficients, k)
+        The coefficients are directions·θ.
     """
     drop = 0.5 * float(chdtri(1, 1.0 - level))
     with one_blas_thread():
-        ways = [_Way(solution, fixed) for fixed in solution.coordinates.matrix() @ solution.problem.basis]
-        ends = np.array([[way.end(-1.0, drop), way.end(+1.0, drop)] for way in ways])
-        tests = np.array([float(chdtrc(1, 2.0 * way.loss_at(0.0))) for way in ways])
-    return ends, tests
+        top = _Top.of(problem, theta)
+
+        def of(fixed: Array) -> tuple[float, float, float]:
+            way = _Way(problem, top, fixed)
+            return way.end(-1.0, drop), way.end(+1.0, drop), float(chdtrc(1, 2.0 * way.loss_at(0.0)))
+
+        # Many blocks of rows keep all threads busy by themselves; with few numbers threads wait for each other.
+        alone = len(problem.design.slices()) == 1 and problem.design.x.size > _THREADED
+        workers = worker_count() if alone else 1
+        with closing(ordered_map(of, directions, min(workers, len(directions)))) as found:
+            rows = np.array(list(found))
+    return rows[:, :2], rows[:, 2]
+
+
+class _Top(NamedTuple):
+    """The maximum, where all searches start, and what the information lacks of its curvature."""
+
+    theta: Array
+    look: Look
+    bend: Array | float
+
+    @classmethod
+    def of(cls, problem: FirthLikelihood, theta: Array) -> _Top:
+        look = problem.look(theta)
+        return cls(theta, look, problem.bend(theta, look) if problem.bendable else 0.0)
+
+
+class _Settled(NamedTuple):
+    """Where a search came to rest: the other coefficients answer to this one, and the likelihood is `lost` lower."""
+
+    theta: Array
+    coefficient: float
+    lost: float
+    winding: bool  # whether the curvature changed on the way, as it does where there are several maxima
 
 
 class _Way:
     """One coefficient moved away from its estimate, all others following."""
 
-    def __init__(self, solution: FirthSolution, fixed: Array) -> None:
-        self.problem, self.fixed, self.theta = solution.problem, fixed, solution.theta
-        self.best = self.problem.look(self.theta).value
-        self.estimate = float(fixed @ self.theta)
-        self.toward = np.linalg.solve(self.problem.look(self.theta).information, fixed)
-        self.error = float(np.sqrt(fixed @ self.toward))
+    def __init__(self, problem: FirthLikelihood, top: _Top, fixed: Array) -> None:
+        self.problem, self.top, self.fixed = problem, top, fixed
+        self.span = qr(fixed[:, None])[0][:, 1:]
+        self.estimate = float(fixed @ top.theta)
+        self.start = _Answer.of(top.look, top.bend, self, top.look.value)
+        self.error = float(1.0 / np.sqrt(self.start.curvature))
 
     def loss_at(self, value: float) -> float:
         """How much the likelihood drops when the coefficient is held at `value`."""
-        start = self.theta + (value - self.estimate) / self.error**2 * self.toward
-        _, found, _, _ = self.problem.maximise(start, self.fixed, tol=1e-9, max_steps=200)
-        return max(self.best - found.value, 0.0)
+        held = self._held(value)
+        if held is not None:
+            return max(held.lost, 0.0)
+        _, found, _, _ = self.problem.maximise(self._straight_to(value), self.span, tol=1e-9, max_steps=200)
+        return max(self.top.look.value - found.value, 0.0)
 
     def end(self, side: float, drop: float) -> float:
         """Where the drop reaches `drop`, on one side; infinite if it never does."""
+        found = self._chase(self.top.theta, side, drop)
+        if found is None or (found.coefficient - self.estimate) * side <= 0:
+            return self._bisected(side, drop)
+        for _ in range(_BRANCHES if found.winding else 0):  # is there a higher maximum above the same value?
+            others = [self._held(found.coefficient, share) for share in _SHARES]
+            higher = [other for other in others if other is not None and other.lost < drop - _HIGHER]
+            further = self._chase(min(higher, key=lambda other: other.lost).theta, side, drop) if higher else None
+            if further is None or (further.coefficient - found.coefficient) * side <= 0:
+                break
+            found = further
+        return found.coefficient
+
+    def _straight_to(self, value: float, share: float = 1.0) -> Array:
+        """Where `value` would be if the likelihood were a parabola, with a share of all that does not change it."""
+        there = self.top.theta + (value - self.estimate) * self.start.along
+        return np.asarray(there - (1.0 - share) * (self.span @ (self.span.T @ there)))
+
+    def _held(self, value: float, share: float = 1.0) -> _Settled | None:
+        return self._chase(self._straight_to(value, share), 0.0, 0.0)
+
+    def _chase(self, theta: Array, side: float, drop: float) -> _Settled | None:
+        """Newton's method on the coefficient and all others at once; None where it does not settle.
+
+        The others follow the coefficient's move without waiting until they have settled: what they still gain is
+        known to second order. With side = 0 the coefficient stays. Where the likelihood has several maxima, short
+        steps keep to the one that the way began with.
+        """
+        best, bend, before = self.top.look.value, self.top.bend, np.inf
+        here = self.top.look if theta is self.top.theta else self.problem.look(theta)
+        for _ in range(_STEPS):
+            answer = _Answer.of(here, bend, self, best)
+            if self._left(answer, side, drop) > _SLOW * before and self.problem.bendable:
+                bend = self.problem.bend(theta, here)
+                answer = _Answer.of(here, bend, self, best)
+            before, move = self._left(answer, side, drop), answer.move(side, drop)
+            if before <= _NEAR**2:
+                there = theta + answer.across + move * answer.along
+                return _Settled(there, float(self.fixed @ theta) + move, answer.lost, bend is not self.top.bend)
+            lost = best - here.value
+            if side and answer.gain < _ASTRAY:
+                step, most = answer.across + move * answer.along, 2.0 * max(lost, drop) + 0.1
+            else:
+                step, most = answer.across, lost + 1e-9
+            length = min(1.0, FARTHEST / float(np.abs(step).max()))
+            for _ in range(_HALVINGS):
+                there, look = theta + length * step, self.problem.look(theta + length * step)
+                if best - look.value <= most:
+                    break
+                length /= 2
+            else:
+                return None
+            theta, here = there, look
+        return None
+
+    def _left(self, answer: _Answer, side: float, drop: float) -> float:
+        """Square of the distance to go, in standard errors."""
+        return answer.gain + (answer.move(side, drop) / self.error) ** 2
+
+    def _bisected(self, side: float, drop: float) -> float:
+        """The end between two values, of which one lies inside."""
         near, far = 0.0, 2.0  # in standard errors, so that units do not matter
 
         def value(distance: float) -> float:
@@ -52,3 +181,46 @@ class _Way:
                 return value(brentq(lambda t: self.loss_at(value(t)) - drop, near, far, xtol=1e-11, rtol=1e-11))
             near, far = far, 3.0 * far
         return side * float("inf")
+
+
+class _Answer(NamedTuple):
+    """What all other coefficients do about a move τ of one: the step across + τ·along; and how the profile goes on.
+
+    Attributes
+    ----------
+    gain : float
+        Twice what the likelihood gains by the step `across`.
+    lost : float
+        How far the profile lies below the maximum.
+    slope, curvature : float
+        Of the profile; the curvature is positive where it is concave.
+    """
+
+    across: Array
+    along: Array
+    gain: float
+    lost: float
+    slope: float
+    curvature: float
+
+    @classmethod
+    def of(cls, here: Look, bend: Array | float, way: _Way, best: float) -> _Answer:
+        curvature = Curvature(here.information, bend)
+        whole = curvature.whole
+        unit = way.fixed / (way.fixed @ way.fixed)
+        part = way.span.T @ here.score
+        newton, follow = curvature.across(way.span).solve(np.column_stack([part, way.span.T @ (whole @ unit)])).T
+        along, gain = unit - way.span @ follow, float(part @ newton)
+        lost = best - here.value - 0.5 * gain
+        return cls(way.span @ newton, along, gain, lost, float(along @ here.score), float(along @ whole @ along))
+
+    def move(self, side: float, drop: float) -> float:
+        """τ that brings the loss to `drop`: along the root of the loss, nearly a straight line, or a parabola."""
+        if side == 0:
+            return 0.0
+        outward = side * self.slope
+        if self.lost > 0.05 * drop and outward < 0:
+            root = np.sqrt(2.0 * self.lost)
+            return float(side * root * (np.sqrt(2.0 * drop) - root) / -outward)
+        bent = abs(self.curvature)
+        return float(side * (outward + np.sqrt(max(outward**2 + 2.0 * bent * (drop - self.lost), 0.0))) / bent)

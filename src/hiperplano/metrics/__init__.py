@@ -1,5 +1,6 @@
 """How good scores and decisions are, where scikit-learn has no measure of its own."""
 
+from hiperplano.metrics.area import AUCInterval, auc_interval
 from hiperplano.metrics.costs import SavingsInterval, binary_costs, savings_interval, savings_score
 from hiperplano.metrics.divergence import (
     information_value,
@@ -21,10 +22,12 @@ from hiperplano.metrics.scorers import SCORERS, get_scorer, savings_scorer
 
 __all__ = [
     "SCORERS",
+    "AUCInterval",
     "ConfusionCurve",
     "KSTest",
     "RankingScores",
     "SavingsInterval",
+    "auc_interval",
     "binary_costs",
     "confusion_at",
     "get_scorer",

@@ -81,11 +81,11 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
     >>> ranking_scores([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     RankingScores(ks=0.5, gini=0.5, auc=0.75, cutoff=0.1)
     """
-    positive, values, weight = _checked(y, score, sample_weight)
+    positive, values, weight = checked_ranking(y, score, sample_weight)
     if positive.all() or not positive.any():
         return _undefined()
     if weight is None:
-        low, high = _sorted_classes(positive, values)
+        low, high = sorted_classes(positive, values)
         order = _merging_order(low, high)
         up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
         if not (low[up_to - 1] == high)[up_to > 0].any():
@@ -178,7 +178,7 @@ def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] =
         raise InvalidParameter(
             f"ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them."
         )
-    positive, values, _ = _checked(y, score, None)
+    positive, values, _ = checked_ranking(y, score, None)
     m, n = int(np.sum(~positive)), int(np.sum(positive))
     if not m or not n:
         raise InvalidTarget(
@@ -252,12 +252,12 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
     >>> found.matrices.tolist()
     [[[1, 1], [0, 2]], [[2, 0], [1, 1]]]
     """
-    positive, values, weight = _checked(y, score, sample_weight)
+    positive, values, weight = checked_ranking(y, score, sample_weight)
     where = np.atleast_1d(np.asarray(cutoffs, dtype=np.float64))
     if where.ndim != 1 or np.isnan(where).any():
         raise InvalidParameter(f"confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.")
     if weight is None:
-        low, high = _sorted_classes(positive, values)
+        low, high = sorted_classes(positive, values)
         steps, negative, own = _counted(low, high, _merging_order(low, high))
     else:
         steps, negative, own = _weighed(positive, values, weight)
@@ -299,7 +299,7 @@ def _last_of_equals(values: Array) -> Array:
     return np.flatnonzero(np.append(values[1:] != values[:-1], True))
 
 
-def _sorted_classes(positive: Array, values: Array) -> list[Array]:
+def sorted_classes(positive: Array, values: Array) -> list[Array]:
     """The scores of each class in rising order: several times faster than an order of all rows."""
 
     def sort(chosen: Array) -> Array:
@@ -317,7 +317,7 @@ def _merging_order(low: Array, high: Array) -> Array:
     return np.argsort(np.concatenate([low, high]), kind="stable")
 
 
-def _checked(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+def checked_ranking(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
     """Whether rows are positive, their scores, their weights."""
     labels, values = np.asarray(y), np.asarray(score)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -11,14 +11,11 @@ from hiperplano.errors import InvalidFile
 
 TRUSTED = frozenset(
     {
-        "hiperplano.data.dense.DenseDesign",
-        "hiperplano.data.sparse.SparseDesign",
         "hiperplano.evidence.least_squares.Sample",
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.Categories",
         "hiperplano.features.encoders.Number",
-        "hiperplano.losses.logistic.Logistic",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
         "hiperplano.models.least_squares.LeastSquaresClassifier",
@@ -34,7 +31,6 @@ TRUSTED = frozenset(
         "hiperplano.models.stochastic.SGDRegressor",
         "hiperplano.models.svm.LinearSVC",
         "hiperplano.models.svm.LinearSVR",
-        "hiperplano.penalties.l2.L2",
         "hiperplano.selection.cost_sensitive.CostSensitiveClassifier",
         "hiperplano.selection.logistic.LogisticRegressionCV",
         "hiperplano.selection.ridge.RidgeCV",
@@ -44,9 +40,7 @@ TRUSTED = frozenset(
         "hiperplano.solvers.least_squares.factor.Columns",
         "hiperplano.solvers.least_squares.factor.Factor",
         "hiperplano.solvers.likelihood.coordinates.Coordinates",
-        "hiperplano.solvers.likelihood.firth.FirthLikelihood",
         "hiperplano.solvers.likelihood.firth.FirthSolution",
-        "hiperplano.solvers.likelihood.likelihood.Likelihood",
         "hiperplano.solvers.likelihood.maximum.LogisticSolution",
         "hiperplano.solvers.online.course.Control",
         "hiperplano.solvers.online.course.Record",
@@ -70,6 +64,8 @@ def save(model: Any, path: str | Path) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The format is that of skops: a zip archive of JSON and arrays. Unlike a pickle it runs no code when it is opened.
+    The rows of the fit are not written. Only Firth's regression needs them after the fit, for the intervals of its
+    `summary`: those that were asked for before saving are in the file, others take `inference(model, X, y)`.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.validate import check_weight
+from hiperplano.data.validate import check_weight, validate
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.models.least_squares import Ridge
 from hiperplano.models.logistic import LogisticRegression
@@ -17,7 +18,9 @@ from hiperplano.plot.style import GREY, INK, Display, colour, legend_above, numb
 from hiperplano.selection.logistic import LogisticRegressionCV
 from hiperplano.selection.ridge import RidgeCV
 from hiperplano.selection.scoring import Scorer
+from hiperplano.solvers.least_squares.ridge_path import ridge_path
 
+_MOST_SIDE = 5000  # rows or columns up to which ridge is factored once for all λ
 _NAMED = 6  # lines with a colour of their own
 _ERRORS = {"neg_mean_squared_error": "mean squared error", "neg_log_loss": "log loss", "r2": "1 − R²"}
 
@@ -119,9 +122,7 @@ class PathDisplay(Display):
         total = float(np.shape(X)[0] if weight is None else weight.sum())
         plan = _plan(estimator, X, total, strengths, validation)
         coef, training, tested = [], [], []
-        model = plan.prototype
-        for strength in plan.strengths[::-1]:  # from strong to weak: each fit is near the next
-            model.set_params(**plan.parameter(strength, total)).fit(X, y, sample_weight=sample_weight)
+        for model in _fits(plan, X, y, sample_weight, total):
             if np.ndim(model.intercept_) and len(np.ravel(model.intercept_)) > 1 and not hasattr(model, "classes_"):
                 raise InvalidParameter(
                     f"PathDisplay: y has {len(model.intercept_)} targets; a path belongs to one. Pass one column of y."
@@ -134,7 +135,7 @@ class PathDisplay(Display):
             strengths=plan.strengths,
             coef=np.array(coef[::-1]),
             training=np.array(training[::-1]),
-            names=_names(model),
+            names=_names(plan.prototype),
             validation=np.array(tested[::-1]) if tested else plan.validation,
             spread=plan.spread,
             chosen=plan.chosen,
@@ -207,6 +208,22 @@ class _Plan(NamedTuple):
     def parameter(self, strength: float, total: float) -> dict[str, float]:
         """λ in the words of the model."""
         return {"alpha": strength * total} if isinstance(self.prototype, Ridge) else {"C": 1.0 / (strength * total)}
+
+
+def _fits(plan: _Plan, X: Any, y: Any, sample_weight: Any, total: float) -> Iterator[Any]:
+    """The prototype, fitted with every λ, from strong to weak: each fit is near the next."""
+    model, strengths = plan.prototype, plan.strengths[::-1]
+    model.set_params(**plan.parameter(strengths[0], total)).fit(X, y, sample_weight=sample_weight)
+    if isinstance(model, Ridge) and not model.positive and min(np.shape(X)) <= _MOST_SIDE and model.coef_.ndim == 1:
+        path = ridge_path(validate(model, X, y, sample_weight, reset=False), fit_intercept=model.fit_intercept)
+        coef = path.coefficients(strengths * total)
+        for slopes, level in zip(coef[:, 0], path.intercepts(coef)[:, 0], strict=True):
+            model.coef_, model.intercept_ = slopes, float(level) if model.fit_intercept else 0.0
+            yield model
+        return
+    yield model
+    for strength in strengths[1:]:
+        yield model.set_params(**plan.parameter(strength, total)).fit(X, y, sample_weight=sample_weight)
 
 
 def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> _Plan:

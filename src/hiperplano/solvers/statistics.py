@@ -58,13 +58,16 @@ class Reference:
         return not self.shift[:n_columns].any() and bool((self.unit[:n_columns] == 1.0).all())
 
 
+_LAST = np.finfo(float).maxexp - 1  # of the largest power of two among floats
+
+
 def power_of_two(size: Array) -> Array:
     """One where squares are safe, otherwise the power of two next to `size`."""
     if size.max(initial=0.0) < _SAFE and size.min(initial=_SAFE, where=size > 0) > 1.0 / _SAFE:
         return np.ones_like(size)
     _, exponent = np.frexp(size)
     extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
-    return np.ldexp(1.0, np.where(extreme, exponent, 0))
+    return np.ldexp(1.0, np.where(extreme, np.minimum(exponent, _LAST), 0))
 
 
 def largest(design: Design) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import svd
@@ -12,9 +12,11 @@ from scipy.linalg.lapack import dgejsv
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.wide import centred_rows
 from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
+_ALIKE = 1e3  # lengths of columns that a plain decomposition takes together
 _SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
 
 
@@ -33,6 +35,8 @@ class RidgePath:
     right : ndarray of shape (r, targets)
     complete : bool
         Whether the coordinates span all that centred rows can be: then only the penalty leaves residuals.
+    own : ndarray of shape (n, r) or None
+        Coordinates of the rows of the design, where they are known better than from `basis`.
     """
 
     mean: Array
@@ -44,6 +48,7 @@ class RidgePath:
     total: float
     level: bool
     complete: bool = False
+    own: Array | None = None
 
     def shares(self, alphas: Array) -> Array:
         """σ²/(σ² + alpha), of shape (r, alphas)."""
@@ -60,7 +65,9 @@ class RidgePath:
         return np.asarray(self.target_mean - coef @ self.mean)
 
     def coordinates(self, block: Block) -> Array:
-        """u for the rows of a block."""
+        """u for the rows of a block of the design."""
+        if self.own is not None:
+            return self.own[block.rows]
         rows = np.subtract(block.dense(), self.mean)
         rows *= self.scale
         return np.asarray(rows @ self.basis)
@@ -143,16 +150,43 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
 
 def _wide_path(design: Design, level: bool) -> RidgePath:
     """For rows no more than columns: from the singular value decomposition of the rows themselves."""
+    rows = centred_rows(design, level)
+    left, values, basis = _decomposed(rows.x, rows.length)
+    rank = len(values)
+    basis = basis / values
+    complete = rank == len(rows.x) - level
+    plain = RidgePath(
+        rows.mean,
+        rows.target_mean,
+        np.ones(design.n_columns),
+        basis,
+        values,
+        left.T @ rows.right,
+        rows.total,
+        level,
+        complete,
+    )
+    # The decomposition knows the coordinates of its rows better than products with its basis would.
     weight = np.ones(design.n_rows) if design.weight is None else design.weight
-    total = float(weight.sum())
-    x = np.array(design.block(slice(0, design.n_rows)).dense(), dtype=np.float64)
-    mean, target_mean = np.zeros(design.n_columns), np.zeros(design.n_targets)
-    if level:
-        mean, target_mean = weight @ x / total, weight @ design.y / total
-    root = np.sqrt(weight)[:, None]
-    left, values, right = svd(root * (x - mean), full_matrices=False, check_finite=False)
-    kept = values > _EPS * max(x.shape) * values.max(initial=0.0)
-    left, values, right = left[:, kept], values[kept], right[kept]
-    turned = left.T @ (root * (design.y - target_mean))
-    complete = len(values) == np.count_nonzero(weight) - level
-    return RidgePath(mean, target_mean, np.ones(len(mean)), right.T / values, values, turned, total, level, complete)
+    own = design.map_rows(plain.coordinates, np.empty((design.n_rows, rank)))
+    own[weight > 0] = left / np.sqrt(weight[weight > 0])[:, None]
+    return replace(plain, own=own)
+
+
+def _decomposed(x: Array, length: Array) -> tuple[Array, Array, Array]:
+    """Left vectors, singular values and right vectors of x·length, where columns of x have unit length.
+
+    How many there are is told by x, in which units do not matter. Where lengths lie far apart, Jacobi's method with
+    rows and columns pivoted keeps the digits of short columns beside long ones.
+    """
+    longest = float(length.max(initial=0.0)) or 1.0
+    scaled = x * (length / longest)
+    if longest <= _ALIKE * length[length > 0].min(initial=longest):
+        left, values, right = svd(scaled, full_matrices=False, check_finite=False)
+        rank = int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
+        return left[:, :rank], values[:rank] * longest, right[:rank].T
+    size = svd(x, compute_uv=False, check_finite=False)
+    values, right, left, work, _, _ = dgejsv(scaled.T, joba=2, jobu=0, jobv=0)
+    values = values * (work[0] / work[1])
+    rank = int(np.count_nonzero((size > _EPS * max(x.shape) * size.max()) & (values > 0)))
+    return left[:, :rank], values[:rank] * longest, right[:, :rank]

@@ -39,7 +39,7 @@ def wide_least_squares(
     Without a penalty many coefficients fit equally well; the shortest are taken.
     """
     with one_blas_thread():
-        rows = _centred_rows(design, fit_intercept)
+        rows = centred_rows(design, fit_intercept)
         left, values, basis = svd(rows.x, full_matrices=False, check_finite=False)
         kept = values > max(rows.x.shape) * EPS * values.max(initial=0.0)
         values = values[kept]
@@ -84,7 +84,8 @@ def wide_least_squares(
     )
 
 
-def _centred_rows(design: Design, level: bool) -> _Rows:
+def centred_rows(design: Design, level: bool) -> _Rows:
+    """Those that count."""
     block = design.block(slice(0, design.n_rows))
     weight = np.ones(design.n_rows) if design.weight is None else design.weight
     counted = weight > 0

@@ -10,6 +10,7 @@ from hiperplano.solvers.likelihood.quasi_newton import State
 
 _FASTER, _SLOWER = 1.2, 0.5
 _SLOWEST = 1e-20
+_CLOSER = 0.01  # share of `tol` to go on to: other solvers end with a Newton step, and are as near as that
 _ROUNDING = 1e-14  # of the loss: where a step's gain is less, the gradient tells whether it was one
 
 
@@ -17,7 +18,7 @@ def gradient_descent(problem: Likelihood, theta: Array, tol: float, max_steps: i
     """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not."""
     state = State(theta, *problem.evaluate(theta))
     rate = 1.0
-    while state.largest > tol and state.steps < max_steps and not state.stalled:
+    while state.largest > _CLOSER * tol and state.steps < max_steps and not state.stalled:
         trial = state.theta - rate * state.gradient
         value, gradient = problem.evaluate(trial)
         level = abs(value - state.value) <= _ROUNDING * abs(state.value)

@@ -224,9 +224,10 @@ def _meets(proof: Overlapping | QuasiSeparable, design: Design, frame: Frame) ->
     if not np.allclose(total if proof.fit_intercept else sum(total), 1.0, rtol=0.0, atol=ZERO):
         return False
     there, here = (weights[side] @ design.take(rows[side]) for side in (positive, ~positive))
-    size = weights @ np.abs(design.take(rows))
-    zero = ZERO * frame.spread + (len(rows) + 8) * _EPS * size
-    return bool((np.abs(there - here) <= zero).all() and (np.abs(there - proof.point) <= zero).all())
+    rounding = ((len(rows) + 8) * _EPS * weights) @ np.abs(design.take(rows))
+    zero = ZERO * frame.spread + rounding
+    with np.errstate(over="ignore"):  # then they are far apart
+        return bool((np.abs(there - here) <= zero).all() and (np.abs(there - proof.point) <= zero).all())
 
 
 def _spans(rows: Array, design: Design, frame: Frame) -> bool:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Block, Design
+from hiperplano.errors import NotAvailable
 from hiperplano.solvers.spread import column_spread
+from hiperplano.solvers.statistics import largest
 
 _EPS = float(np.finfo(float).eps)
+_HUGE = 2.0**960  # sums over rows may leave the range of floats from here on, so that columns are measured in
+_SHRINK = 2.0**-64  # units that keep them inside
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,15 @@ class Frame:
 
     @classmethod
     def of(cls, design: Design, fit_intercept: bool) -> Frame:
-        found = column_spread(design.with_target(design.y, None), fit_intercept)  # weights do not move a plane
-        spread = found.length / np.sqrt(design.n_rows)
-        return cls(found.mean, spread, np.flatnonzero(spread), fit_intercept)
+        alike = design.with_target(design.y, None)  # weights do not move a plane
+        huge = largest(alike) > _HUGE
+        unit = np.where(huge, _SHRINK, 1.0)
+        if huge.any():
+            shrunk = alike.x * unit if isinstance(alike.x, np.ndarray) else csr_array(alike.x.multiply(unit[None, :]))
+            alike = type(alike)(shrunk, alike.y)
+        found = column_spread(alike, fit_intercept)
+        spread = found.length / np.sqrt(design.n_rows) / unit
+        return cls(found.mean / unit, spread, np.flatnonzero(spread), fit_intercept)
 
     @property
     def size(self) -> int:
@@ -48,7 +59,9 @@ class Frame:
         taken = taken if isinstance(taken, np.ndarray) else taken.toarray()
         out = np.ones((len(rows), self.size))
         v = self.varying
-        out[:, : len(v)] = (taken[:, v].astype(np.float64) - self.centre[v]) / self.spread[v]
+        unit = np.where(self.spread[v] > _HUGE, 0.25, 1.0)  # a difference may lie beyond what it is divided by
+        apart = taken[:, v].astype(np.float64) * unit - self.centre[v] * unit
+        out[:, : len(v)] = apart / (self.spread[v] * unit)
         out *= design.y[rows]
         return out
 
@@ -56,7 +69,14 @@ class Frame:
         """Coefficients and intercept, in units of the data, of a plane in these coordinates."""
         k = len(self.varying)
         coef = np.zeros(len(self.centre))
-        coef[self.varying] = v[:k] / self.spread[self.varying]
+        with np.errstate(over="ignore"):
+            coef[self.varying] = v[:k] / self.spread[self.varying]
+        if not np.isfinite(coef).all():
+            least = float(self.spread[~np.isfinite(coef)].min())
+            raise NotAvailable(
+                f"separability: a column spreads by {least:.1e} only, so the coefficients of a plane are beyond the "
+                "range of floats. Multiply the column by a power of ten."
+            )
         if not self.level:
             return coef, 0.0
         shift = coef * self.centre
