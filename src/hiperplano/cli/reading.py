@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from hiperplano.tables.reading import Source, read_table
 
+
 @dataclass(frozen=True)
 class Reading:
     """A table being read, and the SHA-256 of its file."""
@@ -55,7 +56,7 @@ def begin_while_importing(
         reading = begin(path, separator, decimal, drop)
         import skops.io  # noqa: F401
 
-        import hiperplano.cli.journey  # noqa: F401
+        import hiperplano.cli.journey
 
         if report:
             import hiperplano.report.page  # noqa: F401

@@ -81,9 +81,12 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
         """
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[which])
+        return np.asarray(self.classes_[decided_classes(self.decision_function(X))])
+
+
+def decided_classes(scores: Array) -> Array:
+    """Numbers of the classes with the largest scores."""
+    return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def publish(
