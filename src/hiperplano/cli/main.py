@@ -6,31 +6,26 @@ Nothing heavy is imported here, so that `--help` answers at once.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import sys
 from collections.abc import Sequence
 
+from hiperplano.cli import quickly
 from hiperplano.language.catalogue import LANGUAGES, preferred, speaking, words
 
 _ = words("terminal")
 
 OK, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-_RARELY = 200_000  # objects made between two searches for cyclic garbage
 _NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
 
 
 def program() -> int:
-    """The command as a process of its own.
-
-    Python searches all that was imported for cyclic garbage, several times while it grows and once more at the end;
-    there is none, and the searches take as long as half of the imports.
-    """
-    gc.set_threshold(_RARELY)
+    """The command as a process of its own."""
+    quickly.begin_process()
     try:
         return main()
     finally:
-        gc.freeze()
+        quickly.end_process()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hiperplano.cli import quickly
 from hiperplano.tables.reading import Source, read_table
 
 
@@ -54,8 +55,7 @@ def begin_while_importing(
     pa.set_cpu_count(max(1, cores - 1))
     try:
         reading = begin(path, separator, decimal, drop)
-        import skops.io  # noqa: F401
-
+        quickly.import_skops()
         import hiperplano.cli.journey
 
         if report:
