@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiperplano.cli import quickly
 from hiperplano.cli.costs import read_costs
 from hiperplano.cli.judging import judge_sample
 from hiperplano.cli.options import made
@@ -81,6 +82,7 @@ def travel(
         study.attach(pipeline)
         step(_("writing"))
         folder = made(settings.out)
+        quickly.import_skops()
         save(pipeline, folder / "model.skops")
         files = {"model": folder / "model.skops"}
         if settings.report:
