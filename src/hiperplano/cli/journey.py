@@ -25,6 +25,7 @@ from hiperplano.cli.study import Study, command_line, versions
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.training import Fitted, fit_auto, fit_choice, split
 from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
 from hiperplano.language.catalogue import words
@@ -57,7 +58,7 @@ def travel(
         problem = read_problem(path, target, choices, step=step, reading=reading)
         costs = _costs(problem, settings)
         training, validation = split(problem.target, settings.validation, settings.seed)
-        frames = problem.frame.take(training), problem.frame.take(validation)
+        frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
         labels = problem.target.values[training], problem.target.values[validation]
         step(_("coding the columns"))
         coding = Coding(tuple(problem.columns), fill=settings.fill)

@@ -84,7 +84,7 @@ def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) ->
 
 def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
     n = len(column) - missing
-    values = tuple(pc.unique(column.drop_null()).to_pylist())
+    values = tuple(value for value in pc.unique(column).to_pylist() if value is not None)
     count = len(values)
     if count == 1 and not missing:
         return Column(name, "constant", _("{value} in all rows", value=repr(values[0])), missing)
