@@ -1,6 +1,7 @@
 """Time the command `hiperplano`: `uv run python -m benchmarks.terminal [--rows N] [--repeats N]`.
 
-Three things are measured, each as the best of several runs in a fresh process:
+Three things are measured, each as the best of several runs in a fresh process. What is compared is run in turn, so that
+a machine that is slow for a while is slow for all:
 
 - `hiperplano --help`;
 - `hiperplano fit` with report on a CSV of 1,000 rows and 10 columns;
@@ -48,14 +49,15 @@ def _text(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
 
 
-def best(repeats: int, work: Callable[[], object]) -> float:
-    """The shortest of several times, in seconds."""
-    times = []
+def best(repeats: int, *works: Callable[[], object]) -> list[float]:
+    """The shortest of several times of each piece of work, in seconds; they take turns."""
+    times: list[list[float]] = [[] for _ in works]
     for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+        for work, taken in zip(works, times, strict=True):
+            start = time.perf_counter()
+            work()
+            taken.append(time.perf_counter() - start)
+    return [min(taken) for taken in times]
 
 
 def command(*arguments: str) -> Callable[[], object]:
@@ -64,19 +66,18 @@ def command(*arguments: str) -> Callable[[], object]:
     return lambda: subprocess.run([*COMMAND, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment)
 
 
-def bare_times(path: Path, repeats: int) -> tuple[float, float]:
-    """pyarrow's reading, and the model's fit on coded training rows."""
+def bare_fit(path: Path) -> Callable[[], object]:
+    """The model's fit on coded training rows."""
     from hiperplano import LogisticRegression
     from hiperplano.cli.problem import Choices, read_problem
     from hiperplano.cli.training import split
     from hiperplano.features.coding import Coding
 
-    reading = best(repeats, lambda: pa.csv.read_csv(path))
     problem = read_problem(path, "y", Choices())
     training, _ = split(problem.target, 0.3, 0)
     rows = Coding(tuple(problem.columns)).fit_transform(problem.frame.take(training))
     y = problem.target.values[training]
-    return reading, best(repeats, lambda: LogisticRegression(C=np.inf).fit(rows, y))
+    return lambda: LogisticRegression(C=np.inf).fit(rows, y)
 
 
 def main() -> None:
@@ -88,12 +89,16 @@ def main() -> None:
         small, large, out = Path(folder, "small.csv"), Path(folder, "large.csv"), str(Path(folder, "out"))
         write_table(small, 1_000, 7, (3, 5))
         write_table(large, given.rows, 23, (3, 4, 6, 8, 12, 30))
-        quick = best(given.repeats, command("--help"))
+        (quick,) = best(given.repeats, command("--help"))
         print(f"hiperplano --help                        {quick:6.2f} s")
-        fit = best(given.repeats, command("fit", str(small), "-t", "y", "--out", out, "--quiet"))
+        (fit,) = best(given.repeats, command("fit", str(small), "-t", "y", "--out", out, "--quiet"))
         print(f"fit and report, 1,000 x 10               {fit:6.2f} s")
-        reading, fitting = bare_times(large, given.repeats)
-        whole = best(given.repeats, command("fit", str(large), "-t", "y", "--out", out, "--quiet"))
+        reading, fitting, whole = best(
+            given.repeats,
+            lambda: pa.csv.read_csv(large),
+            bare_fit(large),
+            command("fit", str(large), "-t", "y", "--out", out, "--quiet"),
+        )
         print(f"pyarrow reads {given.rows:,} x 30           {reading:6.2f} s")
         print(f"the bare model fits the training rows    {fitting:6.2f} s")
         print(f"hiperplano fit with report               {whole:6.2f} s = {whole / (reading + fitting):.2f} times both")

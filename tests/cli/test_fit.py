@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -197,3 +199,11 @@ def test_kinds_can_be_overruled(run, tables):
 def test_quiet_says_nothing(run, tables):
     out = run("fit", tables / "credit.csv", "-t", "default", "-q", "--no-report")
     assert (out.code, out.out, out.err) == (0, "", "")
+
+
+def test_the_page_shows_the_model_and_no_row_of_the_table(fitted):
+    page = (fitted[1] / "report.html").read_text(encoding="utf-8")
+    written = html.unescape(page.split("The model as Python writes it", 1)[1])
+    assert re.search(r"Pipeline\(steps=\[\('coding',\s+Coding\(", written)
+    assert "[(" not in written.replace("steps=[(", "")  # pairs of a frame and its numbers
+    assert "shape=" not in written

@@ -7,8 +7,13 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import skops.io
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
+from hiperplano import load
 from hiperplano.cli.main import main
 
 HIPERPLANO = [sys.executable, "-m", "hiperplano.cli.main"]
@@ -34,6 +39,24 @@ def test_the_demo_ends_well(tmp_path):
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["credit.csv", "model.skops", "report.html"]
     assert "Open here/report.html in a browser" in ran.stdout
     assert ran.stderr == ""
+
+
+def _shout(rows):
+    return rows
+
+
+def test_the_program_trusts_what_the_library_trusts(tmp_path):
+    """It loads skops without the names of scikit-learn's estimators, of which a scaler is one."""
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{a},{b},{a + 2 * b + e}\n" for a, b, e in rng.normal(size=(60, 3)))
+    (tmp_path / "t.csv").write_text("a,b,y\n" + rows)
+    assert program("fit", "t.csv", "-t", "y", "-m", "ridge", "--out", ".", cwd=tmp_path).returncode == 0
+    assert [type(step).__name__ for step in load(tmp_path / "model.skops")] == ["Coding", "StandardScaler", "Ridge"]
+    assert program("predict", "model.skops", "t.csv", "--out", "p.csv", cwd=tmp_path).returncode == 0
+    skops.io.dump(make_pipeline(FunctionTransformer(_shout)), tmp_path / "strange.skops")
+    refused = program("predict", "strange.skops", "t.csv", "--out", "p.csv", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "types that are not trusted: tests.cli.test_program._shout" in refused.stderr
 
 
 def test_exit_codes(tmp_path):

@@ -260,11 +260,12 @@ class TestThreadLimits:
                 later.set()
             raise ValueError(item)
 
-        with pytest.raises(ValueError, match="^0$"):
+        with pytest.raises(ValueError, match=r"^0$"):
             threads.ordered_reduce(work, range(2), operator.add, 2)
 
     def test_reductions_inside_more_reductions_than_there_are_threads(self, monkeypatch):
-        monkeypatch.setattr(threads, "_pool", lambda pool=ThreadPoolExecutor(1): pool)
+        pool = ThreadPoolExecutor(1)
+        monkeypatch.setattr(threads, "_pool", lambda: pool)
 
         def inner(item):
             return threads.ordered_reduce(lambda other: item * other, range(50), operator.add, 4)

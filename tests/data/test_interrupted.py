@@ -62,10 +62,10 @@ def test_nothing_more_is_begun_after_a_failure():
         begun.append(item)
         time.sleep(0.02)
         if item == 3:
-            raise ValueError
+            raise ValueError("of the fourth")
         return item
 
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="of the fourth"):
         ordered_reduce(work, range(100), operator.add, 2)
     assert len(begun) < 10
 

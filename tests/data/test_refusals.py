@@ -220,3 +220,20 @@ def test_messages_are_whole_sentences(problem):
     assert text.endswith((".", "?"))
     assert len(re.findall(r"[.;:?](?:\s|$)", text)) >= 2
     assert len(text) < 500
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, np.asfortranarray], ids=["C", "CSR", "F"])
+@pytest.mark.parametrize("coef", [[1.0, -2.0, 3.0], [1.0, 0.0, 0.0]], ids=["all columns count", "two columns do not"])
+@pytest.mark.parametrize("which", ["NaN", "infinity"])
+def test_rows_to_predict_are_looked_at_whether_their_column_counts_or_not(which, coef, kind):
+    rows, told = ROWS[which]
+    model = LinearRegression().fit(X, X @ [1.0, -2.0, 3.0])
+    model.coef_ = np.array(coef)
+    with pytest.raises(InvalidData, match=told):
+        model.predict(kind(rows))
+
+
+def test_finite_rows_whose_score_overflows_are_no_fault_of_the_rows():
+    model = LinearRegression().fit(X, X @ [1.0, -2.0, 3.0])
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert model.predict(np.full((1, 3), 1.5e308)) == np.inf

@@ -11,7 +11,7 @@ from typer import Exit, Option, Typer
 from hiperplano import __version__
 from hiperplano.cli import options
 from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
-from hiperplano.cli.usage import Command, Group, explain_misuse, is_misuse, translate_headings
+from hiperplano.cli.usage import Command, Group, explain_misuse, is_misuse
 from hiperplano.language.catalogue import words
 
 _ = words("terminal")
@@ -45,7 +45,6 @@ def build() -> Typer:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command; wrong use is explained here, what fails later is the caller's to explain."""
-    translate_headings()
     options.remember(list(arguments))
     try:
         code = build()(list(arguments), prog_name="hiperplano", standalone_mode=False)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiperplano.cli import quickly
 from hiperplano.cli.costs import read_costs
-from hiperplano.cli.judging import judge
+from hiperplano.cli.judging import judge_sample
 from hiperplano.cli.options import made
 from hiperplano.cli.page import write_page
 from hiperplano.cli.problem import Choices, Problem, read_problem
@@ -24,11 +25,13 @@ from hiperplano.cli.study import Study, command_line, versions
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.training import Fitted, fit_auto, fit_choice, split
 from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
 from hiperplano.language.catalogue import words
 from hiperplano.language.verdicts import retell
 from hiperplano.models.saving import save
+from hiperplano.report.subject import understand
 
 _ = words("terminal")
 
@@ -55,7 +58,7 @@ def travel(
         problem = read_problem(path, target, choices, step=step, reading=reading)
         costs = _costs(problem, settings)
         training, validation = split(problem.target, settings.validation, settings.seed)
-        frames = problem.frame.take(training), problem.frame.take(validation)
+        frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
         labels = problem.target.values[training], problem.target.values[validation]
         step(_("coding the columns"))
         coding = Coding(tuple(problem.columns), fill=settings.fill)
@@ -65,28 +68,27 @@ def travel(
         if said:
             terminal.note(said)
         step(_("judging"))
+        pipeline = fitted.pipeline(coding)
+        scaled = [fitted.scaled(rows) for rows in coded]
+        made_on, positive = (frames[0], labels[0]), problem.target.positive
+        subject = understand(
+            pipeline, frames[1], labels[1], made_on, target, positive, costs, coded=(scaled[1], scaled[0])
+        )
         parts = (_("training"), _("validation"))
         measures = {
-            part: judge(fitted.model, fitted.scaled(rows), y, problem.target.positive, costs)
-            for part, rows, y in zip(parts, coded, labels, strict=True)
+            part: judge_sample(sample, costs)
+            for part, sample in zip(parts, (subject.made_on, subject.validation), strict=True)
         }
         study = _study(problem, fitted, settings, costs)
-        pipeline = study.attach(fitted.pipeline(coding))
+        study.attach(pipeline)
         step(_("writing"))
         folder = made(settings.out)
+        quickly.import_skops()
         save(pipeline, folder / "model.skops")
         files = {"model": folder / "model.skops"}
         if settings.report:
             step(_("writing the report"))
-            files["report"] = write_page(
-                folder / "report.html",
-                pipeline,
-                study,
-                frames[1],
-                labels[1],
-                training=(frames[0], labels[0]),
-                coded=list(zip(frames, coded, strict=True)),
-            )
+            files["report"] = write_page(folder / "report.html", subject, study)
     _say(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
     _facts(terminal, problem, fitted, coding, list(measures.values()), study, files)
     terminal.finish()

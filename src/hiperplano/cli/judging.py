@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.language.catalogue import words
 from hiperplano.metrics.costs import class_numbers, realised_costs
-from hiperplano.metrics.ranking import ranking_scores
+from hiperplano.report.subject import Sample, understand
 
 _ = words("terminal")
 
@@ -35,30 +35,23 @@ def measure_word(name: str) -> str:
 
 
 def judge(model: Any, rows: Array, y: Array, positive: Any = None, costs: Array | None = None) -> dict[str, float]:
-    """The measures of a classifier or a regressor on rows as it takes them; those that have no meaning are left out."""
-    if not hasattr(model, "classes_"):
-        return _of_numbers(np.asarray(model.predict(rows)), y)
-    classes = np.asarray(model.classes_)
-    true = class_numbers(y, classes)
-    probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
-    if probabilities is not None and not hasattr(model, "estimator_"):
-        decided = probabilities.argmax(axis=1)  # what these models predict; a tie gives the first class
-    else:
-        decided = class_numbers(np.asarray(model.predict(rows)), classes)
-    found = {"accuracy": float(np.mean(true == decided))}
-    if probabilities is not None:
-        own = np.take_along_axis(probabilities, true[:, None], axis=1)
+    """The measures of a classifier or a regressor on rows as it takes them."""
+    return judge_sample(understand(model, rows, y, None, None, positive, None).validation, costs)
+
+
+def judge_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
+    """The measures of a model on rows; those that have no meaning are left out."""
+    if sample.classes is None:
+        return _of_numbers(np.ravel(sample.predicted), sample.y)
+    found = {"accuracy": float(np.mean(sample.right))}
+    if sample.probabilities is not None:
+        own = np.take_along_axis(sample.probabilities, sample.codes[:, None], axis=1)
         found["loss"] = float(-np.mean(np.log(np.maximum(own, np.finfo(np.float64).tiny))))
-    if len(classes) == 2 and len(np.unique(true)) == 2:
-        which = 1 if positive is None else classes.tolist().index(positive)
-        if probabilities is not None:
-            score = probabilities[:, which]
-        else:
-            score = np.asarray(model.decision_function(rows)) * (1 if which else -1)
-        ranking = ranking_scores(true == which, np.ascontiguousarray(score))
-        found |= {"auc": ranking.auc, "ks": ranking.ks}
+    if len(sample.classes) == 2 and not np.isnan(sample.ranking.auc):
+        found |= {"auc": sample.ranking.auc, "ks": sample.ranking.ks}
     if costs is not None:
-        found["cost"] = float(np.mean(realised_costs(true, decided, costs)))
+        decided = class_numbers(sample.predicted, sample.classes)
+        found["cost"] = float(np.mean(realised_costs(sample.codes, decided, costs)))
     return {name: found[name] for name in MEASURES["classification"] if name in found}
 
 

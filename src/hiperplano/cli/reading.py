@@ -6,18 +6,17 @@ Files are read by threads that do not hold the interpreter, and imports take as 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
+from hiperplano.cli import quickly
 from hiperplano.tables.reading import Source, read_table
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,36 @@ def begin(
 ) -> Reading:
     """Begin to read a file; errors come when the result is asked for."""
     options: dict[str, Any] = {"separator": separator, "decimal": decimal, "drop": list(drop or [])}
-    return Reading(path, _aside(lambda: read_table(path, **options)), _aside(lambda: _digest(path)))
+    thread = ThreadPoolExecutor(1)  # one: the sum comes after the table, since nobody waits for it so early
+    table = thread.submit(copy_context().run, lambda: read_table(path, **options))
+    digest = thread.submit(copy_context().run, lambda: _digest(path))
+    thread.shutdown(wait=False)
+    return Reading(path, table, digest)
 
 
-def import_what_follows(report: bool = True) -> None:
-    """Import now what would be imported after the reading."""
-    import skops.io  # noqa: F401
+def begin_while_importing(
+    path: Path,
+    separator: str | None = None,
+    decimal: str | None = None,
+    drop: Sequence[str] | None = None,
+    report: bool = True,
+) -> Reading:
+    """Begin to read a file, and import meanwhile what is needed afterwards.
 
-    import hiperplano.models.logistic
+    Imports go one after the other, so one core is theirs alone; the reading has the others until they are done.
+    """
+    cores = pa.cpu_count()
+    pa.set_cpu_count(max(1, cores - 1))
+    try:
+        reading = begin(path, separator, decimal, drop)
+        quickly.import_skops()
+        import hiperplano.cli.journey
 
-    if report:
-        import hiperplano.report.page  # noqa: F401
+        if report:
+            import hiperplano.report.page  # noqa: F401
+    finally:
+        pa.set_cpu_count(cores)
+    return reading
 
 
 def _digest(path: Path) -> str:
@@ -52,11 +70,3 @@ def _digest(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _aside(work: Callable[[], Result]) -> Future[Result]:
-    """Work in a thread of its own, in the language now spoken."""
-    pool = ThreadPoolExecutor(1)
-    future = pool.submit(copy_context().run, work)
-    pool.shutdown(wait=False)
-    return future

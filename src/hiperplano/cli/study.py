@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from hiperplano.cli import quickly
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
 from hiperplano.language.catalogue import words
@@ -84,6 +85,7 @@ def command_line(arguments: list[str]) -> str:
 
 def load_study(path: Path) -> tuple[Pipeline, Study]:
     """A model of the command `hiperplano fit`, with its story."""
+    quickly.import_skops()
     model = load(path)
     story = getattr(model, "study_", None)
     if not isinstance(model, Pipeline) or not isinstance(story, dict):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 
 from hiperplano.language.catalogue import words
@@ -20,6 +19,10 @@ class _Spoken:
         if option is not None:
             option.help = _("Show this help.")
         return option
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _translate_headings()
+        super().format_help(ctx, formatter)  # type: ignore[misc]
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         pieces = self.collect_usage_pieces(ctx)  # type: ignore[attr-defined]
@@ -37,8 +40,10 @@ class Group(_Spoken, TyperGroup):
         return list(self.commands)
 
 
-def translate_headings() -> None:
-    """Headings of the help, which typer keeps in a module."""
+def _translate_headings() -> None:
+    """Headings of the help, which typer keeps in a module: a large one, that nothing but help needs."""
+    from typer import rich_utils
+
     rich_utils.OPTIONS_PANEL_TITLE = _("Options")
     rich_utils.ARGUMENTS_PANEL_TITLE = _("Arguments")
     rich_utils.COMMANDS_PANEL_TITLE = _("Commands")

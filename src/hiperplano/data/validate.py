@@ -90,8 +90,15 @@ def target_names(y: Any) -> list[str] | None:
 
 def validate_rows(estimator: Any, X: Any) -> Any:
     """Check rows for a prediction against the columns seen in `fit`."""
+    rows = compared_rows(estimator, X)
+    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None))
+    return rows.x
+
+
+def compared_rows(estimator: Any, X: Any) -> Design:
+    """The same without a look at every number: for callers who see NaN and infinity in what they make of them."""
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-    return design(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None)).x
+    return wrap(X, np.empty((X.shape[0], 0)), None)
 
 
 def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:

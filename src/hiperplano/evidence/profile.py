@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
@@ -64,8 +63,7 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
         # Many blocks of rows keep all threads busy by themselves; with few numbers threads wait for each other.
         alone = len(problem.design.slices()) == 1 and problem.design.x.size > _THREADED
         workers = worker_count() if alone else 1
-        with closing(ordered_map(of, directions, min(workers, len(directions)))) as found:
-            rows = np.array(list(found))
+        rows = np.array(ordered_map(of, directions, workers))
     return rows[:, :2], rows[:, 2]
 
 

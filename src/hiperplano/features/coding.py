@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from typing import Any, Self, TypeVar
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import worker_count
+from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_word
 from hiperplano.features.encoders import Categories, Number, numbers
 from hiperplano.language.catalogue import words
 
 _ = words("terminal")
-
-_LARGE = 2**17  # cells beyond which a second thread pays
-Item = TypeVar("Item")
-Made = TypeVar("Made")
 
 
 class Coding(TransformerMixin, BaseEstimator):
@@ -80,7 +74,7 @@ class Coding(TransformerMixin, BaseEstimator):
         def learn(column: Column) -> Number | Categories:
             return (Categories if column.kind == "nominal" else Number).of(column, X[column.name])
 
-        self.coders_ = _in_threads(learn, in_order, len(X) * len(used))
+        self.coders_ = in_threads(learn, in_order, len(X) * len(used))
         self.imputer_ = self._model_of_gaps(X) if self.fill == "model" else None
         return self
 
@@ -100,7 +94,7 @@ class Coding(TransformerMixin, BaseEstimator):
             coder, end = task
             coder.write(X[coder.column.name], made[:, end - len(coder.names) : end])
 
-        _in_threads(write, zip(self.coders_, ends, strict=True), made.size)
+        in_threads(write, zip(self.coders_, ends, strict=True), made.size)
         if self.imputer_ is not None:
             filled = self.imputer_.transform(self._gapped(X))
             for j, (end, coder) in enumerate(zip(ends, self._numeric(), strict=False)):
@@ -152,13 +146,3 @@ class Coding(TransformerMixin, BaseEstimator):
         """For each nominal column the category that its others are compared with; None for no value."""
         check_is_fitted(self)
         return {coder.column.name: coder.reference for coder in self.coders_ if isinstance(coder, Categories)}
-
-
-def _in_threads(work: Callable[[Item], Made], items: Iterable[Item], n_cells: int) -> list[Made]:
-    """Work on columns side by side where they are large."""
-    if n_cells < _LARGE or worker_count() < 2:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(worker_count()) as pool:
-        # Each in a context of its own: the language now spoken is part of it.
-        futures = [pool.submit(copy_context().run, work, item) for item in items]
-        return [future.result() for future in futures]

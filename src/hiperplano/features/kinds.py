@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import KINDS, Column, kind_word
 from hiperplano.features.leaks import tells_target
@@ -55,18 +56,16 @@ def guess_kinds(
     rows = np.unique(np.linspace(0, table.num_rows - 1, min(table.num_rows, _SAMPLE)).astype(np.int64))
     sample = table.take(pa.array(rows)) if len(rows) < table.num_rows else table
     known = sample.column(target) if target is not None and leaks else None
-    columns = []
-    for name in table.column_names:
-        if name == target:
-            continue
+
+    def guess(name: str) -> Column:
         column = _guess(name, table.column(name), missing.get(name))
         if name in orders or name in chosen:
-            column = _as_chosen(column, table.column(name), chosen.get(name, "ordered"), orders.get(name))
-        elif known is not None and column.used:
-            reason = tells_target(sample.column(name), known, column.codes)
-            column = Column(name, "leak", reason, column.missing) if reason else column
-        columns.append(column)
-    return columns
+            return _as_chosen(column, table.column(name), chosen.get(name, "ordered"), orders.get(name))
+        reason = tells_target(sample.column(name), known, column.codes) if known is not None and column.used else ""
+        return Column(name, "leak", reason, column.missing) if reason else column
+
+    names = [name for name in table.column_names if name != target]
+    return in_threads(guess, names, table.num_rows * len(names))
 
 
 def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) -> Column:
@@ -85,7 +84,7 @@ def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) ->
 
 def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
     n = len(column) - missing
-    values = tuple(pc.unique(column.drop_null()).to_pylist())
+    values = tuple(value for value in pc.unique(column).to_pylist() if value is not None)
     count = len(values)
     if count == 1 and not missing:
         return Column(name, "constant", _("{value} in all rows", value=repr(values[0])), missing)

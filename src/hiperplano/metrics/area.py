@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidTarget
-from hiperplano.metrics.ranking import checked_ranking, sorted_classes
+from hiperplano.metrics.ranking import SortedScores, checked_ranking
 
 
 class AUCInterval(NamedTuple):
@@ -64,7 +64,7 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
     """
     check_number("auc_interval", "level", level, 0.0, 1.0, open_low=True)
     positive, values, _ = checked_ranking(y, score, None)
-    low, high = sorted_classes(positive, values)
+    low, high = SortedScores.of(positive, values)
     fewest = min(len(low), len(high))
     if fewest < 2:
         raise InvalidTarget(

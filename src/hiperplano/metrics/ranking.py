@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -13,11 +12,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.multiclass import type_of_target
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import worker_count
+from hiperplano.data.threads import in_threads
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 
-_LARGE = 2**17  # scores beyond which a second thread pays
 _EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
 
 
@@ -32,6 +30,38 @@ class RankingScores(NamedTuple):
     gini: float
     auc: float
     cutoff: float
+
+
+class SortedScores(NamedTuple):
+    """The scores of the negative and of the positive class, each in rising order: one sort tells all the rest."""
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, positive: Array, values: Array) -> SortedScores:
+        """Sort each class for itself, several times faster than an order of all rows."""
+
+        def sort(chosen: Array) -> Array:
+            return np.sort(values[chosen])
+
+        return cls(*in_threads(sort, (~positive, positive), len(values)))
+
+    def figures(self) -> RankingScores:
+        """KS, Gini and AUC; NaN where a class has no rows."""
+        low, high = self
+        if not len(low) or not len(high):
+            return RankingScores(np.nan, np.nan, np.nan, np.nan)
+        order = _merging_order(low, high)
+        up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
+        if not (low[up_to - 1] == high)[up_to > 0].any():
+            return _without_ties(low, high, up_to)
+        return _from_distributions(*_counted(low, high, order))
+
+    def confusion(self, cutoffs: Array) -> ConfusionCurve:
+        """Confusion matrices at these cut-offs."""
+        tn, fn = (np.searchsorted(scores, cutoffs, side="right") for scores in self)
+        return ConfusionCurve(cutoffs, tn, len(self.low) - tn, fn, len(self.high) - fn)
 
 
 @dataclass(frozen=True)
@@ -85,12 +115,7 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
     if positive.all() or not positive.any():
         return _undefined()
     if weight is None:
-        low, high = sorted_classes(positive, values)
-        order = _merging_order(low, high)
-        up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
-        if not (low[up_to - 1] == high)[up_to > 0].any():
-            return _without_ties(low, high, up_to)
-        return _from_distributions(*_counted(low, high, order))
+        return SortedScores.of(positive, values).figures()
     return _from_distributions(*_weighed(positive, values, weight))
 
 
@@ -257,10 +282,8 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
     if where.ndim != 1 or np.isnan(where).any():
         raise InvalidParameter(f"confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.")
     if weight is None:
-        low, high = sorted_classes(positive, values)
-        steps, negative, own = _counted(low, high, _merging_order(low, high))
-    else:
-        steps, negative, own = _weighed(positive, values, weight)
+        return SortedScores.of(positive, values).confusion(where)
+    steps, negative, own = _weighed(positive, values, weight)
     below = np.searchsorted(steps, where, side="right")
     tn, fn = (np.concatenate([[total.dtype.type(0)], total])[below] for total in (negative, own))
     return ConfusionCurve(where, tn, negative[-1] - tn, fn, own[-1] - fn)
@@ -297,19 +320,6 @@ def _weighed(positive: Array, values: Array, weight: Array) -> Distributions:
 
 def _last_of_equals(values: Array) -> Array:
     return np.flatnonzero(np.append(values[1:] != values[:-1], True))
-
-
-def sorted_classes(positive: Array, values: Array) -> list[Array]:
-    """The scores of each class in rising order: several times faster than an order of all rows."""
-
-    def sort(chosen: Array) -> Array:
-        return np.sort(values[chosen])
-
-    chosen = (~positive, positive)
-    if len(values) > _LARGE and worker_count() > 1:
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(sort, chosen))
-    return [sort(which) for which in chosen]
 
 
 def _merging_order(low: Array, high: Array) -> Array:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.validate import validate_rows
+from hiperplano.data.validate import compared_rows, refuse_nonfinite
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
 
@@ -39,8 +39,14 @@ class LinearModel(BaseEstimator):
     def _scores(self, X: Any) -> Array:
         """x·coef + intercept for every row."""
         check_is_fitted(self)
-        X = validate_rows(self, X)
-        return np.asarray(X @ self.coef_.T + self.intercept_)
+        rows = compared_rows(self, X)
+        if self.coef_.all():  # then a number that is not finite leaves no score of its row finite
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = np.asarray(rows.x @ self.coef_.T + self.intercept_)
+            if np.isfinite(scores).all():
+                return scores
+        refuse_nonfinite(rows, getattr(self, "feature_names_in_", None))
+        return np.asarray(rows.x @ self.coef_.T + self.intercept_)
 
 
 def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
@@ -81,9 +87,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
         """
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
+
+
+def decided_classes(scores: Array) -> Array:
+    """Numbers of the classes with the largest scores."""
+    return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def publish(

@@ -33,6 +33,11 @@ _PROGRAM_CELLS = 10**6
 _LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own
 
 
+def class_chances(scores: Array) -> Array:
+    """Probabilities of the classes, from log-odds."""
+    return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
+
+
 class LogisticClassifier(LinearClassifier):
     """What logistic models share: probabilities, and the table of coefficients."""
 
@@ -45,8 +50,7 @@ class LogisticClassifier(LinearClassifier):
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
         """
-        scores = self.decision_function(X)
-        return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
+        return class_chances(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, exact where these are too small to be written.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import flag, number, whole
-from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from hiperplano.models.base import LinearModel, representable, users_level
@@ -200,7 +199,7 @@ class OnlineModel(LinearModel):
 
             return train(lesson, control, report if self.verbose else None)
 
-        records = ordered_reduce(lambda lesson: [take(lesson)], lessons, add, self._workers())
+        records = ordered_map(take, lessons, self._workers())
         if any(record.ended == "overflow" for record in records):
             self._refuse_overflow(design, max(len(record.mistakes) for record in records))
         self._store(design, lessons, records, control)

@@ -13,7 +13,7 @@ from hiperplano.language.catalogue import LANGUAGES, speaking, words
 from hiperplano.report.blocks import Glance, Page, Section
 from hiperplano.report.figures import count, decimal, measure, share
 from hiperplano.report.kinds import kind_of
-from hiperplano.report.metrics import class_metrics, regression_metrics
+from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
 from hiperplano.report.render import render
 from hiperplano.report.sections.certificate import certificate_section
 from hiperplano.report.sections.classes import classes_section
@@ -93,11 +93,15 @@ def write_report(
             f"write_report: language={language!r}; the page speaks {', '.join(LANGUAGES)}. Choose one of them."
         )
     wanted = _writable(Path(path))
-    subject = understand(model, X, y, training, target, positive, costs)
+    return write_subject(wanted, understand(model, X, y, training, target, positive, costs), provenance or {}, language)
+
+
+def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
+    """Write the page about a model taken apart before; what is already known of its rows is not asked again."""
     with speaking(language):
-        text = render(_page(subject, provenance or {}, language))
-    write_bytes(wanted, text.encode())
-    return wanted
+        text = render(_page(subject, provenance, language))
+    write_bytes(path, text.encode())
+    return path
 
 
 def _writable(path: Path) -> Path:
@@ -163,16 +167,16 @@ def _glances(subject: Subject, ranking: Ranking | None) -> list[Glance]:
             Glance("MAE", measure(found["mae"]), _("mean absolute error")),
             rows,
         ]
-    accuracy = Glance(_("Accuracy"), share(class_metrics(sample)["accuracy"]), _("of the model's own decisions"))
+    right = Glance(_("Accuracy"), share(accuracy(sample)), _("of the model's own decisions"))
     if ranking is None:
         f1 = Glance("F1", decimal(class_metrics(sample)["f1"]), _("mean over classes"))
-        return [accuracy, f1, Glance(_("Classes"), count(len(subject.classes))), rows]
+        return [right, f1, Glance(_("Classes"), count(len(subject.classes))), rows]
     last = rows
     if subject.training is not None:
         last = Glance("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
     return [
         Glance("AUC", decimal(ranking.scores.auc), _("area under the ROC curve")),
         Glance("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
-        accuracy,
+        right,
         last,
     ]

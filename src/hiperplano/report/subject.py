@@ -15,6 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.metrics.costs import check_costs, class_numbers
+from hiperplano.metrics.ranking import RankingScores, SortedScores
+from hiperplano.models.base import LinearClassifier, decided_classes
+from hiperplano.models.logistic import LogisticClassifier, class_chances
 from hiperplano.report.columns import column_names, row_count
 
 Task = Literal["two classes", "many classes", "regression"]
@@ -86,6 +89,8 @@ class Sample:
         For a classifier.
     positive : int
         Number of the positive class, where there are two.
+    given : rows or None
+        The rows as the last step sees them, where they are at hand.
     """
 
     X: Any
@@ -93,6 +98,7 @@ class Sample:
     anatomy: Anatomy
     classes: Array | None = None
     positive: int = 1
+    given: Any = None
 
     @property
     def n(self) -> int:
@@ -101,6 +107,8 @@ class Sample:
     @cached_property
     def coded(self) -> Any:
         """The rows as the last step sees them."""
+        if self.given is not None:
+            return self.given
         return self.X if self.anatomy.coder is None else self.anatomy.coder.transform(self.X)
 
     @cached_property
@@ -110,9 +118,22 @@ class Sample:
         return self.coded if inner is None else inner.transform(self.coded)
 
     @cached_property
+    def scores(self) -> Array:
+        """What the model decides by."""
+        return np.asarray(self.anatomy.decider.decision_function(self.coded))
+
+    @cached_property
     def predicted(self) -> Array:
         """What the model decides or predicts."""
-        return np.asarray(self.anatomy.decider.predict(self.coded))
+        decider = self.anatomy.decider
+        if getattr(type(decider), "predict", None) is LinearClassifier.predict:
+            return np.asarray(decider.classes_[decided_classes(self.scores)])
+        return np.asarray(decider.predict(self.coded))
+
+    @cached_property
+    def right(self) -> Array:
+        """Whether the model decides the row's own class."""
+        return np.asarray(self.predicted == self.y)
 
     @cached_property
     def codes(self) -> Array:
@@ -127,7 +148,10 @@ class Sample:
     @cached_property
     def probabilities(self) -> Array | None:
         """Of the classes, where the model gives them."""
-        ask: Callable[..., Any] | None = getattr(self.anatomy.decider, "predict_proba", None)
+        decider = self.anatomy.decider
+        if getattr(type(decider), "predict_proba", None) is LogisticClassifier.predict_proba:
+            return class_chances(self.scores)
+        ask: Callable[..., Any] | None = getattr(decider, "predict_proba", None)
         return None if ask is None else np.asarray(ask(self.coded))
 
     @cached_property
@@ -135,8 +159,18 @@ class Sample:
         """For two classes: larger for the positive one. A probability where the model gives one."""
         if self.probabilities is not None:
             return np.ascontiguousarray(self.probabilities[:, self.positive], dtype=np.float64)
-        scores = np.asarray(self.anatomy.decider.decision_function(self.coded), dtype=np.float64)
+        scores = self.scores.astype(np.float64, copy=False)
         return scores if self.positive == 1 else -scores
+
+    @cached_property
+    def in_order(self) -> SortedScores:
+        """For two classes: the scores of each, sorted."""
+        return SortedScores.of(self.is_positive, self.score)
+
+    @cached_property
+    def ranking(self) -> RankingScores:
+        """For two classes: KS, Gini and AUC; NaN where one of them is missing."""
+        return self.in_order.figures()
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,18 +206,30 @@ class Subject:
         return self.classes[1 - self.validation.positive]
 
 
-def understand(model: Any, X: Any, y: Any, training: Any, target: str | None, positive: Any, costs: Any) -> Subject:
-    """Check what is given, and take the model apart."""
+def understand(
+    model: Any,
+    X: Any,
+    y: Any,
+    training: Any,
+    target: str | None,
+    positive: Any,
+    costs: Any,
+    coded: tuple[Any, Any] = (None, None),
+) -> Subject:
+    """Check what is given, and take the model apart.
+
+    `coded` are the rows of X and of `training` as the last step of the model sees them, where they are at hand.
+    """
     anatomy = Anatomy.of(model)
     classes = np.asarray(anatomy.decider.classes_) if is_classifier(anatomy.decider) else None
     task: Task = "regression" if classes is None else ("two classes" if len(classes) == 2 else "many classes")
     chosen = _positive(positive, classes, task)
-    validation = _sample(X, y, anatomy, classes, chosen, "y")
+    validation = _sample(X, y, anatomy, classes, chosen, "y", coded[0])
     made_on = None
     if training is not None:
         if not isinstance(training, tuple | list) or len(training) != 2:
             raise InvalidParameter("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
-        made_on = _sample(training[0], training[1], anatomy, classes, chosen, "the training rows' y")
+        made_on = _sample(training[0], training[1], anatomy, classes, chosen, "the training rows' y", coded[1])
     name = target if target is not None else getattr(y, "name", None)
     matrix = None
     if costs is not None:
@@ -218,7 +264,9 @@ def _positive(positive: Any, classes: Array | None, task: Task) -> int:
     return labels.index(str(positive))
 
 
-def _sample(X: Any, y: Any, anatomy: Anatomy, classes: Array | None, positive: int, which: str) -> Sample:
+def _sample(
+    X: Any, y: Any, anatomy: Anatomy, classes: Array | None, positive: int, which: str, given: Any = None
+) -> Sample:
     n, values = row_count(X), np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -234,7 +282,7 @@ def _sample(X: Any, y: Any, anatomy: Anatomy, classes: Array | None, positive: i
             raise InvalidTarget(f"{which} cannot be read as numbers ({problem}); a regression needs them.") from problem
         if not np.isfinite(values).all():
             raise InvalidData(f"{which} contains NaN or infinity; every row needs a target. Drop those rows.")
-    sample = Sample(X, values, anatomy, classes, positive)
+    sample = Sample(X, values, anatomy, classes, positive, given)
     if classes is not None:
         _ = sample.codes  # refuses labels that are no class
     return sample

@@ -41,10 +41,9 @@ def fit(
     """Fit a model to a table."""
     options.share("--validation", validation)
     options.one_of("--fill", fill, ("median", "model"))
-    from hiperplano.cli.reading import begin, import_what_follows
+    from hiperplano.cli.reading import begin_while_importing
 
-    reading = begin(file, separator, decimal, drop)
-    import_what_follows(report)
+    reading = begin_while_importing(file, separator, decimal, drop, report)
     from hiperplano.cli.journey import Settings, travel
     from hiperplano.cli.problem import Choices
     from hiperplano.cli.terminal import Terminal

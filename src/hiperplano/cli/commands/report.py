@@ -29,6 +29,7 @@ def report(
     from hiperplano.cli.page import write_page
     from hiperplano.cli.scoring import score_table
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.report.subject import understand
 
     terminal = Terminal(json, quiet)
     with terminal.working(_("writing the report")), terminal.hearing():
@@ -36,7 +37,11 @@ def report(
         assert scored.y is not None
         options.made(out.parent)
         used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]
-        page = write_page(out, scored.pipeline, scored.study, used, scored.y, coded=[(used, scored.coded)])
+        study, coded = scored.study, (scored.rows, None)
+        subject = understand(
+            scored.pipeline, used, scored.y, None, study.target, study.positive, study.cost_matrix, coded
+        )
+        page = write_page(out, subject, study)
     terminal.facts = {"rows": len(scored.y), "file": str(page)}
     terminal.say(_("Written: {files}", files=page))
     terminal.finish()

@@ -12,6 +12,7 @@ from hiperplano.language.catalogue import words
 from hiperplano.metrics.costs import savings_score
 from hiperplano.report.blocks import Block, Cell, Section, Table, Words
 from hiperplano.report.figures import count, decimal, share
+from hiperplano.report.metrics import accuracy
 from hiperplano.report.subject import Sample, Subject
 
 _ = words("report")
@@ -51,7 +52,7 @@ def _sentence(subject: Subject, sample: Sample) -> str:
     return _(
         "{accuracy} of the validation rows get their class. Always deciding {label}, the most frequent class, would "
         "get {constant}.",
-        accuracy=share(np.mean(sample.predicted == sample.y)).text,
+        accuracy=share(accuracy(sample)).text,
         label=subject.classes[int(counts.argmax())],
         constant=share(counts.max() / sample.n).text,
     )

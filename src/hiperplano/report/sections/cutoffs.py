@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.decision.costs import best_cutoff, odds_cutoff
 from hiperplano.language.catalogue import words
 from hiperplano.metrics.costs import constant_costs
-from hiperplano.metrics.ranking import ConfusionCurve, confusion_at
+from hiperplano.metrics.ranking import ConfusionCurve
 from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Table, Words
 from hiperplano.report.figures import Number, count, decimal, measure, share
 from hiperplano.report.subject import Subject
@@ -84,7 +84,7 @@ def cutoff_block(subject: Subject, choice: Choice) -> list[Block]:
     """The interactive table; it says the same without a script, at the chosen cut-off."""
     sample = subject.validation
     cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
-    curve = confusion_at(sample.is_positive, sample.score, cuts)
+    curve = sample.in_order.confusion(cuts)
     start = int(np.flatnonzero(cuts == choice.cutoff)[0])
     data = {
         "cutoffs": cuts.tolist(),

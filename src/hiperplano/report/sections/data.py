@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
 from hiperplano.language.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Section, Table, Words
 from hiperplano.report.charts.picture import Picture, sparkline
@@ -102,7 +103,7 @@ def _columns_table(rows: Sample, total: int) -> Table:
     return Table(
         _("Columns"),
         headings,
-        [_described(column, few, rows.n) for column, few in zip(columns, drawn, strict=True)],
+        in_threads(lambda pair: _described(*pair, rows.n), zip(columns, drawn, strict=True), rows.n * len(columns)),
         note=" ".join(notes),
         name="columns",
     )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from hiperplano.data.design import Array
 from hiperplano.language.catalogue import words
-from hiperplano.metrics.ranking import ConfusionCurve, RankingScores, confusion_at, ranking_scores
+from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words
 from hiperplano.report.figures import Number, count, decimal, share
 from hiperplano.report.sections.calibration import calibrate, calibration_figure
@@ -34,7 +32,7 @@ class Ranking:
     @classmethod
     def of(cls, sample: Sample) -> Ranking:
         """Curves go through their own points: at quantiles of the scores of each class."""
-        return cls(order_of(sample), confusion_at(sample.is_positive, sample.score, _places(sample)), sample.n)
+        return cls(sample.ranking, sample.in_order.confusion(_places(sample)), sample.n)
 
     @property
     def both(self) -> bool:
@@ -42,18 +40,11 @@ class Ranking:
         return bool(np.isfinite(self.scores.auc))
 
 
-def order_of(sample: Sample) -> RankingScores:
-    """KS, Gini and AUC; NaN where one class is missing, and then the page says so."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return ranking_scores(sample.is_positive, sample.score)
-
-
 def _places(sample: Sample) -> Array:
     """Cut-offs from above all scores to below all, so that curves start at nothing and end at everything."""
     distinct = [
         np.quantile(scores, np.linspace(0, 1, _POINTS), method="lower") if len(scores) > _POINTS else scores
-        for scores in (sample.score[sample.is_positive], sample.score[~sample.is_positive])
+        for scores in sample.in_order
     ]
     inner = np.unique(np.concatenate(distinct))
     return np.concatenate([inner[::-1], [-np.inf]])
@@ -106,7 +97,7 @@ def _cutting(subject: Subject, ranking: Ranking) -> list[Block | Heading]:
 def _bands(subject: Subject, sample: Sample) -> Table:
     """Ten bands of the score from the highest: the gains table."""
     edges = np.unique(np.quantile(sample.score, np.linspace(0, 1, 11)[1:-1], method="higher"))
-    found = confusion_at(sample.is_positive, sample.score, np.nextafter(edges, -np.inf))
+    found = sample.in_order.confusion(np.nextafter(edges, -np.inf))
     found_rows = np.concatenate([[0], (found.tp + found.fp)[::-1], [sample.n]])
     positives = int(np.count_nonzero(sample.is_positive))
     found_positive = np.concatenate([[0], found.tp[::-1], [positives]])

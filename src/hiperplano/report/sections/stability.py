@@ -13,9 +13,9 @@ from hiperplano.metrics.divergence import population_stability_index
 from hiperplano.report.blocks import Block, Cell, Section, Table, Words
 from hiperplano.report.columns import Column, draw, read_columns
 from hiperplano.report.figures import Number, count, decimal, measure, share
-from hiperplano.report.metrics import class_metrics, regression_metrics
+from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
 from hiperplano.report.sections.data import MOST_COLUMNS
-from hiperplano.report.sections.ranking import Ranking, order_of
+from hiperplano.report.sections.ranking import Ranking
 from hiperplano.report.subject import Sample, Subject
 
 _ = words("report")
@@ -55,13 +55,13 @@ def _metrics(subject: Subject, training: Sample, validated: Ranking | None) -> T
         pairs = [class_metrics(sample) for sample in (training, subject.validation)]
         rows = [_compared(label, *(decimal(each[key], 4) for each in pairs)) for key, label in labels.items()]
     else:
-        scores = [order_of(training), validated.scores]
+        scores = [training.ranking, validated.scores]
         rows = [
             _compared(label, *(decimal(getattr(each, key), 4) for each in scores))
             for key, label in {"auc": "AUC", "ks": "KS", "gini": "Gini"}.items()
         ]
-        right = [float(np.mean(sample.predicted == sample.y)) for sample in (training, subject.validation)]
-        rows.append(_compared(_("Accuracy"), *(decimal(each, 4) for each in right)))
+        right = (decimal(accuracy(sample), 4) for sample in (training, subject.validation))
+        rows.append(_compared(_("Accuracy"), *right))
     headings = [_("Figure"), _("Training"), _("Validation"), _("Difference")]
     return Table(_("Training and validation side by side"), headings, rows, name="side-by-side")
 
