@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -65,6 +66,19 @@ def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
 
 
 @part
+def _place(index):  # type: ignore[no-untyped-def]
+    """A stored index without its sign: a signed one is compared with 0 first, as Python counts from the end below it,
+    which costs a third of the time of a product and half of that of an addition."""
+    return np.uint64(index)
+
+
+@part
+def _span(indptr, i):  # type: ignore[no-untyped-def]
+    """Where the stored values of row i begin and end."""
+    return _place(indptr[i]), _place(indptr[i + 1])
+
+
+@part
 def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
     """x[i]·w."""
     total = 0.0
@@ -72,8 +86,8 @@ def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
         for j in range(x.shape[1]):
             total += x[i, j] * w[j]
     else:
-        for j in range(indptr[i], indptr[i + 1]):
-            total += x[j] * w[indices[j]]
+        for j in range(*_span(indptr, i)):
+            total += x[j] * w[_place(indices[j])]
     return total
 
 
@@ -86,7 +100,7 @@ def row_square(x, indices, indptr, i):  # type: ignore[no-untyped-def]
             value = 1.0 * x[i, j]
             total += value * value
     else:
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(*_span(indptr, i)):
             value = 1.0 * x[j]
             total += value * value
     return total
@@ -99,5 +113,5 @@ def row_add(x, indices, indptr, i, step, w):  # type: ignore[no-untyped-def]
         for j in range(x.shape[1]):
             w[j] += step * x[i, j]
     else:
-        for j in range(indptr[i], indptr[i + 1]):
-            w[indices[j]] += step * x[j]
+        for j in range(*_span(indptr, i)):
+            w[_place(indices[j])] += step * x[j]
