@@ -167,7 +167,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         n_classes = len(class_weight)
         if not whole:
             rows = rows_of(design.x)
-            visits = Visits(rows, design.weight, codes.astype(np.float64), seed)
+            visits = Visits(rows, design.weight, codes, seed)
         if n_classes > 2 and self.multi_class == "multinomial":
             together = AllPlanes(rows, codes.astype(np.float64), visits, learner, class_weight)
             right = _judge_all(examples, class_weight) if self._pocketed() else None

@@ -88,6 +88,10 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
     watch, pocket, late = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0, rule[at.LATE] == 1.0
     weighted = len(share) > 0
+    # Answers that are right by this much teach nothing, whatever else the rule says.
+    enough = math.inf
+    if loss < at.LOGISTIC and alpha == 0.0:
+        enough = 0.0 if loss == at.PERCEPTRON else 1.0
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
     mass, bias_sum, averaged = state[at.MASS], state[at.INTERCEPT_SUM], state[at.AVERAGED]
     run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]
@@ -110,44 +114,45 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
             run = 0.0
         else:
             run += 1.0
-        weight = share[k] if weighted else 1.0
-        if watch:
-            loss_sum += weight * loss_value(loss, target, score, epsilon)
-        if by_class:
-            weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
-        if aggressive:
-            step = loss_value(loss, target, score, epsilon)
-            if step > 0.0:
-                square = row_square(x, indices, indptr, i)
-                if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
-                    step /= square + 0.5 / rule[at.CAP]
-                elif square > 0.0:
-                    step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
-                else:
-                    step = 0.0
-                if (target if by_class else target - score) < 0.0:
-                    step = -step
-        else:
-            rate = rate_of_step(rule, t)
-            step = -rate * loss_slope(loss, target, score, epsilon)
-            if alpha > 0.0:
-                factor = 1.0 - rate * alpha
-                factor = factor if factor > 0.0 else 0.0
-                scale *= factor
-                if bias_shrinks:
-                    bias *= factor
-                if scale < SMALLEST_SCALE:
-                    settle_scale(weights, sums, scale, mass)
-                    scale, mass = 1.0, 0.0
-        step *= weight
-        if step != 0.0:
-            change = step / scale
-            row_add(x, indices, indptr, i, change, weights)
-            if mass != 0.0:
-                row_add(x, indices, indptr, i, change * mass, sums)
-            if with_bias:
-                bias += step
-            updates += 1
+        if not target * score > enough:
+            weight = share[k] if weighted else 1.0
+            if watch:
+                loss_sum += weight * loss_value(loss, target, score, epsilon)
+            if by_class:
+                weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
+            if aggressive:
+                step = loss_value(loss, target, score, epsilon)
+                if step > 0.0:
+                    square = row_square(x, indices, indptr, i)
+                    if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
+                        step /= square + 0.5 / rule[at.CAP]
+                    elif square > 0.0:
+                        step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
+                    else:
+                        step = 0.0
+                    if (target if by_class else target - score) < 0.0:
+                        step = -step
+            else:
+                rate = rate_of_step(rule, t)
+                step = -rate * loss_slope(loss, target, score, epsilon)
+                if alpha > 0.0:
+                    factor = 1.0 - rate * alpha
+                    factor = factor if factor > 0.0 else 0.0
+                    scale *= factor
+                    if bias_shrinks:
+                        bias *= factor
+                    if scale < SMALLEST_SCALE:
+                        settle_scale(weights, sums, scale, mass)
+                        scale, mass = 1.0, 0.0
+            step *= weight
+            if step != 0.0:
+                change = step / scale
+                row_add(x, indices, indptr, i, change, weights)
+                if mass != 0.0:
+                    row_add(x, indices, indptr, i, change * mass, sums)
+                if with_bias:
+                    bias += step
+                updates += 1
         if t >= average_from:
             part_of_mean = t if late else 1.0
             mass += part_of_mean * scale
