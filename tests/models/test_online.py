@@ -106,6 +106,51 @@ def test_single_rows_teach_the_same_to_the_bit(model, n_classes):
     assert rows.solution_.passes == 120
 
 
+def test_single_long_rows_teach_the_same_to_the_bit():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 53)), rng.integers(0, 2, 200)
+    whole = few_passes(Perceptron(average=True), 1, shuffle=False).fit(X, y)
+    rows = Perceptron(average=True).partial_fit(X[:1], y[:1], classes=[0, 1])
+    for i in range(1, 200):
+        rows.partial_fit(X[i : i + 1], y[i : i + 1])
+    same(rows, whole, exactly=True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (lambda x: x.tolist(), lambda y: y),
+        (lambda x: np.asfortranarray(np.vstack([x, x]))[:1], lambda y: y),
+        (lambda x: x.astype(">f8"), lambda y: y),
+        (lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda y: y.astype(object)),
+        (lambda x: x, lambda y: y.astype(float)),
+        (lambda x: x, lambda y: y.tolist()),
+    ],
+    ids=["list", "strided", "other byte order", "objects", "floats", "list of labels"],
+)
+def test_single_rows_of_any_kind_teach_the_same(rows, labels):
+    X, y = noisy()
+    plain, other = (Perceptron(shuffle=False).partial_fit(X[:50], y[:50], classes=[0, 1]) for _ in range(2))
+    for i in range(50, 80):
+        plain.partial_fit(X[i : i + 1], y[i : i + 1])
+        other.partial_fit(rows(X[i : i + 1]), labels(y[i : i + 1]))
+    same(other, plain, exactly=True)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.array([0, 1]), np.array([], dtype=int), np.array([{}]), np.array([[0, 1]])],
+    ids=["2", "0", "{}", "row"],
+)
+def test_what_is_not_one_label_for_one_row_is_refused(labels):
+    X, y = noisy()
+    model = Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1])
+    before = model.coef_.copy()
+    with pytest.raises((InvalidData, InvalidTarget)):
+        model.partial_fit(X[:1], labels)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
 @pytest.mark.parametrize("model", [OTHERS[4], OTHERS[5]], ids=str)
 def test_chunks_of_whole_batches_teach_the_same(model):
     X, y = data(model, 320)

@@ -71,30 +71,20 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         sample_weight : array-like of shape (n,), optional
             As in `fit`.
         """
-        if sample_weight is None and classes is None and self._learnt_at_once(X, y):
+        learnt = self.__dict__.get("_door_")
+        if learnt is not None and sample_weight is None and classes is None and learnt(X, y):
             return self
         return self._partial_fit(X, y, classes, sample_weight)
 
     # One row
-
-    def _learnt_at_once(self, X: Any, y: Any) -> bool:
-        """Whether a single plain row has been learnt from; all else takes the way through the gate."""
-        door = self.__dict__.get("_door_")
-        if door is None or type(X) is not np.ndarray or X.shape != door.quick.shape or X.dtype != door.quick.dtype:
-            return False
-        if type(y) is not np.ndarray or y.shape != (1,):
-            return False
-        label = y[0]
-        if label == door.positive:
-            return bool(door.quick.learn(X, 1.0))
-        return bool(label == door.negative and door.quick.learn(X, -1.0))
 
     def _open_door(self) -> None:
         """Prepare for single rows, where nothing but one compiled call is needed for them."""
         rule, learner = self._rule_, self._learner_
         simple = len(learner.weights) == 1 and learner.pocket is None and not hasattr(self, "feature_names_in_")
         if simple and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]:
-            self.__dict__["_door_"] = _Door(Quick(learner, rule, self._dtype_), self.classes_[1], self.classes_[0])
+            negative, positive = self.classes_.tolist()
+            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_, {negative: -1.0, positive: 1.0}).by_label
 
     # All rows
 
@@ -211,12 +201,6 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
                 f"parts need rows of each class ({problem}). Change validation_fraction, or set early_stopping=False."
             ) from problem
         return examples.take(kept), examples.take(held)
-
-
-class _Door(NamedTuple):
-    quick: Quick
-    positive: Any
-    negative: Any
 
 
 def _signs(examples: Examples, positive: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -53,7 +52,8 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         sample_weight : array-like of shape (n,), optional
             As in `fit`.
         """
-        if sample_weight is None and self._learnt_at_once(X, y):
+        learnt = self.__dict__.get("_door_")
+        if learnt is not None and sample_weight is None and learnt(X, y):
             return self
         return self._partial_fit(X, y, sample_weight)
 
@@ -68,15 +68,6 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
     def _shape(self, coef: Array) -> Array:
         return np.asarray(coef[0])
-
-    def _learnt_at_once(self, X: Any, y: Any) -> bool:
-        """Whether a single plain row has been learnt from; all else takes the way through the gate."""
-        door = self.__dict__.get("_door_")
-        if door is None or type(X) is not np.ndarray or X.shape != door.shape or X.dtype != door.dtype:
-            return False
-        if type(y) is not np.ndarray or y.shape != (1,) or y.dtype.kind != "f" or not math.isfinite(y[0]):
-            return False
-        return bool(door.learn(X, y[0]))
 
     @all_or_nothing
     def _fit(self, *data: Any) -> Self:
@@ -104,7 +95,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         learner = self._start((1, design.n_columns)) if first else self._learner_.copy()
         self._take_chunk(design, [self._lesson(design, rule, learner, self._seed())])
         if rule[at.BATCH] == 1.0 and not rule[at.PROJECT] and not hasattr(self, "feature_names_in_"):
-            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_)
+            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_, {}).by_number
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, finite: bool) -> Design:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -50,6 +50,26 @@ def _line(typingctx: Any, array: Any, index: Any) -> Any:
 
 
 _fetch: Any = intrinsic(_line)
+
+
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """A number as the place of float64 numbers in memory."""
+    pointer = types.CPointer(types.float64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(pointer))
+
+    return pointer(address), generate
+
+
+_at: Any = intrinsic(_pointer)
+
+
+@part
+def numbers_at(address, length):  # type: ignore[no-untyped-def]
+    """The float64 vector of that length at an address: an array costs as much at each call as a short row, a number
+    nothing. The caller keeps the memory alive."""
+    return carray(_at(address), (length,))
 
 
 @part

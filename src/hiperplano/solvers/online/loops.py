@@ -6,7 +6,7 @@ import math
 
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import learning_rate
-from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
+from hiperplano.solvers.rows_loops import fetch_row, loop, numbers_at, part, row_add, row_dot, row_square
 
 _AHEAD = 10  # rows between asking for one and using it
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
@@ -168,3 +168,21 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     state[at.SEEN] += t - first
     state[at.AVERAGED] = averaged
     return k
+
+
+@loop
+def learn_one(x, none, places, target):  # type: ignore[no-untyped-def]
+    """Learn from the one row of x; return 0 if a number was not finite, otherwise 1.
+
+    Parameters
+    ----------
+    x, none : the row, and no indices, see `rows_loops`
+    places : int64: 0, and the addresses of room for one target, of rule, weights, sums and state
+        Its first number is also the order of the visits: row 0.
+    """
+    columns = x.shape[1]
+    y, share = numbers_at(places[1], 1), numbers_at(places[1], 0)
+    y[0] = target
+    rule, state = numbers_at(places[2], at.RULE_SIZE), numbers_at(places[5], at.STATE_SIZE)
+    weights, sums = numbers_at(places[3], columns), numbers_at(places[4], columns)
+    return walk(x, none, none, y, places, share, 0, 1, rule, weights, sums, state)
