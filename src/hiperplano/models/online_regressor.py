@@ -15,10 +15,11 @@ from hiperplano.models.online import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.course import Control, Judge, Lesson
 from hiperplano.solvers.online.courses import OnePlane
+from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, rows_of
 from hiperplano.solvers.online.quick import Quick
 from hiperplano.solvers.online.visits import Visits
-from hiperplano.solvers.online.whole_batch import WholeBatch
+from hiperplano.solvers.online.whole_batch import WholeBatch, cost_of
 
 
 class OnlineRegressor(RegressorMixin, OnlineModel):
@@ -106,23 +107,21 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     def _lesson(
         self, design: Design, rule: Array, learner: Learner, seed: int | None, held_out: Judge | None = None
     ) -> Lesson:
+        cost = cost_of(design, rule, design.total_weight) if rule[at.AVERAGE_FROM] else None
         if not rule[at.BATCH]:
-            return Lesson(WholeBatch(design, learner, 0, summed=False), rule, held_out=held_out)
+            whole = WholeBatch(design, learner, 0, design.total_weight, summed=False)
+            return Lesson(whole, rule, held_out=held_out, cost=cost)
         rows, target = rows_of(design.x), np.ascontiguousarray(design.y[:, 0])
         course = OnePlane(rows, target, Visits(rows, design.weight, target, seed), learner)
-        return Lesson(course, rule, held_out=held_out)
+        return Lesson(course, rule, held_out=held_out, cost=cost)
 
     def _hold_out(self, design: Design, share: float) -> tuple[Design, Design]:
-        from sklearn.model_selection import ShuffleSplit
-
-        split = ShuffleSplit(1, test_size=share, random_state=self.random_state)
-        try:
-            parts = next(split.split(np.zeros((design.n_rows, 1))))
-        except ValueError as problem:
+        parts = hold_out(design, np.zeros(design.n_rows), share, self._draw())
+        if not len(parts[1]):
             raise InvalidTarget(
-                f"{type(self).__name__}: early_stopping holds out {share:g} of {design.n_rows} rows; both parts need "
-                f"rows ({problem}). Change validation_fraction, or set early_stopping=False."
-            ) from problem
+                f"{type(self).__name__}: early_stopping holds out {share:g} of n_samples={design.n_rows} rows, but all "
+                "are alike: none can be judged without its own copy. Set early_stopping=False."
+            )
         weight = design.weight
         kept, held = (
             type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows]) for rows in parts

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 from llvmlite import ir
-from numba import carray, njit, types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -54,7 +55,7 @@ _fetch: Any = intrinsic(_line)
 
 def _pointer(typingctx: Any, address: Any) -> Any:
     """A number as the place of float64 numbers in memory."""
-    pointer = types.CPointer(types.float64)
+    pointer = _pointer_type(types.float64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(pointer))
@@ -62,6 +63,8 @@ def _pointer(typingctx: Any, address: Any) -> Any:
     return pointer(address), generate
 
 
+_pointer_type: Any = types.CPointer
+_vector: Any = numba.carray  # type: ignore[attr-defined]
 _at: Any = intrinsic(_pointer)
 
 
@@ -69,7 +72,7 @@ _at: Any = intrinsic(_pointer)
 def numbers_at(address, length):  # type: ignore[no-untyped-def]
     """The float64 vector of that length at an address: an array costs as much at each call as a short row, a number
     nothing. The caller keeps the memory alive."""
-    return carray(_at(address), (length,))
+    return _vector(_at(address), (length,))
 
 
 @part

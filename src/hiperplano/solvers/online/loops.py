@@ -55,6 +55,17 @@ def loss_slope(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
 
 
 @part
+def aggressive_step(rule, weight, loss, square):  # type: ignore[no-untyped-def]
+    """How far to go for an example of this loss, weight and ‖x‖²; the weight is a price of the loss, as C is."""
+    cap = weight * rule[at.CAP]
+    if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
+        square += 0.5 / cap
+    elif loss >= cap * square and square > 0.0:
+        return cap
+    return loss / square if square > 0.0 else 0.0
+
+
+@part
 def settle_scale(weights, sums, scale, mass):  # type: ignore[no-untyped-def]
     """Multiply the scale into the weights and the mass into the sums: afterwards they are 1 and 0."""
     for j in range(len(weights)):
@@ -67,7 +78,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
     For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
-    step = −η·slope(loss) for a gradient, or the passive-aggressive step, times the weight of the example. It stops
+    step = −η·weight·slope(loss) for a gradient, or the passive-aggressive step. It stops
     early where a score is not finite, and for the pocket where weights with a long run of right answers are about
     to change.
 
@@ -116,25 +127,21 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
             run += 1.0
         if not target * score > enough:
             weight = share[k] if weighted else 1.0
-            if watch:
-                loss_sum += weight * loss_value(loss, target, score, epsilon)
             if by_class:
                 weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
+            if watch:
+                loss_sum += weight * loss_value(loss, target, score, epsilon)
             if aggressive:
                 step = loss_value(loss, target, score, epsilon)
-                if step > 0.0:
-                    square = row_square(x, indices, indptr, i)
-                    if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
-                        step /= square + 0.5 / rule[at.CAP]
-                    elif square > 0.0:
-                        step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
-                    else:
-                        step = 0.0
+                if step > 0.0 and weight > 0.0:
+                    step = aggressive_step(rule, weight, step, row_square(x, indices, indptr, i))
                     if (target if by_class else target - score) < 0.0:
                         step = -step
+                else:
+                    step = 0.0
             else:
                 rate = rate_of_step(rule, t)
-                step = -rate * loss_slope(loss, target, score, epsilon)
+                step = -rate * weight * loss_slope(loss, target, score, epsilon)
                 if alpha > 0.0:
                     factor = 1.0 - rate * alpha
                     factor = factor if factor > 0.0 else 0.0
@@ -144,7 +151,6 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
                     if scale < SMALLEST_SCALE:
                         settle_scale(weights, sums, scale, mass)
                         scale, mass = 1.0, 0.0
-            step *= weight
             if step != 0.0:
                 change = step / scale
                 row_add(x, indices, indptr, i, change, weights)
