@@ -54,7 +54,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         intercept_init : array-like, optional
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit.
+            the last visit (for passive-aggressive models: the longest step).
         """
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
