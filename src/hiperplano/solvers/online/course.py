@@ -91,7 +91,7 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
     """
     course, rule, right, held_out, cost, _ = lesson
     rule, record, counts = rule.copy(), Record(), course.counts
-    rule[at.WATCH] = float(report is not None or (control.tol is not None and held_out is None))
+    rule[at.WATCH] = float(report is not None or control.tol is not None)
     best, waited, rises, steepness = np.inf, 0, 0, np.inf
     if right is not None:
         _start_pocket(course, right)
@@ -102,7 +102,7 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
         record.mistakes.append(int(counts[at.MISTAKES] - before[at.MISTAKES]))
         if report is not None:
             report(number, float(counts[at.LOSS_SUM] / course.total))
-        if good and rule[at.WATCH]:
+        if good and (rule[at.WATCH] or course.steepness is not None):
             record.objective = _objective(course, rule)
         if not good:
             record.ended = "overflow"
@@ -110,10 +110,11 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
             record.ended = "clean"
         elif control.tol is not None:
             now = record.objective
-            if held_out is not None:
-                now = -held_out(*published(course))
-            elif cost is not None:
-                now = cost(*published(course))
+            with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
+                if held_out is not None:
+                    now = -held_out(*published(course))
+                elif cost is not None:
+                    now = cost(*published(course))
             waited = waited + 1 if _is_still(course, control, now, best, held_out is None and cost is None) else 0
             best = min(best, now)
             rises = rises + 1 if course.steepness is not None and course.steepness > _GROWS * steepness else 0
@@ -155,7 +156,8 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
     if pocket is None or counts[at.RUN] <= counts[at.BEST_RUN]:
         return
     coef, intercept = present(course)
-    share = 0.0 if right is None else right(coef, intercept)
+    with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
+        share = 0.0 if right is None else right(coef, intercept)
     if right is None or share > np.max(pocket.right[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, share
         counts[at.BEST_RUN] = counts[at.RUN]
@@ -164,7 +166,8 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
 def _start_pocket(course: Course, right: Judge) -> None:
     pocket = course.learner.pocket
     if pocket is not None:
-        pocket.right[course.planes] = right(*present(course))
+        with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
+            pocket.right[course.planes] = right(*present(course))
 
 
 def present(course: Course) -> tuple[Array, Array]:
