@@ -19,7 +19,7 @@ from hiperplano import (
     SGDRegressor,
     replay,
 )
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
 from tests.models.test_passive_aggressive import regression
 from tests.models.test_perceptron import noisy
 
@@ -104,6 +104,51 @@ def test_single_rows_teach_the_same_to_the_bit(model, n_classes):
     same(rows, whole, exactly=True)
     assert rows.solution_.examples == whole.solution_.examples
     assert rows.solution_.passes == 120
+
+
+def test_single_long_rows_teach_the_same_to_the_bit():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 53)), rng.integers(0, 2, 200)
+    whole = few_passes(Perceptron(average=True), 1, shuffle=False).fit(X, y)
+    rows = Perceptron(average=True).partial_fit(X[:1], y[:1], classes=[0, 1])
+    for i in range(1, 200):
+        rows.partial_fit(X[i : i + 1], y[i : i + 1])
+    same(rows, whole, exactly=True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (lambda x: x.tolist(), lambda y: y),
+        (lambda x: np.asfortranarray(np.vstack([x, x]))[:1], lambda y: y),
+        (lambda x: x.astype(">f8"), lambda y: y),
+        (lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda y: y.astype(object)),
+        (lambda x: x, lambda y: y.astype(float)),
+        (lambda x: x, lambda y: y.tolist()),
+    ],
+    ids=["list", "strided", "other byte order", "objects", "floats", "list of labels"],
+)
+def test_single_rows_of_any_kind_teach_the_same(rows, labels):
+    X, y = noisy()
+    plain, other = (Perceptron(shuffle=False).partial_fit(X[:50], y[:50], classes=[0, 1]) for _ in range(2))
+    for i in range(50, 80):
+        plain.partial_fit(X[i : i + 1], y[i : i + 1])
+        other.partial_fit(rows(X[i : i + 1]), labels(y[i : i + 1]))
+    same(other, plain, exactly=True)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.array([0, 1]), np.array([], dtype=int), np.array([{}]), np.array([[0, 1]])],
+    ids=["2", "0", "{}", "row"],
+)
+def test_what_is_not_one_label_for_one_row_is_refused(labels):
+    X, y = noisy()
+    model = Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1])
+    before = model.coef_.copy()
+    with pytest.raises((InvalidData, InvalidTarget)):
+        model.partial_fit(X[:1], labels)
+    np.testing.assert_array_equal(model.coef_, before)
 
 
 @pytest.mark.parametrize("model", [OTHERS[4], OTHERS[5]], ids=str)
@@ -343,21 +388,85 @@ def test_labels_sorted_into_long_runs_are_learnt_all_the_same(n_classes):
     assert model.fit(X, y).score(X, y) > model.fit(X[mixed], y[mixed]).score(X, y) - 0.01
 
 
+def test_rows_weigh_what_their_class_does_in_every_plane():
+    X, y = noisy(60, classes=3)
+    price = np.array([3.0, 1.0, 0.5])
+    model = few_passes(Perceptron(), 1, shuffle=False, class_weight=dict(enumerate(price))).fit(X, y)
+    for plane in range(3):
+        w, b = np.zeros(5), 0.0
+        for x, label in zip(X, y, strict=True):
+            side = 1.0 if label == plane else -1.0
+            if side * (w @ x + b) <= 0:
+                w, b = w + price[label] * side * x, b + price[label] * side
+        np.testing.assert_allclose(model.coef_[plane], w, atol=1e-12)
+    batch = Perceptron(update="batch", max_iter=1, tol=None, class_weight=dict(enumerate(price))).fit(X, y)
+    signs = np.where(y == 1, 1.0, -1.0)
+    np.testing.assert_allclose(batch.coef_[1], (price[y] * signs) @ X, atol=1e-12)
+
+
+def test_a_batch_of_all_rows_is_the_whole_batch_with_class_weights():
+    X, y = noisy(60)
+    given = {"class_weight": {0: 3.0, 1: 0.5}, "alpha": 0.1, "learning_rate": "constant", "eta0": 0.01}
+    part, whole = (few_passes(SGDClassifier(batch_size=size, **given)).fit(X, y) for size in (60, None))
+    same(part, whole, rtol=1e-10)
+
+
+@pytest.mark.parametrize("model", [Perceptron(), SGDClassifier(), SGDRegressor()], ids=str)
+def test_what_is_held_out_goes_by_content(model):
+    X, y = data(model, 80)
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.7)
+    weight = np.random.default_rng(1).integers(0, 4, 80)
+    model = clone(model).set_params(early_stopping=True, random_state=0)
+    plain = clone(model).fit(X, y, sample_weight=weight)
+    many = np.random.default_rng(2).permutation(np.repeat(np.arange(80), weight))
+    same(clone(model).fit(X[many], y[many]), plain, rtol=1e-8, atol=1e-9)
+    same(clone(model).fit(csr_array(X), y, sample_weight=weight), plain, rtol=1e-8, atol=1e-9)
+    other = clone(model).set_params(random_state=1).fit(X, y, sample_weight=weight)
+    assert not np.array_equal(other.coef_, plain.coef_)
+
+
+def test_steps_that_are_too_long_for_a_batch_are_said_to_be():
+    X, y = regression()
+    model = SGDRegressor(batch_size=None, learning_rate="constant", eta0=30.0)
+    with pytest.warns(ConvergenceWarning, match="the gradient grew from pass to pass"):
+        model.fit(X, y)
+    assert not model.solution_.converged
+
+
 CHECKED = [
     Perceptron(),
     Perceptron(average=True),
     Perceptron(pocket=True),
     Perceptron(multi_class="multinomial"),
+    Perceptron(update="batch"),
+    Perceptron(update="batch", average=True),
+    Perceptron(init="least_squares", pocket=True),
+    Perceptron(early_stopping=True),
     PassiveAggressiveClassifier(),
     PassiveAggressiveClassifier(average=True),
+    PassiveAggressiveClassifier(loss="squared_hinge"),
+    PassiveAggressiveClassifier(loss="squared_hinge", average=True),
+    PassiveAggressiveClassifier(early_stopping=True),
     PassiveAggressiveRegressor(),
     PassiveAggressiveRegressor(average=True),
+    PassiveAggressiveRegressor(loss="squared_epsilon_insensitive"),
+    PassiveAggressiveRegressor(early_stopping=True),
     Pegasos(),
     Pegasos(average=True),
+    Pegasos(batch_size=None),
     SGDClassifier(),
     SGDClassifier("log_loss", average=True),
+    SGDClassifier("squared_hinge"),
+    SGDClassifier(batch_size=8),
+    SGDClassifier(batch_size=None),
+    SGDClassifier(early_stopping=True),
+    SGDClassifier(learning_rate="adaptive", eta0=0.1),
     SGDRegressor(),
+    SGDRegressor("huber"),
+    SGDRegressor("epsilon_insensitive"),
     SGDRegressor(average=True, batch_size=5),
+    SGDRegressor(batch_size=None),
+    SGDRegressor(early_stopping=True),
 ]
 
 

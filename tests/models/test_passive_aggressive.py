@@ -107,6 +107,18 @@ def test_a_regression_update_brings_its_example_within_epsilon(seed):
             np.testing.assert_allclose(abs(y[step.row] - step.coef @ X[step.row]), 0.1, atol=1e-9)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_class_weight_is_a_price(loss):
+    X, y = noisy(seed=3)
+    same = {"loss": loss, "shuffle": False, "max_iter": 3, "tol": None}
+    weighted = PassiveAggressiveClassifier(class_weight={0: 0.02, 1: 0.02}, **same).fit(X, y)
+    np.testing.assert_allclose(weighted.coef_, PassiveAggressiveClassifier(C=0.02, **same).fit(X, y).coef_, rtol=1e-12)
+    # A weight of 1000 leads no further than the example needs, the intercept apart; one of 0 nowhere.
+    for step in replay(PassiveAggressiveClassifier(class_weight={0: 0.0, 1: 1000.0}, **same), X, y):
+        assert step.updated == bool(y[step.row] == 1 and step.score < 1)
+        assert X[step.row] @ step.coef + step.intercept_before <= max(1.0, step.score) + 1e-9
+
+
 def test_a_row_of_zeros_changes_nothing():
     X, y = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.5]]), [1, 1, 0]
     first = next(replay(PassiveAggressiveClassifier(shuffle=False), X, y))

@@ -117,7 +117,13 @@ def codes_of(labels: Array, classes: Array) -> Array:
     places = np.searchsorted(classes, labels) if classes.dtype.kind == labels.dtype.kind else np.zeros(0, dtype=np.intp)
     if len(places) != len(labels):  # kinds differ, as 1 and 1.0 or text and objects do: compare one by one
         place_of = {label: place for place, label in enumerate(classes.tolist())}
-        places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
+        try:
+            places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
+        except TypeError as problem:
+            raise InvalidTarget(
+                f"y holds an object that cannot be a label ({problem}); labels must be all numbers or all text. "
+                "Convert them first."
+            ) from problem
     unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
     if len(unknown):
         raise InvalidTarget(

@@ -113,8 +113,9 @@ def wrap(X: Any, y: Array, weight: Array | None) -> Design:
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
     if not issparse(X):
         return DenseDesign(X, y, weight, one_target)
+    canonical = X.has_canonical_format  # asked of the caller's matrix, which remembers it for the next fit
     X = csr_array(X)
-    if not X.has_canonical_format:
+    if not canonical:
         X = X.copy()  # the caller's matrix stays as it is
         X.sum_duplicates()
     return SparseDesign(X, y, weight, one_target)

@@ -78,6 +78,8 @@ def _pieces() -> tuple[str, ...]:
             _("; the last chunk was not without a mistake."),
             _("The last of {passes} changed nothing: all examples are answered as the rule asks, with {counts}."),
             _("Stopped after {passes}, as no pass improved by tol={tol} any more, with {counts}."),
+            _("Stopped after {passes}, as the gradient grew from pass to pass: the steps are too long, with {counts}."),
+            _(" Lower eta0, or bring the columns to unit scale (StandardScaler)."),
             _("Made the {passes} asked for, with {counts}."),
             _("The {passes} of max_iter ended before the improvement fell below tol={tol}, with {counts}."),
             _(" {n} mistakes in the last pass: no plane was found that separates all rows, and there may be none."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from hiperplano.solvers.online.solution import OnlineSolution, verdict
 from hiperplano.solvers.online.visits import MOST_VISITS
 
 
-class OnlineModel(LinearModel):
+class OnlineModel(LinearModel, ABC):
     """A model whose planes live in a `Learner`; `coef_` and `intercept_` are read from it when asked for."""
 
     fit_intercept: bool
@@ -115,9 +116,9 @@ class OnlineModel(LinearModel):
             rule[at.AVERAGE_FROM] = whole(self, "average", low=1)
         return rule
 
+    @abstractmethod
     def _rule(self) -> Array:
         """The rule that the parameters say; checks them."""
-        raise NotImplementedError
 
     def _control(self) -> Control:
         return Control(
@@ -128,8 +129,10 @@ class OnlineModel(LinearModel):
         )
 
     def _seed(self) -> int | None:
-        if not flag(self, "shuffle"):
-            return None
+        return self._draw() if flag(self, "shuffle") else None
+
+    def _draw(self) -> int:
+        """A number that `random_state` says."""
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as problem:
@@ -185,9 +188,9 @@ class OnlineModel(LinearModel):
             )
         return found.reshape(shape)
 
+    @abstractmethod
     def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
         """Rows, lessons and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
-        raise NotImplementedError
 
     def _train(self, design: Design, lessons: list[Lesson], control: Control) -> None:
         """Take the lessons, in threads, and publish what was learnt."""

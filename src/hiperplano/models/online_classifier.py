@@ -15,10 +15,11 @@ from hiperplano.models.online import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.course import Control, Judge, Lesson
 from hiperplano.solvers.online.courses import AllPlanes, OnePlane
+from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, rows_of
 from hiperplano.solvers.online.quick import Quick
 from hiperplano.solvers.online.visits import Visits
-from hiperplano.solvers.online.whole_batch import WholeBatch
+from hiperplano.solvers.online.whole_batch import WholeBatch, cost_of
 
 
 class Examples(NamedTuple):
@@ -53,7 +54,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         intercept_init : array-like, optional
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit.
+            the last visit (for passive-aggressive models: the longest step).
         """
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
@@ -71,30 +72,20 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         sample_weight : array-like of shape (n,), optional
             As in `fit`.
         """
-        if sample_weight is None and classes is None and self._learnt_at_once(X, y):
+        learnt = self.__dict__.get("_door_")
+        if learnt is not None and sample_weight is None and classes is None and learnt(X, y):
             return self
         return self._partial_fit(X, y, classes, sample_weight)
 
     # One row
-
-    def _learnt_at_once(self, X: Any, y: Any) -> bool:
-        """Whether a single plain row has been learnt from; all else takes the way through the gate."""
-        door = self.__dict__.get("_door_")
-        if door is None or type(X) is not np.ndarray or X.shape != door.quick.shape or X.dtype != door.quick.dtype:
-            return False
-        if type(y) is not np.ndarray or y.shape != (1,):
-            return False
-        label = y[0]
-        if label == door.positive:
-            return bool(door.quick.learn(X, 1.0))
-        return bool(label == door.negative and door.quick.learn(X, -1.0))
 
     def _open_door(self) -> None:
         """Prepare for single rows, where nothing but one compiled call is needed for them."""
         rule, learner = self._rule_, self._learner_
         simple = len(learner.weights) == 1 and learner.pocket is None and not hasattr(self, "feature_names_in_")
         if simple and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]:
-            self.__dict__["_door_"] = _Door(Quick(learner, rule, self._dtype_), self.classes_[1], self.classes_[0])
+            negative, positive = self.classes_.tolist()
+            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_, {negative: -1.0, positive: 1.0}).by_label
 
     # All rows
 
@@ -165,10 +156,13 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         design, codes, class_weight = examples
         whole = not rule[at.BATCH]
         n_classes = len(class_weight)
+        one_by_one = n_classes > 2 and self.multi_class == "ovr"
         if not whole:
             rows = rows_of(design.x)
-            visits = Visits(rows, design.weight, codes.astype(np.float64), seed)
-        if n_classes > 2 and self.multi_class == "multinomial":
+            # A row weighs what its class does, whichever two sides are learnt to be told apart.
+            own_weight = class_weight[codes] if one_by_one and (class_weight != 1.0).any() else None
+            visits = Visits(rows, design.weight, codes, seed, own_weight)
+        if n_classes > 2 and not one_by_one:
             together = AllPlanes(rows, codes.astype(np.float64), visits, learner, class_weight)
             right = _judge_all(examples, class_weight) if self._pocketed() else None
             return [Lesson(together, rule, right, None if held is None else _judge_all(held, np.ones(n_classes)))]
@@ -176,14 +170,14 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         for plane in range(len(learner.weights)):
             positive = 1 if n_classes == 2 else plane
             own = rule.copy()
-            own[at.POSITIVE_WEIGHT] = class_weight[positive]
-            own[at.NEGATIVE_WEIGHT] = class_weight[0] if n_classes == 2 else 1.0
+            if n_classes == 2:
+                own[at.NEGATIVE_WEIGHT], own[at.POSITIVE_WEIGHT] = class_weight
             # Losses that weigh more push the optimum further out.
-            own[at.PROJECT] *= max(own[at.POSITIVE_WEIGHT], own[at.NEGATIVE_WEIGHT])
+            own[at.PROJECT] *= class_weight.max()
             target = _signs(examples, positive)
-            one = _weighted(design, target, own)
+            one = _weighted(examples, target)
             course = (
-                WholeBatch(one, learner, plane, self._sums())
+                WholeBatch(one, learner, plane, design.total_weight, self._sums())
                 if whole
                 else OnePlane(rows, target, visits, learner, plane)
             )
@@ -191,8 +185,9 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             far = None
             if held is not None:
                 far = _judge_one(held.design.with_target(_signs(held, positive)[:, None], held.design.weight))
+            cost = cost_of(one, own, design.total_weight) if own[at.AVERAGE_FROM] else None
             label = None if n_classes == 2 else self.classes_.tolist()[plane]
-            found.append(Lesson(course, own, right, far, label))
+            found.append(Lesson(course, own, right, far, cost, label))
         return found
 
     def _sums(self) -> bool:
@@ -200,35 +195,25 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         return False
 
     def _hold_out(self, examples: Examples, share: float) -> tuple[Examples, Examples]:
-        from sklearn.model_selection import StratifiedShuffleSplit
-
-        split = StratifiedShuffleSplit(1, test_size=share, random_state=self.random_state)
-        try:
-            kept, held = next(split.split(np.zeros((len(examples.codes), 1)), examples.codes))
-        except ValueError as problem:
+        kept, held = hold_out(examples.design, examples.codes, share, self._draw())
+        if not len(held):
             raise InvalidTarget(
-                f"{type(self).__name__}: early_stopping holds out {share:g} of {len(examples.codes)} rows, and both "
-                f"parts need rows of each class ({problem}). Change validation_fraction, or set early_stopping=False."
-            ) from problem
+                f"{type(self).__name__}: early_stopping holds out {share:g} of {len(examples.codes)} rows, but those "
+                "of each class are all alike: none can be judged without its own copy. Set early_stopping=False."
+            )
         return examples.take(kept), examples.take(held)
-
-
-class _Door(NamedTuple):
-    quick: Quick
-    positive: Any
-    negative: Any
 
 
 def _signs(examples: Examples, positive: int) -> Array:
     return np.where(examples.codes == positive, 1.0, -1.0)
 
 
-def _weighted(design: Design, target: Array, rule: Array) -> Design:
-    """The rows with ±1 for a target, and with the weights of the two sides."""
-    sides = rule[at.POSITIVE_WEIGHT], rule[at.NEGATIVE_WEIGHT]
-    if sides == (1.0, 1.0):
+def _weighted(examples: Examples, target: Array) -> Design:
+    """The rows with ±1 for a target, and with the weights of their classes."""
+    design, class_weight = examples.design, examples.class_weight
+    if (class_weight == 1.0).all():
         return design.with_target(target[:, None], design.weight)
-    weight = np.where(target > 0, *sides)
+    weight = class_weight[examples.codes]
     return design.with_target(target[:, None], weight if design.weight is None else weight * design.weight)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +15,11 @@ from hiperplano.models.online import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.course import Control, Judge, Lesson
 from hiperplano.solvers.online.courses import OnePlane
+from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, rows_of
 from hiperplano.solvers.online.quick import Quick
 from hiperplano.solvers.online.visits import Visits
-from hiperplano.solvers.online.whole_batch import WholeBatch
+from hiperplano.solvers.online.whole_batch import WholeBatch, cost_of
 
 
 class OnlineRegressor(RegressorMixin, OnlineModel):
@@ -37,7 +37,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         intercept_init : array-like, optional
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit.
+            the last visit (for passive-aggressive models: the longest step).
         """
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
@@ -53,7 +53,8 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         sample_weight : array-like of shape (n,), optional
             As in `fit`.
         """
-        if sample_weight is None and self._learnt_at_once(X, y):
+        learnt = self.__dict__.get("_door_")
+        if learnt is not None and sample_weight is None and learnt(X, y):
             return self
         return self._partial_fit(X, y, sample_weight)
 
@@ -68,15 +69,6 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
     def _shape(self, coef: Array) -> Array:
         return np.asarray(coef[0])
-
-    def _learnt_at_once(self, X: Any, y: Any) -> bool:
-        """Whether a single plain row has been learnt from; all else takes the way through the gate."""
-        door = self.__dict__.get("_door_")
-        if door is None or type(X) is not np.ndarray or X.shape != door.shape or X.dtype != door.dtype:
-            return False
-        if type(y) is not np.ndarray or y.shape != (1,) or y.dtype.kind != "f" or not math.isfinite(y[0]):
-            return False
-        return bool(door.learn(X, y[0]))
 
     @all_or_nothing
     def _fit(self, *data: Any) -> Self:
@@ -104,7 +96,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         learner = self._start((1, design.n_columns)) if first else self._learner_.copy()
         self._take_chunk(design, [self._lesson(design, rule, learner, self._seed())])
         if rule[at.BATCH] == 1.0 and not rule[at.PROJECT] and not hasattr(self, "feature_names_in_"):
-            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_)
+            self.__dict__["_door_"] = Quick(learner, rule, self._dtype_, {}).by_number
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, finite: bool) -> Design:
@@ -115,23 +107,21 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     def _lesson(
         self, design: Design, rule: Array, learner: Learner, seed: int | None, held_out: Judge | None = None
     ) -> Lesson:
+        cost = cost_of(design, rule, design.total_weight) if rule[at.AVERAGE_FROM] else None
         if not rule[at.BATCH]:
-            return Lesson(WholeBatch(design, learner, 0, summed=False), rule, held_out=held_out)
+            whole = WholeBatch(design, learner, 0, design.total_weight, summed=False)
+            return Lesson(whole, rule, held_out=held_out, cost=cost)
         rows, target = rows_of(design.x), np.ascontiguousarray(design.y[:, 0])
         course = OnePlane(rows, target, Visits(rows, design.weight, target, seed), learner)
-        return Lesson(course, rule, held_out=held_out)
+        return Lesson(course, rule, held_out=held_out, cost=cost)
 
     def _hold_out(self, design: Design, share: float) -> tuple[Design, Design]:
-        from sklearn.model_selection import ShuffleSplit
-
-        split = ShuffleSplit(1, test_size=share, random_state=self.random_state)
-        try:
-            parts = next(split.split(np.zeros((design.n_rows, 1))))
-        except ValueError as problem:
+        parts = hold_out(design, np.zeros(design.n_rows), share, self._draw())
+        if not len(parts[1]):
             raise InvalidTarget(
-                f"{type(self).__name__}: early_stopping holds out {share:g} of {design.n_rows} rows; both parts need "
-                f"rows ({problem}). Change validation_fraction, or set early_stopping=False."
-            ) from problem
+                f"{type(self).__name__}: early_stopping holds out {share:g} of n_samples={design.n_rows} rows, but all "
+                "are alike: none can be judged without its own copy. Set early_stopping=False."
+            )
         weight = design.weight
         kept, held = (
             type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows]) for rows in parts

@@ -32,7 +32,9 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         Most passes over the rows; a pass that changes nothing ends the fit sooner.
     tol : float or None, default=1e-3
         The fit also ends when the mean loss has not fallen by `tol` for `n_iter_no_change` passes. None: go on.
-    early_stopping, validation_fraction, n_iter_no_change, shuffle, verbose, n_jobs, warm_start, class_weight, average
+    class_weight : dict, "balanced" or None, default=None
+        Rows of a class of weight v are learnt from with C·v in place of C.
+    early_stopping, validation_fraction, n_iter_no_change, shuffle, verbose, n_jobs, warm_start, average
         As in `Perceptron`.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     random_state : int, RandomState or None, default=None

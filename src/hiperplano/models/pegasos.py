@@ -36,8 +36,9 @@ class Pegasos(OnlineClassifier):
     max_iter : int, default=1000
         Most passes over the rows.
     tol : float or None, default=1e-3
-        The fit also ends when the objective, summed up along the pass, has not fallen by `tol` for
-        `n_iter_no_change` passes. None: make all passes.
+        The fit also ends when the objective, summed up along the pass or, with `average`, of the averaged plane, has
+        not fallen by `tol` for `n_iter_no_change` passes; with batch_size=None, when the squared length of its gradient
+        is at most `tol`. None: make all passes.
     n_iter_no_change : int, default=5
     shuffle : bool, default=True
     random_state : int, RandomState or None, default=None

@@ -31,7 +31,9 @@ class Perceptron(OnlineClassifier):
         Most passes over the rows; a pass without a mistake ends the fit sooner.
     tol : float or None, default=1e-3
         The fit also ends when the mean of max(0, −y·score) has not fallen by `tol` for `n_iter_no_change` passes.
-        None: go on until a pass makes no mistake.
+        With `average` it is that of the averaged plane, divided by the length of (w, b), and `tol` a share of it; with
+        update="batch" the squared length of the gradient must be at most `tol`. None: go on until a pass makes no
+        mistake.
     n_iter_no_change : int, default=5
     shuffle : bool, default=True
         Visit the rows of each pass in another order.
@@ -45,14 +47,15 @@ class Perceptron(OnlineClassifier):
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
-        Weights to start from: 0, or least squares on ±1 (of the first chunk, in `partial_fit`).
+        Weights to start from: 0, or least squares on ±1 (of the first chunk, in `partial_fit`). With `pocket` such a
+        start is only left for a plane that answers more rows rightly.
     multi_class : {"ovr", "multinomial"}, default="ovr"
         More than two classes: one perceptron for each class against the rest, or one for all, which moves two planes
         after a mistake, the right class's and the chosen one's, and leaves no region without an answer.
     class_weight : dict, "balanced" or None, default=None
-        Steps for rows of a class are multiplied by its weight.
+        Steps for rows of a class are multiplied by its weight, and so are their losses where they are watched.
     early_stopping : bool, default=False
-        Watch the accuracy on held-out rows instead of the loss.
+        Watch the accuracy on held-out rows instead of the loss; equal rows are held out together.
     validation_fraction : float, default=0.1
         Share of rows to hold out.
     warm_start : bool, default=False

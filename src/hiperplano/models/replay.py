@@ -125,6 +125,10 @@ class _Recorder:
             start = end
         return stop
 
+    @property
+    def steepness(self) -> float | None:
+        return self.course.steepness
+
     def _plane(self) -> tuple[Array, Any]:
         coef, intercept = present(self)
         return coef, np.array(intercept)[()]

@@ -87,8 +87,9 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     max_iter : int, default=1000
         Most passes over the rows.
     tol : float or None, default=1e-3
-        The fit also ends when the objective, summed up along the pass, has not fallen by `tol` for
-        `n_iter_no_change` passes. None: make all passes.
+        The fit also ends when the objective, summed up along the pass or, with `average`, of the averaged plane, has
+        not fallen by `tol` for `n_iter_no_change` passes; with batch_size=None, when the squared length of its gradient
+        is at most `tol`. None: make all passes.
     shuffle : bool, default=True
     random_state : int, RandomState or None, default=None
     learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive"}, default="optimal"
@@ -213,6 +214,7 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
     fit_intercept : bool, default=True
     max_iter : int, default=1000
     tol : float or None, default=1e-3
+        As in `SGDClassifier`.
     shuffle : bool, default=True
     epsilon : float, default=0.1
         Where "huber" turns linear; misses up to which "epsilon_insensitive" counts nothing.

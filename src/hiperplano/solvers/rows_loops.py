@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -51,6 +53,28 @@ def _line(typingctx: Any, array: Any, index: Any) -> Any:
 _fetch: Any = intrinsic(_line)
 
 
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """A number as the place of float64 numbers in memory."""
+    pointer = _pointer_type(types.float64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(pointer))
+
+    return pointer(address), generate
+
+
+_pointer_type: Any = types.CPointer
+_vector: Any = numba.carray  # type: ignore[attr-defined]
+_at: Any = intrinsic(_pointer)
+
+
+@part
+def numbers_at(address, length):  # type: ignore[no-untyped-def]
+    """The float64 vector of that length at an address: an array costs as much at each call as a short row, a number
+    nothing. The caller keeps the memory alive."""
+    return _vector(_at(address), (length,))
+
+
 @part
 def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
     """Start to bring row i into the cache: rows visited in random order would otherwise be waited for."""
@@ -65,6 +89,19 @@ def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
 
 
 @part
+def _place(index):  # type: ignore[no-untyped-def]
+    """A stored index without its sign: a signed one is compared with 0 first, as Python counts from the end below it,
+    which costs a third of the time of a product and half of that of an addition."""
+    return np.uint64(index)
+
+
+@part
+def _span(indptr, i):  # type: ignore[no-untyped-def]
+    """Where the stored values of row i begin and end."""
+    return _place(indptr[i]), _place(indptr[i + 1])
+
+
+@part
 def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
     """x[i]·w."""
     total = 0.0
@@ -72,8 +109,8 @@ def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
         for j in range(x.shape[1]):
             total += x[i, j] * w[j]
     else:
-        for j in range(indptr[i], indptr[i + 1]):
-            total += x[j] * w[indices[j]]
+        for j in range(*_span(indptr, i)):
+            total += x[j] * w[_place(indices[j])]
     return total
 
 
@@ -86,7 +123,7 @@ def row_square(x, indices, indptr, i):  # type: ignore[no-untyped-def]
             value = 1.0 * x[i, j]
             total += value * value
     else:
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(*_span(indptr, i)):
             value = 1.0 * x[j]
             total += value * value
     return total
@@ -99,5 +136,5 @@ def row_add(x, indices, indptr, i, step, w):  # type: ignore[no-untyped-def]
         for j in range(x.shape[1]):
             w[j] += step * x[i, j]
     else:
-        for j in range(indptr[i], indptr[i + 1]):
-            w[indices[j]] += step * x[j]
+        for j in range(*_span(indptr, i)):
+            w[_place(indices[j])] += step * x[j]

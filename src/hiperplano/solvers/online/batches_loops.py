@@ -39,16 +39,15 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
                 state[at.NOT_FINITE] = 1.0
                 return k
             state[at.SCORE] = score
-            step = -rate * loss_slope(loss, target, score, epsilon) / (end - start)
+            weight = share[k] if weighted else 1.0
             if by_class:
-                step *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
+                weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
                 mistake = target * score <= 0.0
                 state[at.MISTAKES] += mistake
                 state[at.RUN] = 0.0 if mistake else state[at.RUN] + 1.0
             if rule[at.WATCH] == 1.0:
-                value = loss_value(loss, target, score, epsilon)
-                state[at.LOSS_SUM] += value * share[k] if weighted else value
-            steps[k - start] = step * share[k] if weighted else step
+                state[at.LOSS_SUM] += weight * loss_value(loss, target, score, epsilon)
+            steps[k - start] = -rate * weight * loss_slope(loss, target, score, epsilon) / (end - start)
         if alpha > 0.0:
             factor = max(0.0, 1.0 - rate * alpha)
             scale *= factor

@@ -54,7 +54,8 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
                 return k
             counts[at.RUN] = 0.0
             counts[at.MISTAKES] += 1.0
-            step = rule[at.ETA] * class_weight[own] * (share[k] if weighted else 1.0)
+            weight = class_weight[own] * (share[k] if weighted else 1.0)
+            step = rule[at.ETA] * weight
             if step != 0.0:
                 counts[at.UPDATES] += 1.0
                 row_add(x, indices, indptr, i, step, weights[own])
@@ -67,7 +68,7 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
                     states[own, at.INTERCEPT] += step
                     states[rival, at.INTERCEPT] -= step
             if rule[at.WATCH] == 1.0:
-                counts[at.LOSS_SUM] += short * (share[k] if weighted else 1.0)
+                counts[at.LOSS_SUM] += weight * short
         else:
             counts[at.RUN] += 1.0
         for c in range(n_classes):

@@ -15,6 +15,7 @@ from hiperplano.solvers.online.courses import Course
 Judge = Callable[[Array, Array], float]
 """(coefficients, intercepts) → how good they are, more is better."""
 
+_GROWS = 2.0  # a squared gradient that is multiplied by this in pass after pass will not come back
 _SLOWER = 5.0  # an adaptive rate is divided by this,
 _SLOWEST = 1e-6  # but not below this
 
@@ -27,7 +28,8 @@ class Control:
     ----------
     max_iter : int
     tol : float or None
-        Least improvement of the mean loss, or of the score on held-out rows, that counts. None: go on.
+        Least improvement of the mean loss, or of the score on held-out rows, that counts; for steps over all rows, the
+        least squared gradient. None: go on.
     patience : int
         Passes without such an improvement before the end.
     adaptive : bool
@@ -43,7 +45,8 @@ class Control:
 @dataclass
 class Record:
     """How the passes of a course went: mistakes in each, and whether a pass changed nothing ("clean"), none improved
-    for a while ("still"), all were made ("passes"), or a number was not finite ("overflow")."""
+    for a while ("still"), the gradient grew and grew ("rising"), all were made ("passes"), or a number was not finite
+    ("overflow")."""
 
     mistakes: list[int] = field(default_factory=list)
     ended: str = "passes"
@@ -60,7 +63,9 @@ class Lesson(NamedTuple):
     right : callable, optional
         Judges weights for the pocket on all rows.
     held_out : callable, optional
-        Judges weights on rows kept apart, in place of the loss.
+        Judges the planes to predict with on rows kept apart, in place of the loss.
+    cost : callable, optional
+        The objective of planes on all rows: for averaged ones, which are not those that a pass is made with.
     label : object
         The class that the plane tells from the rest; None if there is one course only.
     """
@@ -69,6 +74,7 @@ class Lesson(NamedTuple):
     rule: Array
     right: Judge | None = None
     held_out: Judge | None = None
+    cost: Judge | None = None
     label: Any = None
 
 
@@ -83,10 +89,10 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
 
     `report` is told the number and the mean loss of each pass.
     """
-    course, rule, right, held_out, _ = lesson
+    course, rule, right, held_out, cost, _ = lesson
     rule, record, counts = rule.copy(), Record(), course.counts
-    rule[at.WATCH] = float(report is not None or (control.tol is not None and held_out is None))
-    best, waited = np.inf, 0
+    rule[at.WATCH] = float(report is not None or control.tol is not None)
+    best, waited, rises, steepness = np.inf, 0, 0, np.inf
     if right is not None:
         _start_pocket(course, right)
     for number in range(1, control.max_iter + 1):
@@ -96,16 +102,25 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
         record.mistakes.append(int(counts[at.MISTAKES] - before[at.MISTAKES]))
         if report is not None:
             report(number, float(counts[at.LOSS_SUM] / course.total))
-        if good and rule[at.WATCH]:
+        if good and (rule[at.WATCH] or course.steepness is not None):
             record.objective = _objective(course, rule)
         if not good:
             record.ended = "overflow"
         elif counts[at.UPDATES] == before[at.UPDATES] and not _shrinks(rule):
             record.ended = "clean"
         elif control.tol is not None:
-            now = record.objective if held_out is None else -held_out(*present(course))
-            waited = waited + 1 if now > best - control.tol else 0
+            now = record.objective
+            with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
+                if held_out is not None:
+                    now = -held_out(*published(course))
+                elif cost is not None:
+                    now = cost(*published(course))
+            waited = waited + 1 if _is_still(course, control, now, best, held_out is None and cost is None) else 0
             best = min(best, now)
+            rises = rises + 1 if course.steepness is not None and course.steepness > _GROWS * steepness else 0
+            steepness = course.steepness or steepness
+            if rises >= control.patience:  # steps are too long for a loss that grows with the square of the miss
+                record.ended = "rising"
             if waited >= control.patience:
                 if control.adaptive and rule[at.ETA] > _SLOWEST:
                     rule[at.ETA] /= _SLOWER
@@ -141,7 +156,8 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
     if pocket is None or counts[at.RUN] <= counts[at.BEST_RUN]:
         return
     coef, intercept = present(course)
-    share = 0.0 if right is None else right(coef, intercept)
+    with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
+        share = 0.0 if right is None else right(coef, intercept)
     if right is None or share > np.max(pocket.right[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, share
         counts[at.BEST_RUN] = counts[at.RUN]
@@ -150,13 +166,37 @@ def keep_if_better(course: Course, right: Judge | None) -> None:
 def _start_pocket(course: Course, right: Judge) -> None:
     pocket = course.learner.pocket
     if pocket is not None:
-        pocket.right[course.planes] = right(*present(course))
+        with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
+            pocket.right[course.planes] = right(*present(course))
 
 
 def present(course: Course) -> tuple[Array, Array]:
     """Weights and intercepts at this moment."""
     learner, planes = course.learner, course.planes
     return course.counts[at.SCALE] * learner.weights[planes], learner.states[planes, at.INTERCEPT]
+
+
+def published(course: Course) -> tuple[Array, Array]:
+    """Weights and intercepts to predict with: averaged, or those at this moment."""
+    learner, planes = course.learner, course.planes
+    state = learner.states[planes]
+    steps = state[..., at.AVERAGED]
+    if not steps.any():
+        return present(course)
+    sums = state[..., at.MASS, None] * learner.weights[planes] - learner.sums[planes]
+    return sums / steps[..., None], state[..., at.INTERCEPT_SUM] / steps
+
+
+def _is_still(course: Course, control: Control, now: float, best: float, watched: bool) -> bool:
+    """Whether a pass did not bring an improvement of `tol`.
+
+    Where a pass is one step along the gradient, what it improves is the squared gradient times the rate: a short step
+    does not mean that there is nothing left to improve, nor a step too far that there is not.
+    """
+    tol = np.inf if control.tol is None else control.tol
+    if watched and course.steepness is not None and not control.adaptive:
+        return course.steepness <= tol
+    return now > best - tol
 
 
 def _shrinks(rule: Array) -> bool:

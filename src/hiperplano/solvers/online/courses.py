@@ -37,6 +37,10 @@ class Course(Protocol):
     length: int
     total: float
 
+    @property
+    def steepness(self) -> float | None:
+        """Squared length of the gradient that the last pass followed, if it followed one."""
+
     def begin(self, number: int) -> None:
         """Take the order of a pass."""
 
@@ -49,6 +53,8 @@ class Course(Protocol):
 
 class _Walk:
     """What the two courses that walk from row to row share."""
+
+    steepness: float | None = None
 
     def __init__(self, rows: Rows, target: Array, visits: Visits, learner: Learner) -> None:
         self.rows, self.target, self.visits, self.learner = rows, target, visits, learner

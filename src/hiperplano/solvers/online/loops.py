@@ -6,7 +6,7 @@ import math
 
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import learning_rate
-from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
+from hiperplano.solvers.rows_loops import fetch_row, loop, numbers_at, part, row_add, row_dot, row_square
 
 _AHEAD = 10  # rows between asking for one and using it
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
@@ -55,6 +55,17 @@ def loss_slope(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
 
 
 @part
+def aggressive_step(rule, weight, loss, square):  # type: ignore[no-untyped-def]
+    """How far to go for an example of this loss, weight and ‖x‖²; the weight is a price of the loss, as C is."""
+    cap = weight * rule[at.CAP]
+    if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
+        square += 0.5 / cap
+    elif loss >= cap * square and square > 0.0:
+        return cap
+    return loss / square if square > 0.0 else 0.0
+
+
+@part
 def settle_scale(weights, sums, scale, mass):  # type: ignore[no-untyped-def]
     """Multiply the scale into the weights and the mass into the sums: afterwards they are 1 and 0."""
     for j in range(len(weights)):
@@ -67,7 +78,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
     For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
-    step = −η·slope(loss) for a gradient, or the passive-aggressive step, times the weight of the example. It stops
+    step = −η·weight·slope(loss) for a gradient, or the passive-aggressive step. It stops
     early where a score is not finite, and for the pocket where weights with a long run of right answers are about
     to change.
 
@@ -88,6 +99,10 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
     watch, pocket, late = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0, rule[at.LATE] == 1.0
     weighted = len(share) > 0
+    # Answers that are right by this much teach nothing, whatever else the rule says.
+    enough = math.inf
+    if loss < at.LOGISTIC and alpha == 0.0:
+        enough = 0.0 if loss == at.PERCEPTRON else 1.0
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
     mass, bias_sum, averaged = state[at.MASS], state[at.INTERCEPT_SUM], state[at.AVERAGED]
     run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]
@@ -110,44 +125,40 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
             run = 0.0
         else:
             run += 1.0
-        weight = share[k] if weighted else 1.0
-        if watch:
-            loss_sum += weight * loss_value(loss, target, score, epsilon)
-        if by_class:
-            weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
-        if aggressive:
-            step = loss_value(loss, target, score, epsilon)
-            if step > 0.0:
-                square = row_square(x, indices, indptr, i)
-                if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
-                    step /= square + 0.5 / rule[at.CAP]
-                elif square > 0.0:
-                    step = step / square if step < rule[at.CAP] * square else rule[at.CAP]
+        if not target * score > enough:
+            weight = share[k] if weighted else 1.0
+            if by_class:
+                weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
+            if watch:
+                loss_sum += weight * loss_value(loss, target, score, epsilon)
+            if aggressive:
+                step = loss_value(loss, target, score, epsilon)
+                if step > 0.0 and weight > 0.0:
+                    step = aggressive_step(rule, weight, step, row_square(x, indices, indptr, i))
+                    if (target if by_class else target - score) < 0.0:
+                        step = -step
                 else:
                     step = 0.0
-                if (target if by_class else target - score) < 0.0:
-                    step = -step
-        else:
-            rate = rate_of_step(rule, t)
-            step = -rate * loss_slope(loss, target, score, epsilon)
-            if alpha > 0.0:
-                factor = 1.0 - rate * alpha
-                factor = factor if factor > 0.0 else 0.0
-                scale *= factor
-                if bias_shrinks:
-                    bias *= factor
-                if scale < SMALLEST_SCALE:
-                    settle_scale(weights, sums, scale, mass)
-                    scale, mass = 1.0, 0.0
-        step *= weight
-        if step != 0.0:
-            change = step / scale
-            row_add(x, indices, indptr, i, change, weights)
-            if mass != 0.0:
-                row_add(x, indices, indptr, i, change * mass, sums)
-            if with_bias:
-                bias += step
-            updates += 1
+            else:
+                rate = rate_of_step(rule, t)
+                step = -rate * weight * loss_slope(loss, target, score, epsilon)
+                if alpha > 0.0:
+                    factor = 1.0 - rate * alpha
+                    factor = factor if factor > 0.0 else 0.0
+                    scale *= factor
+                    if bias_shrinks:
+                        bias *= factor
+                    if scale < SMALLEST_SCALE:
+                        settle_scale(weights, sums, scale, mass)
+                        scale, mass = 1.0, 0.0
+            if step != 0.0:
+                change = step / scale
+                row_add(x, indices, indptr, i, change, weights)
+                if mass != 0.0:
+                    row_add(x, indices, indptr, i, change * mass, sums)
+                if with_bias:
+                    bias += step
+                updates += 1
         if t >= average_from:
             part_of_mean = t if late else 1.0
             mass += part_of_mean * scale
@@ -163,3 +174,21 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     state[at.SEEN] += t - first
     state[at.AVERAGED] = averaged
     return k
+
+
+@loop
+def learn_one(x, none, places, target):  # type: ignore[no-untyped-def]
+    """Learn from the one row of x; return 0 if a number was not finite, otherwise 1.
+
+    Parameters
+    ----------
+    x, none : the row, and no indices, see `rows_loops`
+    places : int64: 0, and the addresses of room for one target, of rule, weights, sums and state
+        Its first number is also the order of the visits: row 0.
+    """
+    columns = x.shape[1]
+    y, share = numbers_at(places[1], 1), numbers_at(places[1], 0)
+    y[0] = target
+    rule, state = numbers_at(places[2], at.RULE_SIZE), numbers_at(places[5], at.STATE_SIZE)
+    weights, sums = numbers_at(places[3], columns), numbers_at(places[4], columns)
+    return walk(x, none, none, y, places, share, 0, 1, rule, weights, sums, state)

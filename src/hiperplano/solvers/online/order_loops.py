@@ -18,9 +18,9 @@ def _draw(seed):  # type: ignore[no-untyped-def]
 
 @part
 def _below(seed, bound):  # type: ignore[no-untyped-def]
-    """A number in 0 … bound − 1 from the upper half of a state."""
+    """A number in 0 … bound − 1 from the upper half of a state; without a sign, so that arrays take it as it is."""
     upper = (seed * np.uint64(2685821657736338717)) >> np.uint64(32)
-    return np.int64((upper * np.uint64(bound)) >> np.uint64(32))
+    return (upper * np.uint64(bound)) >> np.uint64(32)
 
 
 @loop
@@ -28,7 +28,7 @@ def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
     """Fill `order` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled among each other.
 
     Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is
-    a plain shuffle of all rows.
+    a plain shuffle of all rows. Every row is put where a random one of its pool was, which goes to the end.
     """
     n = len(order)
     blocks = np.arange((n + block - 1) // block)
@@ -36,15 +36,15 @@ def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
         seed = _draw(seed)
         j = _below(seed, i + 1)
         blocks[i], blocks[j] = blocks[j], blocks[i]
-    filled, first = 0, 0
+    one = np.uint64(1)
+    end = first = np.uint64(0)
     for number in range(len(blocks)):
+        if number % pool == 0:
+            first = end
         start = blocks[number] * block
         for row in range(start, min(start + block, n)):
-            order[filled] = row
-            filled += 1
-        if (number + 1) % pool == 0 or number + 1 == len(blocks):
-            for i in range(filled - first - 1, 0, -1):
-                seed = _draw(seed)
-                j = _below(seed, i + 1)
-                order[first + i], order[first + j] = order[first + j], order[first + i]
-            first = filled
+            seed = _draw(seed)
+            j = first + _below(seed, end - first + one)
+            order[end] = order[j]
+            order[j] = row
+            end += one

@@ -1,41 +1,72 @@
 """One example at a time with as little as possible around the compiled loop.
 
 `partial_fit` with a single row spends far more time on checks and wrapping than on learning. Here everything that
-does not change between two calls is kept; the caller has made sure that the row is of the right kind.
+does not change between two calls is kept, and only what differs is looked at: a row or target of another kind than
+those before is not learnt from here, but sent through the gate.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.learner import NO_INDEX, NO_SHARE, Learner, frozen
+from hiperplano.solvers.online.learner import NO_INDEX, Learner, frozen
+
+_ARRAY = np.ndarray
 
 
 class Quick:
-    """A door to the compiled loop for single rows of one plane."""
+    """A door to the compiled loop for single rows of one plane.
 
-    __slots__ = ("_arguments", "_learner", "_row", "_state", "_target", "_walk", "dtype", "shape")
+    Parameters
+    ----------
+    learner : Learner
+    rule : ndarray
+    dtype : dtype
+        Of the rows.
+    targets : dict
+        The number of each label; empty if targets are numbers.
+    """
 
-    def __init__(self, learner: Learner, rule: Array, dtype: Any) -> None:
-        from hiperplano.solvers.online.loops import walk
+    __slots__ = ("_kept", "_learn", "_learner", "_places", "_row", "_state", "_targets", "_view", "dtype", "shape")
 
-        self._walk, self._learner = walk, learner
+    def __init__(self, learner: Learner, rule: Array, dtype: Any, targets: dict[Any, float]) -> None:
+        from hiperplano.solvers.online.loops import learn_one
+
+        self._learn, self._learner, self._targets = learn_one, learner, targets
         self.shape, self.dtype = (1, learner.weights.shape[1]), np.dtype(dtype)
-        self._row, self._target, self._state = np.empty(self.shape, dtype), np.empty(1), learner.states[0]
-        self._arguments = (
-            *(frozen(self._row), NO_INDEX, NO_INDEX, self._target, np.zeros(1, dtype=np.intp), NO_SHARE, 0, 1),
-            *(rule, learner.weights[0], learner.sums[0], self._state),
-        )
+        self._row, self._state = np.empty(self.shape, dtype), learner.states[0]
+        self._view = frozen(self._row)
+        # The loop is given addresses, so that what lies there must stay.
+        self._kept = np.empty(1), rule, learner.weights[0], learner.sums[0], self._state
+        self._places = np.array([0, *(part.ctypes.data for part in self._kept)], dtype=np.int64)
 
-    def learn(self, x: Array, target: float) -> bool:
-        """Learn from one row; False, and nothing learnt, if a number was not finite."""
+    def by_label(self, x: Any, y: Any) -> bool:
+        """Learn from one row and its label; False, and nothing learnt, if they are not plain or not finite."""
+        if type(y) is not _ARRAY or y.ndim != 1:
+            return False
+        try:
+            target = self._targets.get(y.item())
+        except (TypeError, ValueError):  # a label that cannot be looked up, or more than one
+            return False
+        return target is not None and self._learnt(x, target)
+
+    def by_number(self, x: Any, y: Any) -> bool:
+        """Learn from one row and its number; False, and nothing learnt, if they are not plain or not finite."""
+        if type(y) is not _ARRAY or y.ndim != 1 or y.size != 1:
+            return False
+        target = y.item()
+        return type(target) is float and math.isfinite(target) and self._learnt(x, target)
+
+    def _learnt(self, x: Any, target: float) -> bool:
+        if type(x) is not _ARRAY or x.shape != self.shape or x.dtype is not self.dtype:
+            return False
         self._row[...] = x
-        self._target[0] = target
-        if self._walk(*self._arguments) == 0:
+        if self._learn(self._view, NO_INDEX, self._places, target) == 0:
             self._state[at.NOT_FINITE] = 0.0
             return False
         self._learner.chunks += 1

@@ -21,8 +21,8 @@ EPSILON_INSENSITIVE: Final = 6
 CONSTANT: Final = 0  # ETA
 POWER: Final = 1  # ETA / t**EXPONENT
 HYPERBOLA: Final = 2  # 1 / (ALPHA·(OFFSET + t))
-PASSIVE_AGGRESSIVE_1: Final = 3  # min(CAP, loss / ‖x‖²)
-PASSIVE_AGGRESSIVE_2: Final = 4  # loss / (‖x‖² + 1 / (2·CAP))
+PASSIVE_AGGRESSIVE_1: Final = 3  # min(CAP·weight, loss / ‖x‖²)
+PASSIVE_AGGRESSIVE_2: Final = 4  # loss / (‖x‖² + 1 / (2·CAP·weight))
 
 # Places in a rule.
 LOSS: Final = 0

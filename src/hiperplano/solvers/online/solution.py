@@ -60,7 +60,7 @@ def verdict(
         n_iter=passes,
         objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
         gap=float("nan"),
-        converged=not (watched and unfinished),
+        converged=not (watched and (unfinished or any(record.ended == "rising" for record in records))),
         status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),
         passes=passes,
         examples=learner.count(at.SEEN),
@@ -88,6 +88,11 @@ def _sentence(
     if all(record.ended == "clean" for record in records):
         return f"The last of {many} changed nothing: all examples are answered as the rule asks, with {counts}."
     left = "" if mistakes is None else _left(records)
+    if any(record.ended == "rising" for record in records):
+        return (
+            f"Stopped after {many}, as the gradient grew from pass to pass: the steps are too long, with {counts}. "
+            "Lower eta0, or bring the columns to unit scale (StandardScaler)."
+        )
     if not unfinished:
         return f"Stopped after {many}, as no pass improved by tol={control.tol:g} any more, with {counts}.{left}"
     if control.tol is None:

@@ -29,9 +29,13 @@ class Visits:
     seed : int or None
         None keeps the order of the rows. Otherwise every pass has its own order, which depends on the seed and the
         number of the pass only; and, if the rows fit into a core's cache, not on how they are arranged.
+    factor : ndarray of shape (n,), optional
+        By what to multiply the weight of each visit, without changing how many there are.
     """
 
-    def __init__(self, rows: Rows, weight: Array | None, mark: Array, seed: int | None) -> None:
+    def __init__(
+        self, rows: Rows, weight: Array | None, mark: Array, seed: int | None, factor: Array | None = None
+    ) -> None:
         n_rows = len(mark)
         self.seed = seed
         self.base: Array | None = None
@@ -41,6 +45,9 @@ class Visits:
             self.base = _by_content(rows, mark)
         if weight is not None:
             self._repeat(weight)
+        if factor is not None:
+            own = factor if self.base is None else factor[self.base]
+            self.share = self.share * own if len(self.share) else own
         self.count = n_rows if self.base is None else len(self.base)
         self.total = float(self.count if weight is None else weight.sum())
         whole = size <= _CACHED
@@ -65,9 +72,8 @@ class Visits:
                 self._still = np.arange(self.count) if self.base is None else self.base
             return self._still, self.share
         order = self._shuffled(np.random.SeedSequence((self.seed, number)))
-        if self.base is None:
-            return order, self.share
-        return self.base[order], self.share[order] if len(self.share) else self.share
+        rows = order if self.base is None else self.base[order]
+        return rows, self.share[order] if len(self.share) else self.share
 
     def _shuffled(self, seed: np.random.SeedSequence) -> Array:
         if self.block >= self.count:  # one block: no compiled loop is needed, nor waited for at the first fit
