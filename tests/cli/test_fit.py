@@ -135,6 +135,8 @@ def test_separated_classes_get_firths_regression(run, tmp_path):
     facts = json.loads(run("fit", "t.csv", "-t", "y", "--json", "--no-report").out)
     assert facts["model"]["name"] == "firth"
     assert any("separated" in note for note in facts["notes"])
+    kept = load(tmp_path / facts["files"]["model"])[-1].summary()  # profile intervals, without the rows
+    assert np.isfinite([kept.low, kept.high]).all()
 
 
 def test_three_classes(run, tables, tmp_path):

@@ -194,7 +194,9 @@ def test_the_estimators_of_scikit_learn_are_known_by_name():
     from skops.io._trusted_types import SKLEARN_ESTIMATOR_TYPE_NAMES as PUBLIC
 
     loaded = {f"{each.__module__}.{each.__qualname__}" for each in _below(BaseEstimator)}
-    others = {name for name in loaded if name.startswith("sklearn.")} - set(PUBLIC)
+    # An experimental estimator is public from the moment that somebody asks for it.
+    experimental = {name for name in loaded if "halving" in name or name.endswith(".IterativeImputer")}
+    others = {name for name in loaded - experimental if name.startswith("sklearn.")} - set(PUBLIC)
     assert len(PUBLIC) > 150
     assert len(others) > 20
     assert [name for name in PUBLIC if not saving.is_estimator_of_sklearn(name)] == []

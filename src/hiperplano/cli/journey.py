@@ -84,6 +84,8 @@ def travel(
         step(_("writing"))
         folder = made(settings.out)
         quickly.import_skops()
+        if getattr(fitted.linear, "firth", False):  # whose intervals need the rows, which no file holds
+            fitted.linear.summary()
         save(pipeline, folder / "model.skops")
         files = {"model": folder / "model.skops"}
         if settings.report:

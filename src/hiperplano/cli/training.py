@@ -20,7 +20,7 @@ from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _ = words("terminal")
 
-_FIRTH_CELLS = 5e3  # beyond, the profiles that its intervals need take longer than anybody waits
+_FIRTH_CELLS = 1e5  # beyond, the profiles that its intervals need take longer than anybody waits
 
 
 @dataclass(frozen=True)
