@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 from hiperplano.report.charts.svg import Markup
@@ -60,8 +61,15 @@ class Table:
 
     def numeric(self, column: int) -> bool:
         """Whether a column holds numbers, and so is set flush right."""
-        cells = [row[column] for row in self.rows if len(row) > column and row[column] != ""]
-        return any(isinstance(cell, Number) for cell in cells) and not any(type(cell) is str for cell in cells)
+        return column in self._numeric  # asked for every cell
+
+    @cached_property
+    def _numeric(self) -> frozenset[int]:
+        def holds_numbers(column: int) -> bool:
+            cells = [row[column] for row in self.rows if len(row) > column and row[column] != ""]
+            return any(isinstance(cell, Number) for cell in cells) and not any(type(cell) is str for cell in cells)
+
+        return frozenset(filter(holds_numbers, range(max(map(len, self.rows), default=0))))
 
 
 @dataclass(frozen=True)
