@@ -14,8 +14,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from hiperplano import LinearRegression, Ridge
+from hiperplano.data import blas, threads
 from hiperplano.data import design as design_module
-from hiperplano.data import threads
 from hiperplano.data.dense import DenseDesign
 from hiperplano.data.sparse import SparseDesign
 from hiperplano.data.validate import design as make_design
@@ -93,7 +93,7 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch, design):
 
     with pytest.raises(ZeroDivisionError, match="in a block"):
         design.fold(fail)
-    assert threads._guard._callers == 0
+    assert blas.guard._callers == 0
 
 
 def test_threads_obey_the_callers_errstate(monkeypatch, design):
@@ -152,52 +152,52 @@ class TestThreadLimits:
 
     def test_blas_has_one_thread_inside_and_its_own_after(self):
         def seen():
-            return [library.get_num_threads() for library in threads._blas_libraries()]
+            return [library.get_num_threads() for library in blas._blas_libraries()]
 
         before = seen()
-        with threads.one_blas_thread():
-            with threads.one_blas_thread():
+        with blas.one_blas_thread():
+            with blas.one_blas_thread():
                 assert set(seen()) == {1}
             assert set(seen()) == {1}
             assert threads.worker_count() <= max(before)
         assert seen() == before
 
     def test_the_limit_survives_callers_in_other_threads(self):
-        before = [library.get_num_threads() for library in threads._blas_libraries()]
+        before = [library.get_num_threads() for library in blas._blas_libraries()]
         inside, leave = threading.Event(), threading.Event()
 
         def hold():
-            with threads.one_blas_thread():
+            with blas.one_blas_thread():
                 inside.set()
                 leave.wait(10)
 
         other = threading.Thread(target=hold)
         other.start()
         inside.wait(10)
-        with threads.one_blas_thread():
+        with blas.one_blas_thread():
             pass
-        assert {library.get_num_threads() for library in threads._blas_libraries()} == {1}
+        assert {library.get_num_threads() for library in blas._blas_libraries()} == {1}
         leave.set()
         other.join()
-        assert [library.get_num_threads() for library in threads._blas_libraries()] == before
+        assert [library.get_num_threads() for library in blas._blas_libraries()] == before
 
     def test_the_last_to_leave_restores_the_limit_whatever_thread_it_is(self):
-        before = [library.get_num_threads() for library in threads._blas_libraries()]
+        before = [library.get_num_threads() for library in blas._blas_libraries()]
         inside, leave = threading.Event(), threading.Event()
 
         def hold():
             inside.wait(10)
-            with threads.one_blas_thread():
+            with blas.one_blas_thread():
                 leave.set()
 
         other = threading.Thread(target=hold)
         other.start()
-        with threads.one_blas_thread():
+        with blas.one_blas_thread():
             inside.set()
             leave.wait(10)
         other.join()
-        assert [library.get_num_threads() for library in threads._blas_libraries()] == before
-        assert threads._guard._callers == 0
+        assert [library.get_num_threads() for library in blas._blas_libraries()] == before
+        assert blas.guard._callers == 0
 
     def test_a_blas_with_limits_by_thread_is_limited_in_every_thread(self, monkeypatch):
         class OnOpenMP:
@@ -215,16 +215,16 @@ class TestThreadLimits:
                 self.limit.value = number
 
         library = OnOpenMP()
-        monkeypatch.setattr(threads, "_blas_libraries", lambda: [library])
+        monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
         monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
         for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
             monkeypatch.delenv(name, raising=False)
-        with threads.one_blas_thread():
+        with blas.one_blas_thread():
             assert library.get_num_threads() == 1
             assert threads.worker_count() == 4
             seen = threads.ordered_reduce(lambda _: {library.get_num_threads()}, range(8), set.union, 3)
             assert seen == {1}
-            with threads.one_blas_thread():
+            with blas.one_blas_thread():
                 pass
             assert library.get_num_threads() == 1
         assert library.get_num_threads() == 4
@@ -339,9 +339,9 @@ def test_coefficients_have_the_same_bits_with_any_number_of_threads(monkeypatch,
 def test_fits_in_several_threads_have_the_same_bits():
     X, y, w = table(20_000)
     alone = LinearRegression().fit(X, y, w).coef_
-    before = [library.get_num_threads() for library in threads._blas_libraries()]
+    before = [library.get_num_threads() for library in blas._blas_libraries()]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: LinearRegression().fit(X, y, w).coef_, range(8)))
     for coef in found:
         np.testing.assert_array_equal(coef, alone)
-    assert [library.get_num_threads() for library in threads._blas_libraries()] == before
+    assert [library.get_num_threads() for library in blas._blas_libraries()] == before

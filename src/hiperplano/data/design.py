@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.threads import ordered_reduce, worker_count
 
 Array = NDArray[Any]
@@ -124,8 +125,10 @@ class Design(ABC):
             Addition unless another associative operation is given.
         """
         slices = self.slices()
-        workers = worker_count() if len(slices) > 1 else 1
-        return ordered_reduce(lambda rows: statistic(self.block(rows)), slices, combine, workers)
+        if len(slices) == 1:
+            with one_blas_thread():
+                return statistic(self.block(slices[0]))
+        return ordered_reduce(lambda rows: statistic(self.block(rows)), slices, combine, worker_count())
 
     def map_rows(self, function: Callable[[Block], Array], out: Array) -> Array:
         """Fill `out`, one row for each row of the design, block by block."""

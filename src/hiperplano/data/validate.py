@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from hiperplano.data.complaints import complaint, refuse_dates
 from hiperplano.data.dense import DenseDesign
-from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.design import Array, Design
 from hiperplano.data.sparse import SparseDesign
 from hiperplano.errors import InvalidData, InvalidTarget
 
@@ -186,14 +186,13 @@ def _is_plain(X: Any, y: Any = None) -> bool:
 def refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
     """Look at every number once, in threads: a sum that is finite has only finite terms."""
 
-    def total(block: Block) -> Sums:
-        values = block.x if isinstance(block.x, np.ndarray) else block.x.data
-        with np.errstate(over="ignore", invalid="ignore"):
-            return (np.atleast_1d(np.sum(values, dtype=np.float64)),)
+    def total(x: Any) -> Any:
+        return np.sum(x if isinstance(x, np.ndarray) else x.data, dtype=np.float64)
 
     with np.errstate(over="ignore", invalid="ignore"):
-        (sum_of_all,) = rows.fold(total)
-    if np.isfinite(sum_of_all[0]):
+        few = rows.n_rows <= rows.block_rows()
+        sum_of_all = total(rows.x) if few else rows.fold(lambda block: (np.atleast_1d(total(block.x)),))[0][0]
+    if np.isfinite(sum_of_all):
         return
     found = _first_nonfinite(rows)
     if found is not None:  # otherwise a sum of finite numbers overflowed

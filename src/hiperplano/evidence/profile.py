@@ -9,8 +9,9 @@ from scipy.linalg import qr
 from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
-from hiperplano.data.threads import one_blas_thread, ordered_map, worker_count
+from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.likelihood.firth import FARTHEST, Curvature, FirthLikelihood, FirthSolution, Look
 

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
 from hiperplano.losses import Logistic, Softmax
 from hiperplano.models.base import all_or_nothing, publish, users_level

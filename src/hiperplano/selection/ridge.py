@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
 from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant.linear import Shrinkage
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere

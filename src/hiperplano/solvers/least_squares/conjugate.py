@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.least_squares.normal import reciprocal
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
 from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum

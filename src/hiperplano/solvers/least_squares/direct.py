@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.least_squares.exact import ExactProducts
 from hiperplano.solvers.least_squares.factor import Columns, Factor, cholesky, from_triangle
 from hiperplano.solvers.least_squares.normal import NormalEquations

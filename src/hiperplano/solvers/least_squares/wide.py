@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import svd
 from scipy.optimize import nnls
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.least_squares.factor import Columns
 from hiperplano.solvers.least_squares.normal import inverse_root, reciprocal
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigh, lapack
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.losses import Logistic
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.likelihood import Likelihood

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.likelihood.blocks import Blocks
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.descent import gradient_descent
@@ -183,12 +183,17 @@ def _minimise(
 
 
 def _is_small(problem: Likelihood) -> bool:
-    return problem.design.n_rows * float(np.prod(problem.shape)) ** 2 <= _SMALL
+    return _cost_of_hessian(problem) <= _SMALL
 
 
 def _is_dear(problem: Likelihood) -> bool:
     """Whether the whole Hessian of several classes costs more than the gradients that it could save."""
-    return problem.n_scores > 1 and problem.design.n_rows * float(np.prod(problem.shape)) ** 2 > _DEAR
+    return problem.n_scores > 1 and _cost_of_hessian(problem) > _DEAR
+
+
+def _cost_of_hessian(problem: Likelihood) -> float:
+    """Rows × parameters²."""
+    return problem.design.n_rows * float(problem.n_scores * problem.coordinates.size) ** 2
 
 
 def _for_blocks(problem: Likelihood) -> Likelihood:

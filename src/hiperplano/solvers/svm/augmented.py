@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.newton import minimise
 from hiperplano.solvers.svm.plane import Plane, Smoothed, View

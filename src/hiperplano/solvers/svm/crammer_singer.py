@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.svm.augmented import MATRIX_COLUMNS, START, Search, typical
 from hiperplano.solvers.svm.choice import solve_svm
 from hiperplano.solvers.svm.class_planes import ClassLosses, Planes, SmoothedClasses, balanced_classes

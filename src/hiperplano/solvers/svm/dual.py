@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.svm.plane import Plane, Smoothed
 from hiperplano.solvers.svm.proof import Answer, Budget, Goal, prove, unproved
 from hiperplano.solvers.svm.tube import Tube

@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.threads import one_blas_thread
 from hiperplano.solvers.online.nearest_point import Corral, Lowest, approach
 from hiperplano.solvers.solution import Solution
 
