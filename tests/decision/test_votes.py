@@ -32,10 +32,10 @@ BINARY = [
     LinearDiscriminantAnalysis(),
     QuadraticDiscriminantAnalysis(),
     CostSensitiveClassifier(LinearDiscriminantAnalysis(), costs=[[0, 2], [1, 0]]),
-    Perceptron(average=True),
-    PassiveAggressiveClassifier(average=True),
-    Pegasos(),
-    SGDClassifier(),
+    Perceptron(average=True, random_state=0),
+    PassiveAggressiveClassifier(average=True, random_state=0),
+    Pegasos(average=True, random_state=0),
+    SGDClassifier(average=True, random_state=0),
     LinearSVC(),
 ]
 
