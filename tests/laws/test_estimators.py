@@ -14,7 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from hiperplano import LinearSVC, LinearSVR
-from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from tests.registry import CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, WITHOUT_COEFFICIENTS
 
 EVERY = ESTIMATORS + ONLINE

@@ -6,8 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import type_of_target
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.validate import check_weight
@@ -24,7 +22,7 @@ def encode_labels(design: Design) -> tuple[Array, Array]:
     check that themselves.
     """
     labels = design.y[:, 0]
-    kind = "multiclass" if labels.dtype.kind in "iub" else _kind(labels)
+    kind = "multiclass" if _are_plainly_classes(labels) else _kind(labels)
     if kind == "unknown":
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise InvalidTarget(
@@ -66,8 +64,17 @@ def _sorted_classes(labels: Array) -> tuple[Array, Array]:
     return (np.flatnonzero(there) + low).astype(labels.dtype), codes
 
 
+def _are_plainly_classes(labels: Array) -> bool:
+    """Whole numbers or text: nothing for which scikit-learn would have to be asked."""
+    if labels.dtype.kind == "f":
+        return bool(np.isfinite(labels).all() and (labels == np.floor(labels)).all())
+    return labels.dtype.kind in "iubU"
+
+
 def _kind(labels: Array) -> str:
     """What scikit-learn takes the labels for; the words it has for labels that cannot be compared are not said."""
+    from sklearn.utils.multiclass import type_of_target
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of many classes: refused below if they are too many
@@ -101,6 +108,8 @@ def class_weights(class_weight: Any, classes: Array, codes: Array, design: Desig
     if isinstance(class_weight, str) and class_weight == "balanced":
         mass = np.bincount(codes, weights=design.weight)
         return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
+    from sklearn.utils.class_weight import compute_class_weight
+
     try:
         by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
     except (TypeError, ValueError) as problem:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
-
-from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Design
 
@@ -12,6 +11,15 @@ _BLOCK_ENTRIES = 2**19
 _DENSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_ROWS = 256
 _MOST_ROWS = 2**15
+
+
+def is_sparse(x: Any) -> bool:
+    """SciPy's `issparse`, without its import: who has a sparse matrix has imported it."""
+    if "scipy.sparse" not in sys.modules:
+        return False
+    from scipy.sparse import issparse
+
+    return bool(issparse(x))
 
 
 class SparseDesign(Design):
@@ -30,7 +38,7 @@ class SparseDesign(Design):
     def _slice(self, rows: slice) -> Any:
         # Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
         first, last = self.x.indptr[rows.start], self.x.indptr[rows.stop]
-        part = csr_array((rows.stop - rows.start, self.n_columns), dtype=self.x.dtype)
+        part = type(self.x)((rows.stop - rows.start, self.n_columns), dtype=self.x.dtype)
         part.data, part.indices = self.x.data[first:last], self.x.indices[first:last]
         part.indptr = self.x.indptr[rows.start : rows.stop + 1] - first
         part.has_canonical_format = True

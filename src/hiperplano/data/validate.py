@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.exceptions import DTypePromotionError
-from scipy.sparse import csr_array, issparse
-from sklearn.utils.validation import validate_data
 
 from hiperplano.data.complaints import complaint, refuse_dates
 from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Design
-from hiperplano.data.sparse import SparseDesign
+from hiperplano.data.sparse import SparseDesign, is_sparse
 from hiperplano.errors import InvalidData, InvalidTarget
 
 _FLOATS = [np.float64, np.float32]
@@ -68,7 +66,7 @@ def validate(
 
 
 def _numbers(y: Any) -> Array:
-    if issparse(y):
+    if is_sparse(y):
         raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
     try:
         y = np.asarray(y, dtype=np.float64)
@@ -111,8 +109,10 @@ def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None =
 def wrap(X: Any, y: Array, weight: Array | None) -> Design:
     """Wrap checked arrays."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
-    if not issparse(X):
+    if not is_sparse(X):
         return DenseDesign(X, y, weight, one_target)
+    from scipy.sparse import csr_array
+
     canonical = X.has_canonical_format  # asked of the caller's matrix, which remembers it for the next fit
     X = csr_array(X)
     if not canonical:
@@ -161,26 +161,50 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
-    if _is_plain(*args):  # nothing to convert: only the columns are compared with those seen before
-        rules = {"skip_check_array": True, "reset": rules.get("reset", True)}
-    else:
-        refuse_dates(args[0])
-        rules["ensure_all_finite"] = False
+    """What scikit-learn's `validate_data` makes of the arrays; it is imported only if it has something to do."""
+    if _is_plain(*args) and _columns_are_right(estimator, args[0].shape[1], rules["reset"]):
+        return args if len(args) > 1 else args[0]
+    from sklearn.utils.validation import validate_data
+
+    refuse_dates(args[0])
     try:
         with np.errstate(over="ignore"):  # of longer floats: found as infinity below
-            return validate_data(estimator, *args, **rules)
+            return validate_data(estimator, *args, ensure_all_finite=False, **rules)
     except (ValueError, OverflowError, DTypePromotionError) as problem:
         raise complaint(problem, *args) from problem
 
 
-def _is_plain(X: Any, y: Any = None) -> bool:
+def _is_plain(X: Any, *targets: Any) -> bool:
     """Whether arrays are already as scikit-learn's conversion would leave them."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or 0 in X.shape:
         return False
-    if y is None:
+    return all(
+        type(y) is np.ndarray
+        and y.ndim == 1
+        and len(y) == len(X)
+        and y.dtype.kind in "iubfU"
+        and (y.dtype.kind != "f" or bool(np.isfinite(y).all()))
+        for y in targets
+    )
+
+
+def _columns_are_right(estimator: Any, n_columns: int, reset: bool) -> bool:
+    """Record the columns of an array, which have no names, or compare their number with that seen before; False where
+    there is something to say."""
+    if reset:
+        vars(estimator).pop("feature_names_in_", None)
+        estimator.n_features_in_ = n_columns
         return True
-    right = type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.dtype.kind in "iubf"
-    return bool(right and (y.dtype.kind != "f" or np.isfinite(y).all()))
+    seen = vars(estimator)
+    return "feature_names_in_" not in seen and seen.get("n_features_in_") == n_columns
+
+
+def check_is_fitted(model: Any) -> None:
+    """scikit-learn's, which is asked only about models that seem to have learnt nothing."""
+    if not any(name.endswith("_") and not name.startswith("__") for name in vars(model)):
+        from sklearn.utils.validation import check_is_fitted as ask
+
+        ask(model)
 
 
 def refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:

@@ -19,7 +19,7 @@ from hiperplano.solvers.least_squares.factor import Columns, Factor
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.orthogonal import directions
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
-from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import moments
 
 _EPS = float(np.finfo(float).eps)

@@ -15,7 +15,7 @@ from hiperplano.evidence.slopes import Slopes
 from hiperplano.evidence.summary import Summary, coefficient_names, target_names
 from hiperplano.solvers.least_squares.factor import Factor
 from hiperplano.solvers.least_squares.normal import reciprocal
-from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 
 _EPS = float(np.finfo(float).eps)
 _ACCURATE = 1e-8  # relative error of standard errors that goes without saying

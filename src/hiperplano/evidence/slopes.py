@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.least_squares.factor import Columns, Factor
 from hiperplano.solvers.least_squares.normal import reciprocal
 from hiperplano.solvers.least_squares.shortest import graded_qr
-from hiperplano.solvers.solution import LeastSquaresSolution
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 
 _EPS = float(np.finfo(float).eps)
 _NEAR = 1e-6  # a share of a column, beside the others, of which a Gram matrix knows less than ten digits

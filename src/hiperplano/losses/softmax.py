@@ -4,9 +4,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 Array = NDArray[Any]
+
+
+def _shares(score: Array) -> Array:
+    """The probabilities that the scores of each row stand for."""
+    p = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 class Softmax(NamedTuple):
@@ -20,7 +25,7 @@ class Softmax(NamedTuple):
 
     def slope(self, y: Array, score: Array) -> Array:
         """Of shape (n, classes)."""
-        p = softmax(score, axis=1)
+        p = _shares(score)
         p[np.arange(len(y)), y.astype(np.intp)] -= 1.0
         return np.asarray(p)
 
@@ -37,5 +42,5 @@ class Softmax(NamedTuple):
 
     def curvature(self, y: Array, score: Array) -> Array:
         """Of shape (n, classes, classes): diag(p) − p·pᵀ, off-diagonal blocks included."""
-        p = softmax(score, axis=1)
+        p = _shares(score)
         return np.asarray(p[:, :, None] * np.eye(score.shape[1]) - p[:, :, None] * p[:, None, :])

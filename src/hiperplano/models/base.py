@@ -6,16 +6,17 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.validate import compared_rows, refuse_nonfinite
-from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
-from hiperplano.solvers.solution import Solution
+from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
+from hiperplano.data.validate import check_is_fitted, compared_rows, refuse_nonfinite
+from hiperplano.errors import AccuracyWarning, InvalidData
+
+if TYPE_CHECKING:
+    from hiperplano.solvers.solution import Solution
 
 _FEW_DIGITS = 3
 _NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
@@ -124,7 +125,7 @@ def publish(
     if not warn:
         return
     if not solution.converged:
-        warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
+        warn_of_the_end(model, solution)
     elif digits < _FEW_DIGITS and getattr(solution, "condition", np.inf) > _NEARLY_DEPENDENT:
         warnings.warn(
             f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
@@ -133,6 +134,13 @@ def publish(
             AccuracyWarning,
             stacklevel=users_level(),
         )
+
+
+def warn_of_the_end(model: Any, solution: Any) -> None:
+    """Say how a fit ended that did not converge."""
+    from hiperplano.errors import ConvergenceWarning  # scikit-learn's: imported if there is something to warn of
+
+    warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
 
 
 def users_level() -> int:

@@ -7,19 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.data.validate import refuse_nonfinite
-from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
+from hiperplano.data.validate import check_is_fitted, refuse_nonfinite
+from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
 from hiperplano.evidence.logistic import summarise
 from hiperplano.evidence.odds import OddsSummary
 from hiperplano.evidence.summary import coefficient_names
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.growth import growing_columns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
@@ -254,7 +253,7 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
         if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
             found = _by_program(design, model.fit_intercept)
     if found is None:
-        warnings.warn(f"{name}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
+        warn_of_the_end(model, solution)
         return
     columns, complete = found
     names = coefficient_names(model, False)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.data.validate import refuse_nonfinite
-from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter
-from hiperplano.models.base import LinearModel, representable, users_level
+from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.models.base import LinearModel, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.course import Control, Lesson, Record, keep_if_better, one_pass, train
 from hiperplano.solvers.online.learner import Learner
@@ -133,18 +132,20 @@ class OnlineModel(LinearModel, ABC):
 
     def _draw(self) -> int:
         """A number that `random_state` says."""
+        source = np.random if self.random_state is None else self.random_state
         try:
-            return int(check_random_state(self.random_state).randint(2**31 - 1))
-        except ValueError as problem:
+            if isinstance(source, Integral):
+                source = np.random.RandomState(int(source))
+            return int(source.randint(2**31 - 1))
+        except (AttributeError, ValueError) as problem:
             raise InvalidParameter(
                 f"{type(self).__name__}: random_state={self.random_state!r}; it must be None, a whole number of 0 or "
                 "more, or a numpy RandomState. Set one of them."
             ) from problem
 
-    def _workers(self) -> int:
-        if self.n_jobs is None or self.n_jobs == -1:
-            return worker_count()
-        return min(whole(self, "n_jobs", low=1) or 1, worker_count())
+    def _workers(self, n_lessons: int) -> int:
+        most = n_lessons if self.n_jobs is None or self.n_jobs == -1 else whole(self, "n_jobs", low=1) or 1
+        return most if most == 1 else min(most, worker_count())
 
     def _held_fraction(self) -> float | None:
         """The share of rows to hold out, if any."""
@@ -202,13 +203,14 @@ class OnlineModel(LinearModel, ABC):
 
             return train(lesson, control, report if self.verbose else None)
 
-        records = ordered_map(take, lessons, self._workers())
+        workers = self._workers(len(lessons))
+        records = ordered_map(take, lessons, workers) if workers > 1 else [take(lesson) for lesson in lessons]
         if any(record.ended == "overflow" for record in records):
             self._refuse_overflow(design, max(len(record.mistakes) for record in records))
         self._store(design, lessons, records, control)
         solution = self.solution_
         if not solution.converged:
-            warnings.warn(f"{type(self).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
+            warn_of_the_end(self, solution)
 
     def _take_chunk(self, design: Design, lessons: list[Lesson]) -> None:
         """One pass of the lessons over a chunk."""

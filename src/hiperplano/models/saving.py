@@ -55,7 +55,7 @@ TRUSTED = frozenset(
         "hiperplano.solvers.online.course.Record",
         "hiperplano.solvers.online.learner.Learner",
         "hiperplano.solvers.online.learner.Pocket",
-        "hiperplano.solvers.solution.LeastSquaresSolution",
+        "hiperplano.solvers.least_squares.solution.LeastSquaresSolution",
         "hiperplano.solvers.svm.hard_margin.MarginSolution",
         "hiperplano.solvers.svm.solution.SvmSolution",
         "numpy.dtype",

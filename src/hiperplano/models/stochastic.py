@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.utils.metaestimators import available_if
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
@@ -61,15 +60,6 @@ class _Stochastic(OnlineModel):
             alpha=float(rule[at.ALPHA]),
         )
         return rule
-
-
-def _gives_probabilities(model: Any) -> bool:
-    if model.loss == "log_loss":
-        return True
-    raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={model.loss!r}")
-
-
-_if_logistic: Any = available_if(_gives_probabilities)
 
 
 class SGDClassifier(_Stochastic, OnlineClassifier):
@@ -169,34 +159,37 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     def _rule(self) -> Array:
         return self._gradient_rule(_CLASS_LOSSES[one_of(self, "loss", tuple(_CLASS_LOSSES))])
 
-    @_if_logistic  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, for loss="log_loss".
+    # Properties, because a model without probabilities must not seem to have them.
+
+    @property
+    def predict_proba(self) -> Callable[[Any], Array]:
+        """Probabilities of the classes for rows X, of shape (n, classes): `predict_proba(X)`, for loss="log_loss".
 
         For more than two classes those of the single planes, divided by their sum.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
         """
+        self._need_probabilities()
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], Array]:
+        """Logarithms of `predict_proba(X)`: `predict_log_proba(X)`, for loss="log_loss"."""
+        self._need_probabilities()
+        return self._log_probabilities
+
+    def _need_probabilities(self) -> None:
+        if self.loss != "log_loss":
+            raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={self.loss!r}")
+
+    def _probabilities(self, X: Any) -> Array:
         scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
         # Divided by the largest first: all of them may be too small for a number.
-        logs = -np.logaddexp(0.0, -scores)
+        logs = -np.logaddexp(0.0, -np.hstack([-scores, scores]) if scores.shape[1] == 1 else -scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    @_if_logistic  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-        """
+    def _log_probabilities(self, X: Any) -> Array:
         with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −∞
-            return np.asarray(np.log(self.predict_proba(X)))
+            return np.asarray(np.log(self._probabilities(X)))
 
 
 class SGDRegressor(_Stochastic, OnlineRegressor):

@@ -7,9 +7,9 @@ from hiperplano.data.sparse import SparseDesign
 from hiperplano.errors import InvalidParameter
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.least_squares.units import Units, without_ignored_targets
 from hiperplano.solvers.least_squares.wide import wide_least_squares
-from hiperplano.solvers.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import Moments
 
 SOLVERS = ("auto", "gram", "qr", "cg")

@@ -12,7 +12,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.solvers.least_squares.normal import reciprocal
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
-from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 from hiperplano.solvers.spread import Spread, column_spread
 from hiperplano.solvers.statistics import centred_product, centred_scores
 

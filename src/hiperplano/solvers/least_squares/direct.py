@@ -23,7 +23,7 @@ from hiperplano.solvers.least_squares.orthogonal import Directions, directions, 
 from hiperplano.solvers.least_squares.refine import by_factor, by_triangle, refine
 from hiperplano.solvers.least_squares.residuals import residual_squares
 from hiperplano.solvers.least_squares.shortest import shortest
-from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)

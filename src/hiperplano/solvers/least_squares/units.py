@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiperplano.data.design import Array, Design
-from hiperplano.solvers.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 
 _SAFE = 2.0**200  # squares of such numbers, or of their inverses, times a weight, stay inside float64
 _SAFE_WEIGHT = 2.0**100  # weights are brought no further than here: a penalty is divided by the same

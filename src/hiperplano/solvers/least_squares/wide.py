@@ -14,7 +14,7 @@ from hiperplano.solvers.least_squares.factor import Columns
 from hiperplano.solvers.least_squares.normal import inverse_root, reciprocal
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
 from hiperplano.solvers.least_squares.shortest import shortest
-from hiperplano.solvers.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
