@@ -36,6 +36,7 @@ from hiperplano import (
     write_report,
 )
 from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.metrics import auc_interval
 from tests.report.pages import COSTS, coded, credit, credit_model
 from tests.report.reading import read
 
@@ -64,6 +65,8 @@ def test_the_key_numbers_are_those_of_scikit_learn_and_scipy(page, loans):
     assert found["AUC"] == pytest.approx(roc_auc_score(positive, p), abs=1e-12)
     assert found["KS"] == pytest.approx(ks_2samp(p[positive], p[~positive]).statistic, abs=1e-12)
     assert found["Accuracy"] == pytest.approx(model.score(X, y), abs=1e-12)
+    doubt = auc_interval(positive, p)
+    assert f"95% interval: {doubt.low:.3f} – {doubt.high:.3f}" in page.one("dl", class_="glances").text
     caption = next(each.text for each in page.all("figcaption") if each.text.startswith("Calibration"))
     assert f"Brier score {brier_score_loss(positive, p):.4f}" in caption
 

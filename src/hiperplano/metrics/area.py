@@ -64,7 +64,12 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
     """
     check_number("auc_interval", "level", level, 0.0, 1.0, open_low=True)
     positive, values, _ = checked_ranking(y, score, None)
-    low, high = SortedScores.of(positive, values)
+    return interval_of(SortedScores.of(positive, values), level)
+
+
+def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
+    """The same for scores in order."""
+    low, high = scores
     fewest = min(len(low), len(high))
     if fewest < 2:
         raise InvalidTarget(

@@ -175,7 +175,9 @@ def _glances(subject: Subject, ranking: Ranking | None) -> list[Glance]:
     if subject.training is not None:
         last = Glance("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
     return [
-        Glance("AUC", decimal(ranking.scores.auc), _("area under the ROC curve")),
+        Glance(
+            "AUC", decimal(ranking.scores.auc), ", ".join(filter(None, [_("area under the ROC curve"), ranking.doubt]))
+        ),
         Glance("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
         right,
         last,

@@ -8,6 +8,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.language.catalogue import words
+from hiperplano.metrics.area import AUCInterval, interval_of
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words
 from hiperplano.report.figures import Number, count, decimal, share
@@ -28,16 +29,26 @@ class Ranking:
     scores: RankingScores
     curve: ConfusionCurve
     n: int
+    interval: AUCInterval | None  # None with fewer than two rows of a class
 
     @classmethod
     def of(cls, sample: Sample) -> Ranking:
         """Curves go through their own points: at quantiles of the scores of each class."""
-        return cls(sample.ranking, sample.in_order.confusion(_places(sample)), sample.n)
+        interval = interval_of(sample.in_order) if min(map(len, sample.in_order)) > 1 else None
+        return cls(sample.ranking, sample.in_order.confusion(_places(sample)), sample.n, interval)
 
     @property
     def both(self) -> bool:
         """Whether both classes are there."""
         return bool(np.isfinite(self.scores.auc))
+
+    @property
+    def doubt(self) -> str:
+        """How sure the area under the ROC curve is, in words."""
+        if self.interval is None:
+            return ""
+        low, high = decimal(self.interval.low).text, decimal(self.interval.high).text
+        return _("95% interval: {low} – {high}", low=low, high=high)
 
 
 def _places(sample: Sample) -> Array:
@@ -80,11 +91,12 @@ def ranking_section(subject: Subject) -> tuple[Section, Ranking]:
 def _sentence(subject: Subject, ranking: Ranking) -> str:
     return _(
         "Of two rows drawn at random, one {positive} and one {negative}, the model gives the {positive} the larger "
-        "score with probability {auc} (AUC). The score distributions of the classes are furthest apart at "
+        "score with probability {auc} (AUC{doubt}). The score distributions of the classes are furthest apart at "
         "{cutoff}: {ks} (KS).",
         positive=subject.positive,
         negative=subject.negative,
         auc=decimal(ranking.scores.auc).text,
+        doubt=f"; {ranking.doubt}" if ranking.doubt else "",
         cutoff=decimal(ranking.scores.cutoff).text,
         ks=decimal(ranking.scores.ks).text,
     )
