@@ -102,8 +102,8 @@ def refuse_unsquarable(model: Any, design: Design) -> None:
     if sizes[worst] > _SQUARABLE:
         name = coefficient_names(model, fit_intercept=False)[worst]
         raise InvalidData(
-            f"{type(model).__name__}: column {name!r} holds numbers of {sizes[worst]:.1e}; their squares lie beyond the "
-            "range of float64 (1.8e308), and columns are compared by their squares here. Use units in which its "
+            f"{type(model).__name__}: column {name!r} holds numbers of {sizes[worst]:.1e}; their squares lie beyond "
+            "the range of float64 (1.8e308), and columns are compared by their squares here. Use units in which its "
             "numbers are nearer to 1, or check it for a wrong entry."
         )
 
