@@ -385,3 +385,17 @@ def test_one_number_near_the_end_of_floats_under_a_large_weight(make):
     model = LogisticRegression(solver="newton").fit(make(X), y, weight)
     assert model.solution_.converged
     assert np.isfinite(model.predict_proba(make(X))).all()
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_constant_columns_of_any_size_get_no_coefficient_for_many_classes(C, solver, make):
+    """Rounding of a mean must not be taken for a column: what it leaves is constant, as the intercept is."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.arange(90) % 3
+    expected = LogisticRegression(C=C, solver=solver).fit(X, y)
+    padded = np.column_stack([X, np.full(90, 0.1), np.full(90, 1e16 / 3), np.full(90, -1e8 / 3), np.zeros(90)])
+    model = LogisticRegression(C=C, solver=solver).fit(make(padded), y)
+    np.testing.assert_array_equal(model.coef_[:, 2:], 0.0)
+    np.testing.assert_allclose(model.coef_[:, :2], expected.coef_, rtol=1e-7)

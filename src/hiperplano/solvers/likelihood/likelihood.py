@@ -179,6 +179,7 @@ class Likelihood:
 
         (value, *totals), slopes, curvatures, products = self.design.fold(statistic)
         gradient = (slopes - totals[0] * origin) * coordinates.scale
+        gradient[coordinates.constant] = 0.0
         gradient = np.concatenate([totals[:1], gradient]) if coordinates.level else gradient
         return float(value), gradient[None], coordinates.products(totals[1], curvatures, products, origin)
 
