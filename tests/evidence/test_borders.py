@@ -169,3 +169,33 @@ def test_diagnose_of_dependent_columns_speaks_for_itself():
     X = np.column_stack([X, X[:, 0]])
     with pytest.raises(NotAvailable, match=r"^diagnose: 'x0', 'x3' follow from other columns"):
         diagnose(LinearRegression().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("cov", KINDS)
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_standard_errors_of_columns_whose_squares_do_not_exist(cov, size):
+    X, y = table()
+    scale = np.array([1.0, 1.0, size, 1.0])
+    plain, far = LinearRegression().fit(X, y), LinearRegression().fit(X * scale[1:], y)
+    expected, found = inference(plain, X, y, cov=cov), inference(far, X * scale[1:], y, cov=cov)
+    np.testing.assert_allclose(found.se * scale, expected.se, rtol=1e-12)
+    np.testing.assert_allclose(found.statistic, expected.statistic, rtol=1e-12)
+    np.testing.assert_allclose(far.summary().se * scale, plain.summary().se, rtol=1e-12)
+
+
+def test_standard_errors_of_a_target_whose_squares_end_near_those_of_floats():
+    X, y = table()
+    X += [1e6, 0.0, 0.0]
+    plain, far = LinearRegression().fit(X, y).summary(), LinearRegression().fit(X, y * 1e150).summary()
+    np.testing.assert_allclose(far.se / 1e150, plain.se, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("alpha", "sizes"), [(1e12, [1.0, 1.0, 1e-200]), (1e-300, [1e200, 1e200, 0.0])])
+def test_penalties_that_are_all_or_nothing_beside_a_column(alpha, sizes):
+    X, y = table()
+    X *= sizes
+    if not sizes[2]:
+        X[:, 1] = 2 * X[:, 0]
+    found = Ridge(alpha, solver="gram").fit(X, y).summary()
+    assert np.isfinite(found.se).all()
+    assert found.stats["effective_df"] < 4

@@ -257,3 +257,15 @@ def test_ended_early():
         found = LogisticRegression(firth=True, max_iter=1).fit(X, y).summary()
     assert np.isnan(found.p).all()
     assert "ended early" in found.notes[1]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_intervals_of_a_column_whose_squares_do_not_exist(size):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + rng.logistic(size=40) > 0).astype(int)
+    expected = LogisticRegression(firth=True).fit(X, y).summary()
+    found = LogisticRegression(firth=True).fit(X * [1.0, size], y).summary()
+    for mine, true in ((found.low, expected.low), (found.high, expected.high)):
+        np.testing.assert_allclose(mine * [1.0, 1.0, size], true, rtol=1e-9)
+    np.testing.assert_allclose(found.p, expected.p, rtol=1e-8)

@@ -360,3 +360,42 @@ def test_many_classes_of_many_columns_reach_the_optimum_without_their_hessian():
     assert "for each class" in model.solution_.method
     theirs = sklearn.linear_model.LogisticRegression(tol=1e-10, max_iter=5000).fit(X, y)
     np.testing.assert_allclose(model.coef_, theirs.coef_, atol=2e-6)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("size", [1e-9, 1e-200])
+def test_a_column_of_tiny_numbers_leaves_many_classes_to_the_others(solver, size):
+    """Its penalty, in units of its spread, is larger than all curvature of the loss."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)) * [1.0, 1.0, 1.0, size]
+    y = np.argmax(X[:, :3] + rng.gumbel(size=(300, 3)), axis=1)
+    found = LogisticRegression(solver=solver).fit(X, y)
+    without = LogisticRegression(solver=solver).fit(X[:, :3], y)
+    assert found.solution_.converged
+    np.testing.assert_allclose(found.coef_[:, :3], without.coef_, rtol=1e-6)
+    assert found.solution_.objective == pytest.approx(without.solution_.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_one_number_near_the_end_of_floats_under_a_large_weight(make):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    X[6, 1] = 1e300
+    weight = np.where(np.arange(60) % 3, 1.0, 1e12)
+    model = LogisticRegression(solver="newton").fit(make(X), y, weight)
+    assert model.solution_.converged
+    assert np.isfinite(model.predict_proba(make(X))).all()
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_constant_columns_of_any_size_get_no_coefficient_for_many_classes(C, solver, make):
+    """Rounding of a mean must not be taken for a column: what it leaves is constant, as the intercept is."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.arange(90) % 3
+    expected = LogisticRegression(C=C, solver=solver).fit(X, y)
+    padded = np.column_stack([X, np.full(90, 0.1), np.full(90, 1e16 / 3), np.full(90, -1e8 / 3), np.zeros(90)])
+    model = LogisticRegression(C=C, solver=solver).fit(make(padded), y)
+    np.testing.assert_array_equal(model.coef_[:, 2:], 0.0)
+    np.testing.assert_allclose(model.coef_[:, :2], expected.coef_, rtol=1e-7)

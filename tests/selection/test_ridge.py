@@ -251,3 +251,23 @@ def test_parameters_stay_as_given():
     alphas = [1.0, 2.0]
     model = RidgeCV(alphas)
     assert clone(model).fit(*table()).alphas == alphas
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("column", "row"), [(1e16, slice(None)), (1e6, 3), (1e10, 3), (1e100, 3)])
+def test_leaving_out_is_exact_whatever_the_sizes_of_columns_and_outliers(column, row, weighted):
+    """A column longer than the rest, or one row of it, for which one minus the leverage has no digits left."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(25, 4))
+    y = X @ [1.0, 2.0, 3.0, 4.0] + rng.normal(size=25)
+    X[row, 0] *= column
+    weight = rng.uniform(0.5, 2.0, 25) if weighted else np.ones(25)
+    alphas = [1e-6, 1.0, 100.0]
+    model = RidgeCV(alphas, store_cv_results=True).fit(X, y, weight if weighted else None)
+    for i in range(25):
+        rest = np.arange(25) != i
+        refits = [Ridge(alpha).fit(X[rest], y[rest], weight[rest]) for alpha in alphas]
+        errors = [y[i] - one.predict(X[[i]])[0] for one in refits]
+        np.testing.assert_allclose(np.sqrt(model.cv_results_[i]), np.abs(errors), rtol=1e-10)
+    summed = RidgeCV(alphas).fit(X, y, weight if weighted else None)
+    np.testing.assert_allclose(summed.scores_, -np.average(model.cv_results_, axis=0, weights=weight), rtol=1e-12)

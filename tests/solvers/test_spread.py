@@ -34,3 +34,11 @@ def test_spread_of_columns(rows, centred):
     else:
         np.testing.assert_allclose(found.length / scale, length, rtol=1e-11)
     assert found.total == pytest.approx(weight.sum())
+
+
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
+def test_a_weighted_sum_beyond_floats_has_a_mean_within(rows):
+    X, weight = np.array([[1e300], [-1e300], [3e300]]), np.array([1e12, 1e12, 2e12])
+    found = column_spread(make_design(rows(X), np.zeros(3), weight), centred=True)
+    np.testing.assert_allclose(found.mean, 1.5e300, rtol=1e-15)
+    np.testing.assert_allclose(found.length, np.sqrt(0.25 + 6.25 + 2 * 2.25) * 1e306, rtol=1e-14)

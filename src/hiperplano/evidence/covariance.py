@@ -92,15 +92,15 @@ def _(
         hat.refuse_undetermined(model, "inference: no standard errors")
         here, sample = hat.judged(solution), Sample.of(design)
         if cov == "classical":
-            covariance = hat.slopes.covariance(hat.mean, hat.total, hat.level)[None]
-            spread = Spread(covariance, hat.slopes.freedom, explained_squares(hat.factor, solution.coef), scaled=True)
+            half = hat.slopes.with_level(hat.mean, hat.total, hat.level)[None]
+            spread = Spread(half, hat.slopes.freedom, explained_squares(hat.factor, solution.coef), scaled=True)
         else:
             if cov in ("HC2", "HC3"):
                 _refuse_leverage_of_one(design, hat, cov)
             df = sample.n - hat.freedom
             found = [_robust(design, hat, t, cov, sample.n / df) for t in range(design.n_targets)]
-            covariances, explained = (np.stack(parts) for parts in zip(*found, strict=True))
-            spread = Spread(covariances, hat.slopes.freedom, explained, scaled=False)
+            halves, explained = (np.stack(parts) for parts in zip(*found, strict=True))
+            spread = Spread(halves, hat.slopes.freedom, explained, scaled=False)
     return table(model, here, sample, spread, cov, level)
 
 
@@ -122,10 +122,10 @@ def _(solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_w
 
 
 def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: float) -> tuple[Array, Array]:
-    """Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ and ωᵢ is the squared residual, corrected as `kind` says.
+    """A half, times its transpose Σᵢ ωᵢ·aᵢ·aᵢᵀ, where aᵢ = (XᵀWX)⁻¹·wᵢ·xᵢ and ωᵢ is the squared residual.
 
-    And the square of the slopes in units of that spread. Both from Σ ωᵢ·hᵢ·hᵢᵀ of the level and h = U⁻ᵀ·D·x, where
-    no column is near another: inverses of what is nearly singular are taken of vectors only.
+    Corrected as `kind` says. And the square of the slopes in units of that spread. Both from Σ ωᵢ·hᵢ·hᵢᵀ of the level
+    and h = U⁻ᵀ·D·x, where no column is near another: inverses of what is nearly singular are taken of vectors only.
     """
 
     def statistic(block: Block) -> Sums:
@@ -148,4 +148,4 @@ def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: floa
     rows = np.vstack([level, slopes]) if hat.level else slopes
     turned_coef = hat.factor.upper @ in_scaled_units(hat.factor, hat.coef[target : target + 1])[:, 0]
     explained = turned_coef @ np.linalg.lstsq(meat[1:, 1:], turned_coef)[0]
-    return rows @ rows.T, np.asarray(explained)
+    return rows, np.asarray(explained)

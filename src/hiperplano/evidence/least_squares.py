@@ -55,9 +55,9 @@ def summarise(model: Any, level: float) -> Summary:
             f"No standard errors after {solution.method}: they need the inverse of a {d} × {d} matrix, which this "
             "solver avoids. Set solver='gram' and fit again, or leave out columns if that does not fit memory."
         )
-    covariance = slopes.covariance(solution.mean, solution.total, model.fit_intercept)
+    half = slopes.with_level(solution.mean, solution.total, model.fit_intercept)
     explained = None if solution.factor is None else explained_squares(solution.factor, solution.coef)
-    spread = Spread(covariance[None], slopes.freedom, explained, scaled=True)
+    spread = Spread(half[None], slopes.freedom, explained, scaled=True)
     found = table(model, solution, model._sample_, spread, "classical", level)
     if slopes.error < _ACCURATE:
         return found
@@ -102,15 +102,16 @@ class Spread:
 
     Attributes
     ----------
-    covariance : ndarray of shape (1 or targets, k, k)
-        Of intercept and slopes; in units of σ² if `scaled`.
+    half : ndarray of shape (1 or targets, k, r)
+        half·halfᵀ is the covariance of intercept and slopes; in units of σ² if `scaled`. Standard errors, the lengths
+        of its rows, are representable also where their squares are not.
     freedom : float
         Degrees of freedom of the slopes.
     explained : ndarray of shape (targets,) or None
         Square of the slopes in units of their spread: F times the number of slopes (and σ² if `scaled`).
     """
 
-    covariance: Array
+    half: Array
     freedom: float
     explained: Array | None
     scaled: bool
@@ -158,10 +159,12 @@ def table(
             "unit for the target, and fit again."
         )
     sigma2 = solution.rss / df
-    cov = np.broadcast_to(spread.covariance, (len(sigma2), *spread.covariance.shape[-2:]))
-    cov = cov * sigma2[:, None, None] if spread.scaled else cov
+    half = np.broadcast_to(spread.half, (len(sigma2), *spread.half.shape[-2:]))
+    half = half * np.sqrt(sigma2)[:, None, None] if spread.scaled else half
+    with np.errstate(over="ignore"):
+        cov = half @ np.swapaxes(half, 1, 2)
     coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
-    se = np.sqrt(np.maximum(cov.diagonal(axis1=1, axis2=2), 0.0))
+    se = _lengths(half)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(se > 0, coef / se, np.where(coef == 0, 0.0, np.sign(coef) * np.inf))
     exact = fitted_exactly(solution)
@@ -202,6 +205,13 @@ def table(
         blocks=[] if one else target_names(model, len(coef)),
         notes=notes,
     )
+
+
+def _lengths(rows: Array) -> Array:
+    """Euclidean lengths along the last axis, also of numbers whose squares are beyond floats."""
+    size = np.abs(rows).max(axis=-1, initial=0.0)
+    unit = np.where(size > 0, size, 1.0)
+    return np.asarray(size * np.linalg.norm(rows / unit[..., None], axis=-1))
 
 
 def _stats(

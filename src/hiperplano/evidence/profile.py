@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.likelihood.firth import FARTHEST, Curvature, FirthLikelihood, FirthSolution, Look
+from hiperplano.solvers.statistics import power_of_two
 
 _STEPS = 30  # a search that has not settled by then is left to bisection
 _HALVINGS = 20
@@ -63,8 +64,9 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
         # Many blocks of rows keep all threads busy by themselves; with few numbers threads wait for each other.
         alone = len(problem.design.slices()) == 1 and problem.design.x.size > _THREADED
         workers = worker_count() if alone else 1
-        rows = np.array(ordered_map(of, directions, workers))
-    return rows[:, :2], rows[:, 2]
+        unit = power_of_two(np.abs(directions).max(axis=1))  # squares of directions must be representable
+        rows = np.array(ordered_map(of, directions / unit[:, None], workers))
+    return rows[:, :2] * unit[:, None], rows[:, 2]
 
 
 class _Top(NamedTuple):

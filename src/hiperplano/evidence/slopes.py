@@ -14,6 +14,7 @@ from hiperplano.solvers.least_squares.shortest import graded_qr
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 
 _EPS = float(np.finfo(float).eps)
+_LEAST = 1e-300  # a penalty that float64 cannot hold beside its column still decides what nothing else does
 _NEAR = 1e-6  # a share of a column, beside the others, of which a Gram matrix knows less than ten digits
 
 
@@ -46,7 +47,7 @@ class Slopes:
         """With one: X = Q₁·U and √alpha = Q₂·U give (XᵀX + alpha)⁻¹·Xᵀ = U⁻¹·Q₁ᵀ, and no difference is taken."""
         r, below = len(columns.rows), np.sqrt(alpha) * columns.scale
         size = np.hypot(1.0, below)  # columns of unit length also with the penalty
-        below = np.where(columns.scale > 0, below, 1.0)
+        below = np.where(columns.scale > 0, np.maximum(below, _LEAST), 1.0)
         turn, upper, pivots = graded_qr(np.vstack([columns.rows, np.diag(below)]) / size)
         half = np.empty((len(size), r))
         half[pivots] = solve_triangular(upper, turn[:r].T, check_finite=False)
@@ -66,15 +67,12 @@ class Slopes:
         error = _EPS * factor.condition**4 if near < _NEAR else 0.0
         return replace(cls.penalised(columns, alpha), error=error)
 
-    def covariance(self, mean: Array, total: float, level: bool) -> Array:
-        """Of intercept, if any, and slopes, in units of σ²."""
-        slopes = self.half @ self.half.T
+    def with_level(self, mean: Array, total: float, level: bool) -> Array:
+        """Half of the covariance of intercept, if any, and slopes, in units of σ², of shape (k, r)."""
         if not level:
-            return slopes
-        arm = self.half.T @ mean
-        shared = -self.half @ arm
-        corner = np.array([[1.0 / total + float(arm @ arm)]])
-        return np.block([[corner, shared[None, :]], [shared[:, None], slopes]])
+            return self.half
+        first = np.concatenate([[1.0 / np.sqrt(total)], -(self.half.T @ mean)])
+        return np.vstack([first, np.pad(self.half, ((0, 0), (1, 0)))])
 
 
 def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
@@ -88,7 +86,10 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
         One over the lengths of the columns themselves: the diagonal without the penalty.
     """
     unit = reciprocal(factor.scale) * scale
-    gram = factor.upper.T @ factor.upper * unit[:, None] * unit
+    gram = factor.upper.T @ factor.upper
+    np.fill_diagonal(gram, 0.0)  # known, and beyond floats once multiplied where a penalty outweighs its column
+    gram *= unit[:, None]
+    gram *= unit
     np.fill_diagonal(gram, scale > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * _EPS, lower=0)
     rows = np.empty((rank, len(gram)))

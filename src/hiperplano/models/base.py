@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Design
 from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
 from hiperplano.data.validate import check_is_fitted, compared_rows, refuse_nonfinite
 from hiperplano.errors import AccuracyWarning, InvalidData
+from hiperplano.evidence.summary import coefficient_names
+from hiperplano.solvers.statistics import largest
 
 if TYPE_CHECKING:
     from hiperplano.solvers.solution import Solution
 
 _FEW_DIGITS = 3
+_SQUARABLE = 1e150  # sums of squares of larger numbers overflow
 _NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
 
 Model = TypeVar("Model")
@@ -90,6 +93,19 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
+
+
+def refuse_unsquarable(model: Any, design: Design) -> None:
+    """An error for columns whose squares float64 cannot hold, where a penalty ties their units to those of the rest."""
+    sizes = largest(design)
+    worst = int(sizes.argmax())
+    if sizes[worst] > _SQUARABLE:
+        name = coefficient_names(model, fit_intercept=False)[worst]
+        raise InvalidData(
+            f"{type(model).__name__}: column {name!r} holds numbers of {sizes[worst]:.1e}; their squares lie beyond "
+            "the range of float64 (1.8e308), and columns are compared by their squares here. Use units in which its "
+            "numbers are nearer to 1, or check it for a wrong entry."
+        )
 
 
 def decided_classes(scores: Array) -> Array:

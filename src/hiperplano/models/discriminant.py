@@ -15,7 +15,7 @@ from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import check_is_fitted, validate_rows
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
 from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, refuse_unsquarable, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
@@ -141,6 +141,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         design, classes, codes, priors = gaussian_problem(self, X, y, sample_weight)
+        if shrinkage is not None:
+            refuse_unsquarable(self, design)
         components = self._components(len(classes), design.n_columns)
         _check_size(design, len(classes), shrinkage, priors)
         if unbiased and design.total_weight <= len(classes):

@@ -12,7 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidTarget, NotSeparable
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, refuse_unsquarable
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable
 from hiperplano.solvers.separation.search import separate
 from hiperplano.solvers.svm.hard_margin import MarginSolution, widest_margin
@@ -99,6 +99,7 @@ class HardMarginSVC(LinearClassifier):
                 f"Only binary classification is supported: y holds {len(classes)} classes, and HardMarginSVC parts "
                 "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC."
             )
+        refuse_unsquarable(self, design)
         design = design.with_target(np.where(codes == 1, 1.0, -1.0)[:, None], None)
         solution = widest_margin(design, fit_intercept=fit_intercept, **control)
         if solution.touching:

@@ -13,7 +13,7 @@ from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import check_is_fitted, validate_rows
 from hiperplano.data.validate import design as rows_of
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
-from hiperplano.models.base import all_or_nothing, users_level
+from hiperplano.models.base import all_or_nothing, refuse_unsquarable, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
@@ -108,6 +108,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 "be set. Set reg_param=0."
             )
         design, classes, codes, priors = gaussian_problem(self, X, y, sample_weight)
+        refuse_unsquarable(self, design)
         if design.n_columns**2 * len(classes) > _MOST_CELLS:
             raise InvalidData(
                 f"QuadraticDiscriminantAnalysis: {design.n_columns} columns and {len(classes)} classes; covariances of "

@@ -12,7 +12,7 @@ from hiperplano.data.kinship import RegressorMixin
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
+from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish, refuse_unsquarable
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
 from hiperplano.solvers.svm.crammer_singer import crammer_singer
 from hiperplano.solvers.svm.tube import Tube
@@ -122,6 +122,7 @@ class LinearSVC(LinearClassifier):
         _refuse_weightless_classes(self.classes_, codes, weight)
         n_rows = design.n_rows
         design, weight, kept = _counted(design, weight)
+        refuse_unsquarable(self, design)
         codes = codes[kept]
         if at_once:
             solution = crammer_singer(design, codes, len(self.classes_), strength=strength, weight=weight, **control)
@@ -208,6 +209,7 @@ class LinearSVR(RegressorMixin, LinearModel):
         design = validate(self, X, y, sample_weight, one_target=True)
         n_rows = design.n_rows
         design, weight, kept = _counted(design, design.weight)
+        refuse_unsquarable(self, design)
         tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, weight)
         solution = solve_svm(design, [tube], **control)
         publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=True)

@@ -19,10 +19,11 @@ from hiperplano.models.least_squares import LeastSquares
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, squared_errors
-from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path
+from hiperplano.solvers.least_squares.ridge_path import RidgePath, error_without, ridge_path
 from hiperplano.solvers.least_squares.units import with_safe_weights
 from hiperplano.solvers.statistics import Moments, moments
 
+_REFITS = 64
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
 
@@ -163,7 +164,10 @@ class RidgeCV(LeastSquares):
         for first in range(0, len(alphas), step):
             some = alphas[first : first + step]
             errors = np.empty((design.n_rows, design.n_targets, len(some)))
-            design.map_rows(path.leave_one_out(some), errors)
+            crucial: dict[int, float] = {}
+            design.map_rows(path.leave_one_out(some, crucial), errors)
+            for row in _most_crucial(crucial):
+                errors[row] = error_without(design, row, some, self.fit_intercept)
             if self.scoring is None:
                 squares = np.square(errors)
                 scores.extend(-np.average(squares, axis=0, weights=design.weight).T)
@@ -176,14 +180,23 @@ class RidgeCV(LeastSquares):
         return self._over_targets(stacked), results
 
     def _mean_squared(self, design: Design, path: RidgePath, alphas: Array) -> Array:
-        left_out = path.leave_one_out(alphas)
+        crucial: dict[int, float] = {}
+        apart: dict[int, Array] = {}  # errors of crucial rows, which are not summed with the others
+        left_out = path.leave_one_out(alphas, crucial)
 
         def statistic(block: Block) -> Sums:
             errors = left_out(block)
+            for row in [row for row in range(block.rows.start, block.rows.stop) if row in crucial] if crucial else []:
+                apart[row] = errors[row - block.rows.start].copy()
+                errors[row - block.rows.start] = 0.0
             np.square(errors, out=errors)
             return (errors.sum(axis=0) if block.weight is None else np.tensordot(block.weight, errors, axes=1),)
 
         (sums,) = design.fold(statistic)
+        for row in _most_crucial(crucial):
+            apart[row] = error_without(design, row, alphas, self.fit_intercept)
+        for row in sorted(apart):
+            sums += np.square(apart[row]) * (1.0 if design.weight is None else design.weight[row])
         return self._over_targets(-sums.T / design.total_weight)
 
     def _over_targets(self, scores: Array) -> Array:
@@ -231,6 +244,11 @@ class RidgeCV(LeastSquares):
                 model = _Given(coefs[number][position], intercepts[number][position], design.one_target)
                 scores[number, position] = scorer(model, rows, y[:, 0] if design.one_target else y)
         return np.asarray(scores.mean(axis=0))
+
+
+def _most_crucial(rows: dict[int, float]) -> list[int]:
+    """Rows to be left out one by one, at the price of a factorisation each: those that leave least to others first."""
+    return sorted(rows, key=lambda row: (rows[row], row))[:_REFITS]
 
 
 def _at_the_border(alphas: Array, chosen: Array) -> str:

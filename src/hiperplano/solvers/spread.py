@@ -43,8 +43,9 @@ def column_spread(design: Design, centred: bool) -> Spread:
     unit = power_of_two(largest(design))
     mean, total = np.zeros(design.n_columns), design.total_weight
     if centred:
-        (sums,) = design.fold(lambda block: (_weighted(block) @ block.counted().x / unit,))
-        mean = unit * (sums / total)
+        share = np.ldexp(1.0, np.frexp(total)[1])  # a weighted mean is representable where a weighted sum is not
+        (sums,) = design.fold(lambda block: (_weighted(block) / share @ block.counted().x / unit,))
+        mean = unit * (sums / (total / share))
     deviations, squares, stored = design.fold(lambda block: _about(block, mean, unit))
     if isinstance(design, SparseDesign):  # entries that are not stored are zeros
         missing = np.where(stored[1] == design.n_rows, 0.0, total - stored[0])

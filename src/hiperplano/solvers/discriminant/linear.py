@@ -64,8 +64,9 @@ class DiscriminantSolution(Solution):
 
     @property
     def covariance(self) -> Array:
-        """Of shape (d, d), inside classes."""
-        return np.asarray(self.whitening.root.T @ self.whitening.root)
+        """Of shape (d, d), inside classes; infinite where squares of a column are beyond float64."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.whitening.root.T @ self.whitening.root)
 
 
 def linear_discriminant(

@@ -17,6 +17,7 @@ from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
 _ALIKE = 1e3  # lengths of columns that a plain decomposition takes together
+_CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
 _SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
 
 
@@ -72,8 +73,12 @@ class RidgePath:
         rows *= self.scale
         return np.asarray(rows @ self.basis)
 
-    def leave_one_out(self, alphas: Array) -> Callable[[Block], Array]:
-        """y minus its prediction by all other rows, for the rows of a block: shape (m, targets, alphas)."""
+    def leave_one_out(self, alphas: Array, crucial: dict[int, float]) -> Callable[[Block], Array]:
+        """y minus its prediction by all other rows, for the rows of a block: shape (m, targets, alphas).
+
+        Rows that nearly decide their own fit are put down in `crucial`, with what remains of 1 after their leverage:
+        it has lost as many digits as it has zeros (see `error_without`).
+        """
         thin, wide = _thin(self.shares(alphas))
         turned = self.right[:, :, None] * thin[:, None, :]
         lost = self._lost(alphas) if self.complete else None
@@ -99,6 +104,10 @@ class RidgePath:
                     remaining *= block.weight[inside, None]
                 fit[inside] = -np.tensordot(u[inside], self.right[:, :, None] * lost[:, None, :], 1)
                 leverage[inside] = -remaining
+            else:
+                remaining = -leverage.max(axis=1)
+                near = np.flatnonzero(remaining < _CRUCIAL)
+                crucial.update(zip((block.rows.start + near).tolist(), remaining[near].tolist(), strict=True))
             fit /= leverage[:, None, :]
             return fit
 
@@ -138,14 +147,24 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
         # One-sided Jacobi: relative accuracy of every singular value, whatever the scales of the columns.
         size, left, other, work, _, _ = dgejsv(upper / scale, joba=0, jobu=0, jobv=0)
         values = size * (work[0] / work[1])
-        kept = values > _EPS * len(values) * values.max()
-        values, left, other = values[kept], left[:, kept], other[:, kept]
         solvable = factor.condition <= _SOLVABLE
+        # Columns that do not depend on each other all count, however short some are beside others.
+        kept = values > (0.0 if solvable else _EPS * len(values) * values.max())
+        values, left, other = values[kept], left[:, kept], other[:, kept]
         basis = np.linalg.solve(upper, left) if solvable else other / values / scale[:, None]
         turned = left.T @ (right[varying] * plain.target_unit)
     full = np.zeros((design.n_columns, basis.shape[1]))
     full[varying] = basis if varying.any() else 0.0
     return RidgePath(plain.mean, plain.target_mean, equations.scale, full, values, turned, plain.total, fit_intercept)
+
+
+def error_without(design: Design, row: int, alphas: Array, fit_intercept: bool) -> Array:
+    """y of a row minus its prediction by a fit to all others, of shape (targets, alphas)."""
+    others = np.delete(np.arange(design.n_rows), row)
+    weight = None if design.weight is None else design.weight[others]
+    path = ridge_path(type(design)(design.take(others), design.y[others], weight), fit_intercept=fit_intercept)
+    apart = design.block(slice(row, row + 1)).dense()[0] - path.mean
+    return np.asarray((design.y[row] - path.target_mean - path.coefficients(alphas) @ apart).T)
 
 
 def _wide_path(design: Design, level: bool) -> RidgePath:

@@ -31,12 +31,16 @@ class Coordinates:
         Whether there is an intercept.
     centring : bool
         Whether rows must be centred before they are multiplied, for the sake of digits.
+    constant : ndarray of int
+        Columns that do not vary (without an intercept, that are 0): what rounding leaves of them is no column, and a
+        coefficient that follows it would be beyond all measure.
     """
 
     shift: Array
     scale: Array
     level: bool
     centring: bool
+    constant: Array
 
     @classmethod
     def of(cls, design: Design, sample: Design, level: bool) -> Coordinates:
@@ -49,9 +53,10 @@ class Coordinates:
             exact = column_spread(type(design)(design.x[:, doubtful], design.y, design.weight), centred=True)
             mean[doubtful], spread[doubtful] = exact.mean, exact.length / np.sqrt(exact.total)
         if not level:
-            return cls(np.zeros_like(mean), _inverse(np.hypot(mean, spread)), level, centring=False)
+            size = np.hypot(mean, spread)
+            return cls(np.zeros_like(mean), _inverse(size), level, centring=False, constant=np.flatnonzero(size == 0))
         far = bool((np.abs(mean) > _FAR * spread)[spread > 0].any()) and isinstance(design.x, np.ndarray)
-        return cls(mean, _inverse(spread), level, centring=far)
+        return cls(mean, _inverse(spread), level, centring=far, constant=np.flatnonzero(spread == 0))
 
     @property
     def size(self) -> int:
@@ -90,6 +95,7 @@ class Coordinates:
         out[:, : self.level] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, self.level :])
         out[:, self.level :] *= self.scale
+        out[:, self.level + self.constant] = 0.0
         return out
 
     @property
@@ -110,10 +116,12 @@ class Coordinates:
         if self.level:
             out[0, 0] = total
             out[0, 1:] = out[1:, 0] = centred_sums * self.scale
+            out[0, 1 + self.constant] = out[1 + self.constant, 0] = 0.0
         inner = out[first:, first:]
         np.subtract(products, origin[:, None] * sums, out=inner)
         inner -= centred_sums[:, None] * origin
         constant = inner.diagonal() <= _NOTHING * products.diagonal()  # what is left of such a column is rounding
+        constant[self.constant] = True
         inner *= self.scale[:, None]
         inner *= self.scale
         if constant.any():
@@ -138,6 +146,7 @@ class Coordinates:
         """From Σ slope·x, of shape (d, scores), and Σ slope, to the gradient in scaled coordinates."""
         inner = sums.T if self.centring else sums.T - np.outer(totals, self.shift)
         inner = inner * self.scale
+        inner[:, self.constant] = 0.0
         return np.column_stack([totals, inner]) if self.level else inner
 
 

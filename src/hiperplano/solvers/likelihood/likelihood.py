@@ -179,6 +179,7 @@ class Likelihood:
 
         (value, *totals), slopes, curvatures, products = self.design.fold(statistic)
         gradient = (slopes - totals[0] * origin) * coordinates.scale
+        gradient[coordinates.constant] = 0.0
         gradient = np.concatenate([totals[:1], gradient]) if coordinates.level else gradient
         return float(value), gradient[None], coordinates.products(totals[1], curvatures, products, origin)
 
@@ -218,13 +219,16 @@ class Likelihood:
         return blocks
 
     def _determined(self, hessian: Array) -> Array:
-        """Fix what no data fix: adding the same to all classes. Differences between classes are not touched."""
+        """Fix what no data fix: adding the same to all classes. Differences between classes are not touched.
+
+        Each column by its own curvature: a penalty makes that of a column of small numbers larger than all others'.
+        """
         k, size = self.shape
         if k > 1:
-            scale = float(np.trace(hessian)) / len(hessian)
             for j in range(size):
                 at = j + size * np.arange(k)
-                hessian[np.ix_(at, at)] += scale / k
+                own = np.ix_(at, at)
+                hessian[own] += np.trace(hessian[own]) / k**2
         return hessian
 
 

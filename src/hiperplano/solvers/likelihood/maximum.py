@@ -28,8 +28,9 @@ from hiperplano.solvers.likelihood.sample import (
     MOST_PARAMETERS,
     first_sample,
     for_spread,
+    sample_of,
     some_rows,
-    telling_sample,
+    telling_rows,
 )
 from hiperplano.solvers.solution import Solution
 from hiperplano.solvers.statistics import NonFiniteRows
@@ -129,7 +130,9 @@ def fit_likelihood(
         theta = problem.prior() if start is None else problem.balanced(coordinates.parameters(*start))
         wanted = evidence and n_scores * coordinates.size <= _EVIDENCE
         near = _settled(problem) if wanted else 0.0
-        method, end = _minimise(problem, theta, sample if start is None else None, solver, tol, max_iter, near)
+        samples = [sample] if sample is not None and start is None else []
+        del sample  # whoever takes it out of the list can let it go before making another
+        method, end = _minimise(problem, theta, samples, solver, tol, max_iter, near)
         wanted = wanted and end.hessian is None
         if wanted and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
@@ -144,7 +147,7 @@ def fit_likelihood(
 
 
 def _minimise(
-    problem: Likelihood, theta: Array, sample: Design | None, solver: str, tol: float, max_iter: int, near: float
+    problem: Likelihood, theta: Array, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
 ) -> tuple[str, Minimum]:
     """The way that the shape of the data calls for, or the one asked for.
 
@@ -156,9 +159,9 @@ def _minimise(
     if holdable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
         return "Newton", newton(problem, theta, tol, max_iter, _settled(problem) if _is_small(problem) else _SETTLED)
     metric, name = problem.diagonal_metric(), "L-BFGS"
-    if holdable and sample is not None:
-        theta, metric = _from_sample(problem, sample)
-        name = f"L-BFGS in the metric of a sample of {sample.n_rows} rows"
+    if holdable and samples:
+        name = f"L-BFGS in the metric of a sample of {samples[0].n_rows} rows"
+        theta, metric = _from_sample(problem, samples)
     state = State(theta, *problem.evaluate(theta))
     if _is_dear(problem) and problem.coordinates.size <= MOST_PARAMETERS:
         blocks = Blocks(problem, _for_blocks(problem), theta)
@@ -231,9 +234,13 @@ def ways_out(n_scores: int) -> str:
     return "Set firth=True, or a finite C." if n_scores == 1 else "Set a finite C."
 
 
-def _from_sample(problem: Likelihood, sample: Design) -> tuple[Array, Metric]:
-    """The solution of a sample, and its inverse Hessian."""
-    sample = telling_sample(problem, sample)
+def _from_sample(problem: Likelihood, samples: list[Design]) -> tuple[Array, Metric]:
+    """The solution of a sample, which is taken from the list, and its inverse Hessian."""
+    sample = samples.pop()
+    drawn = telling_rows(problem, sample)
+    if drawn is not None:
+        del sample
+        sample = sample_of(problem.design, *drawn)
     # The ridge keeps coefficients finite of columns that the sample hardly shows.
     extra = 1.0 / sample.n_rows
     part = Likelihood(sample, problem.coordinates, problem.n_scores, problem.penalty.strength, extra)

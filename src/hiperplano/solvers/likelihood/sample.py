@@ -43,8 +43,8 @@ def for_spread(design: Design) -> Design:
     return sample_of(design, slice(None, None, max(1, design.n_rows * design.n_columns // _SPREAD_CELLS)))
 
 
-def telling_sample(problem: Likelihood, sample: Design) -> Design:
-    """The sample itself, or where some rows weigh much more in the Hessian than others, one that has those.
+def telling_rows(problem: Likelihood, sample: Design) -> tuple[Array, Array] | None:
+    """None, or where some rows weigh much more in the Hessian than others, rows with those among them, and weights.
 
     Rows far out and rows of rare categories decide the Hessian. So they are drawn by their squared length in scaled
     coordinates, and weighted by the inverse of their chance.
@@ -52,17 +52,17 @@ def telling_sample(problem: Likelihood, sample: Design) -> Design:
     design = problem.design
     lengths = _squared_lengths(problem, sample)
     if lengths.max() <= _UNEVEN * lengths.mean():
-        return sample
+        return None
     lengths = _squared_lengths(problem, design)
     problem.passes += 1
     if not np.isfinite(lengths.sum()):
         if problem.watchful:
             raise NonFiniteRows
-        return sample  # finite rows, so far out that their squares are not
+        return None  # finite rows, so far out that their squares are not
     chance = np.minimum(1.0, sample.n_rows * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
     drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
     weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
-    return sample_of(design, drawn, weight / chance[drawn])
+    return drawn, weight / chance[drawn]
 
 
 def _squared_lengths(problem: Likelihood, design: Design) -> Array:
