@@ -14,8 +14,6 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
 from hiperplano.data.validate import check_is_fitted, compared_rows, refuse_nonfinite
 from hiperplano.errors import AccuracyWarning, InvalidData
-from hiperplano.evidence.summary import coefficient_names
-from hiperplano.solvers.statistics import largest
 
 if TYPE_CHECKING:
     from hiperplano.solvers.solution import Solution
@@ -97,6 +95,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
 def refuse_unsquarable(model: Any, design: Design) -> None:
     """An error for columns whose squares float64 cannot hold, where a penalty ties their units to those of the rest."""
+    with np.errstate(over="ignore"):
+        (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
+    if squares[0] < _SQUARABLE**2:
+        return
+    from hiperplano.evidence.summary import coefficient_names
+    from hiperplano.solvers.statistics import largest
+
     sizes = largest(design)
     worst = int(sizes.argmax())
     if sizes[worst] > _SQUARABLE:
@@ -106,6 +111,12 @@ def refuse_unsquarable(model: Any, design: Design) -> None:
             "the range of float64 (1.8e308), and columns are compared by their squares here. Use units in which its "
             "numbers are nearer to 1, or check it for a wrong entry."
         )
+
+
+def _sum_of_squares(x: Any) -> float:
+    """At the speed of memory: nothing is written."""
+    numbers = np.ravel(x if isinstance(x, np.ndarray) else x.data, order="K")
+    return float(numbers @ numbers)
 
 
 def decided_classes(scores: Array) -> Array:
