@@ -191,3 +191,16 @@ def test_dropping_a_column_that_is_not_there_names_its_neighbours(tmp_path):
 
 def test_a_comma_in_numbers_does_not_pass_for_a_separator():
     assert sniff(b"a;b\n1,5;2,5\n3,5;4,5\n") == sniff(b"a;b\n1,5;2,5\n3,5;4,5\n", ";", ",")
+
+
+@pytest.mark.parametrize("cell", ["31/12/24", "12/31/24", "31-12-24", "31.12.24", "31/12/24 10:30"])
+def test_years_of_two_digits_are_of_our_time(cell, tmp_path):
+    frame, _ = read(written(tmp_path / "table.csv", f"since,y\n{cell},1\n{cell.replace('24', '99', 1)},0\n"))
+    assert frame["since"].dt.year.tolist() == [2024, 1999]
+    assert set(frame["since"].dt.month) == {12}
+    assert set(frame["since"].dt.day) == {31}
+
+
+def test_numbers_of_sections_are_no_dates_of_the_year_three(tmp_path):
+    frame, _ = read(written(tmp_path / "table.csv", "section,y\n1.2.3,1\n1.2.4,0\n"))
+    assert frame["section"].tolist() == ["1.2.3", "1.2.4"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ _HEAD = 2**16
 MOST_WORDS = 10_000
 """Different texts up to which a column is held as numbered words."""
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_MISSING = ["", "#N/A", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+_MISSING = ["", "#N/A", "#N/D", "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
@@ -46,7 +47,7 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
     _check_header(path, head, dialect)
     table = _read(path, packing, dialect)
     if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
-        dialect = Dialect(dialect.separator, dialect.decimal, "cp1252")
+        dialect = replace(dialect, encoding="cp1252")
         table = _read(path, packing, dialect)
     return table, dialect
 
