@@ -106,3 +106,11 @@ def test_called_with_nothing_the_command_shows_its_help_and_no_error(run):
     outcome = run()
     assert outcome.code == 2
     assert "Error" not in outcome.out + outcome.err
+
+
+def test_more_columns_than_rows(run, tmp_path):
+    rows = [",".join([*(f"{cell:.4f}" for cell in RNG.random(150)), "yn"[i % 2]]) for i in range(60)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join([*(f"c{j}" for j in range(150)), "y"]), *rows, ""]))
+    found = run("fit", "wide.csv", "-t", "y", "--no-report", "--json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["model"]["name"] == "logistic-l2"

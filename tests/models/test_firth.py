@@ -257,3 +257,13 @@ def test_ended_early():
         found = LogisticRegression(firth=True, max_iter=1).fit(X, y).summary()
     assert np.isnan(found.p).all()
     assert "ended early" in found.notes[1]
+
+
+@pytest.mark.parametrize(("n", "d"), [(70, 400), (70, 70), (70, 69), (30, 40)])
+def test_with_a_coefficient_for_every_row_each_has_three_quarters(n, d):
+    """log det of the information is then the sum of log p(1 − p), and log p + ½·log p(1 − p) is largest at 3/4."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((n, d)), rng.random(n) < 0.4
+    model = LogisticRegression(firth=True).fit(X, y)
+    own = model.predict_proba(X)[np.arange(n), y.astype(int)]
+    np.testing.assert_allclose(own, 0.75, rtol=1e-8)
