@@ -147,3 +147,8 @@ def test_texts_of_a_parquet_file_stay_texts(tmp_path):
     assert to_frame(table)["a"].tolist() == ["1,234.5", "-"]
     assert to_frame(table)["b"].tolist() == ["1", "2"]
     assert source.doubts == ()
+
+
+def test_signs_in_the_name_of_a_doubtful_column_stay(tmp_path):
+    (tmp_path / "t.csv").write_text("amount $ ;y\n1.234;1\n950;0\n")
+    assert "Column 'amount $': 1.234" in read_table(tmp_path / "t.csv")[1].doubts[0]

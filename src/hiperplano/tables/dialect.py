@@ -49,12 +49,14 @@ def sniff(sample: bytes, separator: str | None = None, decimal: str | None = Non
     lines = text.splitlines()
     if len(lines) > 2 and not text.endswith(("\n", "\r")):
         lines = lines[:-1]  # it may be cut
+    lines = [line for line in lines if line.strip()]  # as they are read
     separator = separator or _separator(lines[:200])
-    rows = [[cell.strip(_AROUND) for cell in row] for row in csv.reader(lines[:200], delimiter=separator)]
     if decimal:
         return Dialect(separator, decimal, encoding)
-    decimal, sure = _decimal([cell for row in rows[1:] for cell in row], separator)
-    return Dialect(separator, decimal, encoding, sure, {} if sure else _either(rows, decimal))
+    names, *rows = list(csv.reader(lines[:200], delimiter=separator)) or [[]]
+    rows = [[cell.strip(_AROUND) for cell in row] for row in rows]
+    decimal, sure = _decimal([cell for row in rows for cell in row], separator)
+    return Dialect(separator, decimal, encoding, sure, {} if sure else _either(names, rows, decimal))
 
 
 def encoding_of(sample: bytes) -> str:
@@ -101,12 +103,12 @@ def _decimal(cells: list[str], separator: str) -> tuple[str, bool]:
     return "," if either == {","} and separator != "," else ".", False
 
 
-def _either(rows: list[list[str]], decimal: str) -> dict[str, str]:
+def _either(names: list[str], rows: list[list[str]], decimal: str) -> dict[str, str]:
     """Columns of numbers that all have three decimals, or none and three digits."""
     found = {}
-    for name, *cells in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
+    for name, *cells in zip(names, *(row for row in rows if len(row) == len(names)), strict=True):
         marked = [cell for cell in cells if _EITHER.fullmatch(cell) and decimal in cell]
         others = [cell for cell in cells if cell not in marked and cell.lstrip("+-").replace(decimal, "").isdigit()]
         if marked and all(cell.lstrip("+-").isdigit() and len(cell.lstrip("+-")) <= 3 for cell in others):
-            found[name] = marked[0]
+            found[name.strip()] = marked[0]
     return found
