@@ -18,7 +18,7 @@ _PARTS = (
     r"(?P<after> ?[%€$])?$"
 )
 _QUIET = r"['’\x{a0}\x{202f}]"  # these part thousands and nothing else
-_LOOKED_AT, _MANY, _ALMOST = 100, 20, 0.9
+_LOOKED_AT, _MANY, _ALMOST = 1_000, 20, 0.9
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,10 @@ def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found
         The sign before decimals where it is known: of 1,234 nobody can tell otherwise.
     """
     coded = pa.types.is_dictionary(column.type)
-    texts = pc.utf8_trim_whitespace(
-        (column.chunk(0).dictionary if coded else column.combine_chunks()).cast(pa.string())
-    )
-    there = pc.and_(texts.is_valid(), pc.invert(pc.is_in(texts, pa.array(DASHES))))
-    parts = _parts(texts.filter(there).slice(0, _LOOKED_AT))
-    if 2 * parts.null_count >= len(parts):
+    texts = (column.chunk(0).dictionary if coded else column.combine_chunks()).cast(pa.string())
+    if not _promising(texts.slice(0, _LOOKED_AT)):
         return Found()
+    texts, there = _told(texts)
     parts = _parts(pc.if_else(there, texts, None))
     body = pc.struct_field(parts, "body")
     if (
@@ -80,6 +77,19 @@ def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found
     values = _values(parts, sure[0])
     indices = column.combine_chunks().indices if coded else None
     return Found(pa.chunked_array([values if indices is None else values.take(indices)]))
+
+
+def _promising(texts: pa.Array) -> bool:
+    """Whether more than half of the first texts look like numbers: most columns of text are left at a glance."""
+    texts, there = _told(texts)
+    parts = _parts(texts.filter(there))
+    return bool(2 * parts.null_count < len(parts))
+
+
+def _told(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Texts without spaces around them, and which of them tell something."""
+    texts = pc.utf8_trim_whitespace(texts)
+    return texts, pc.and_(texts.is_valid(), pc.invert(pc.is_in(texts, pa.array(DASHES))))
 
 
 def _parts(texts: pa.Array) -> pa.StructArray:
