@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +208,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"hiperplano.{_HOME[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'hiperplano' has no attribute {name!r}")
+    # With these two Python asks whether a similar name was meant.
+    raise AttributeError(f"module 'hiperplano' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -113,3 +113,10 @@ def test_fit_changes_no_parameter(entry):
 def test_every_public_estimator_is_in_the_registry():
     every = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY
     assert {type(entry.estimator) for entry in every} == set(PUBLIC_ESTIMATORS)
+
+
+def test_a_misspelt_name_brings_the_right_one():
+    with pytest.raises(AttributeError, match="LogisticRegresion") as caught:
+        hiperplano.LogisticRegresion  # noqa: B018
+    assert caught.value.obj is hiperplano  # what Python needs to ask "Did you mean: 'LogisticRegression'?"
+    assert caught.value.name == "LogisticRegresion"

@@ -60,6 +60,8 @@ ROWS = {
     "complex": (X + 1j, r"complex numbers; all must be real. Pass real"),
     "sparse complex": (sparse.csr_array(X + 1j), r"complex numbers; all must be real"),
     "one dimension": (X[:, 0], r"Expected 2D array, got 1D array.*Reshape"),
+    "a column of pandas": (pd.Series(X[:, 0], name="a"), r"1D array.*X is a Series of 20 values.*Pass X.to_frame\(\)"),
+    "a column of polars": (pl.Series("a", X[:, 0]), r"1D array.*X is a Series of 20 values.*Pass X.to_frame\(\)"),
     "three dimensions": (X[:, :, None], r"dim 3.*Pass a table"),
     "a number": (3.0, r"Expected 2D array.*Reshape"),
     "nothing": (None, r"Expected 2D array.*Reshape"),

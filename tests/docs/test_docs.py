@@ -56,3 +56,11 @@ def test_the_architecture_page_names_every_file():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `([a-z0-9_/]+\.py)` \|", page, re.MULTILINE))
     assert named == {path for path in there if not path.endswith("__init__.py")}
+
+
+def test_the_spanish_readme_names_and_links_what_the_english_one_does():
+    english, spanish = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "README.es.md"))
+    names = re.compile(r"^\| (`[^|]*) \|", re.MULTILINE)
+    assert names.findall(spanish) == names.findall(english)
+    pages = re.compile(r"\]\((docs/\w+\.md)")
+    assert set(pages.findall(spanish)) == set(pages.findall(english))

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from hiperplano import LinearRegression, Ridge
+from hiperplano import LinearRegression, LogisticRegression, Ridge
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.evidence.summary import column_text
 
@@ -193,6 +193,8 @@ def test_a_table_shows_itself():
     X, y, _ = table()
     model = LinearRegression().fit(X, y)
     assert repr(model.summary()) == str(model.summary())
+    odds = LogisticRegression().fit(X, y > np.median(y)).summary()
+    assert repr(odds) == str(odds)
     assert model.solution_.status in repr(model.solution_)
     assert "rank=3" in repr(model.solution_)
     assert f"<p>{model.solution_.status}</p>" in model.solution_._repr_html_()

@@ -173,3 +173,26 @@ def test_nothing_to_learn_from():
         Coding((Column("x", "identifier"),)).fit(FRAME)
     with pytest.raises(InvalidParameter, match="fill is 'mean'; it must be median or model"):
         Coding(COLUMNS, fill="mean").fit(FRAME)
+
+
+def test_a_column_of_rare_categories_alone_is_not_the_intercept_once_more():
+    frame = FRAME.assign(town=[f"town {i}" for i in range(20)], use=list("ab") * 10)
+    frame = pd.concat([frame] * 3, ignore_index=True).assign(town=[f"town {i}" for i in range(60)])
+    coding = Coding(COLUMNS).fit(frame)
+    assert not [name for name in coding.get_feature_names_out() if name.startswith("town")]
+    assert coding.too_rare() == ["town"]
+    assert coding.references() == {"use": "a"}
+    with pytest.raises(InvalidData, match="the categories of 'town' are each in too few rows"):
+        Coding((Column("town", "nominal"),)).fit(frame)
+
+
+def test_names_are_shown_in_the_readers_language_and_kept_in_one():
+    from hiperplano.language.catalogue import speaking
+
+    town = ["Cali"] * 16 + [None, None, "x", "z"]
+    coding = Coding(COLUMNS).fit(pd.concat([FRAME.assign(town=town)] * 10, ignore_index=True))
+    with speaking("es"):
+        spoken, kept = coding.spoken_names(), coding.get_feature_names_out().tolist()
+    assert kept[:5] == ["age", "age missing", "grade", "grade missing", "day (days)"]
+    assert spoken[:5] == ["age", "age faltante", "grade", "grade faltante", "day (días)"]
+    assert coding.spoken_names() == kept

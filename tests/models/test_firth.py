@@ -269,3 +269,13 @@ def test_intervals_of_a_column_whose_squares_do_not_exist(size):
     for mine, true in ((found.low, expected.low), (found.high, expected.high)):
         np.testing.assert_allclose(mine * [1.0, 1.0, size], true, rtol=1e-9)
     np.testing.assert_allclose(found.p, expected.p, rtol=1e-8)
+
+
+@pytest.mark.parametrize(("n", "d"), [(70, 400), (70, 70), (70, 69), (30, 40)])
+def test_with_a_coefficient_for_every_row_each_has_three_quarters(n, d):
+    """log det of the information is then the sum of log p(1 − p), and log p + ½·log p(1 − p) is largest at 3/4."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((n, d)), rng.random(n) < 0.4
+    model = LogisticRegression(firth=True).fit(X, y)
+    own = model.predict_proba(X)[np.arange(n), y.astype(int)]
+    np.testing.assert_allclose(own, 0.75, rtol=1e-8)

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -92,6 +93,18 @@ def test_an_animation_shows_every_step(tmp_path):
     display.animate(interval=100).save(tmp_path / "steps.gif", writer="pillow", dpi=30)
     with Image.open(tmp_path / "steps.gif") as film:
         assert film.n_frames == len(display.steps) > 2
+
+
+@pytest.mark.parametrize("make", PANELS, ids=lambda make: make.__name__)
+def test_a_legend_lies_inside_the_picture(make):
+    with mpl.rc_context(mpl.rcParamsDefault | {"backend": "agg"}):
+        figure = make(None).figure_
+        figure.draw_without_rendering()
+        for legend in figure.findobj(Legend):
+            box = legend.get_window_extent()
+            assert box.x0 >= 0
+            assert box.x1 <= figure.bbox.x1
+        plt.close(figure)
 
 
 if __name__ == "__main__":

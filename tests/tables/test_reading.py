@@ -191,3 +191,39 @@ def test_dropping_a_column_that_is_not_there_names_its_neighbours(tmp_path):
 
 def test_a_comma_in_numbers_does_not_pass_for_a_separator():
     assert sniff(b"a;b\n1,5;2,5\n3,5;4,5\n") == sniff(b"a;b\n1,5;2,5\n3,5;4,5\n", ";", ",")
+
+
+@pytest.mark.parametrize("cell", ["31/12/24", "12/31/24", "31-12-24", "31.12.24", "31/12/24 10:30"])
+def test_years_of_two_digits_are_of_our_time(cell, tmp_path):
+    frame, _ = read(written(tmp_path / "table.csv", f"since,y\n{cell},1\n{cell.replace('24', '99', 1)},0\n"))
+    assert frame["since"].dt.year.tolist() == [2024, 1999]
+    assert set(frame["since"].dt.month) == {12}
+    assert set(frame["since"].dt.day) == {31}
+
+
+def test_numbers_of_sections_are_no_dates_of_the_year_three(tmp_path):
+    frame, _ = read(written(tmp_path / "table.csv", "section,y\n1.2.3,1\n1.2.4,0\n"))
+    assert frame["section"].tolist() == ["1.2.3", "1.2.4"]
+
+
+def test_spaces_around_names_and_texts_are_not_part_of_them(tmp_path):
+    text = "income , status,\n1.5 , good,\n 2.5,good ,\n 3.5,\tbad,\n4.5, NA ,\n"
+    frame, _ = read(written(tmp_path / "table.csv", text))
+    assert list(frame.columns) == ["income", "status"]
+    assert frame["income"].tolist() == [1.5, 2.5, 3.5, 4.5]
+    assert frame["status"].astype(object).where(frame["status"].notna(), None).tolist() == ["good", "good", "bad", None]
+
+
+def test_empty_lines_above_the_names_are_no_names(tmp_path):
+    frame, _ = read(written(tmp_path / "table.csv", "\n\nx;y\n1,5;0\n2,5;1\n"))
+    assert frame["x"].tolist() == [1.5, 2.5]
+
+
+def test_a_column_with_numbers_but_no_name_is_refused(tmp_path):
+    with pytest.raises(InvalidFile, match="column 1 has no name"):
+        read_table(written(tmp_path / "table.csv", ",x,y\n0,1,2\n1,3,4\n"))
+
+
+def test_a_title_above_the_names_is_named_as_a_reason(tmp_path):
+    with pytest.raises(InvalidFile, match="not the first: remove those above it"):
+        read_table(written(tmp_path / "table.csv", "Loans of 2024\nx,y\n0,1\n1,3\n"))

@@ -11,7 +11,7 @@ from typer import Exit, Option, Typer
 from hiperplano import __version__
 from hiperplano.cli import options
 from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
-from hiperplano.cli.usage import Command, Group, explain_misuse, is_misuse
+from hiperplano.cli.usage import Command, Group, explain_misuse, has_shown_help, is_misuse
 from hiperplano.language.catalogue import words
 
 _ = words("terminal")
@@ -51,7 +51,8 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as problem:
         if not is_misuse(problem):
             raise
-        print(explain_misuse(problem), file=sys.stderr)
+        if not has_shown_help(problem):
+            print(explain_misuse(problem), file=sys.stderr)
         return 2
     return code if isinstance(code, int) else 0
 

@@ -56,6 +56,7 @@ def travel(
     """Read, split, code, fit, judge, save, write the page, and say all of it."""
     with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.hearing():
         problem = read_problem(path, target, choices, step=step, reading=reading)
+        terminal.note(*problem.notes)
         costs = _costs(problem, settings)
         training, validation = split(problem.target, settings.validation, settings.seed)
         frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
@@ -148,12 +149,14 @@ def _say(
         terminal.out.print(retell(str(solution)), markup=False)
     terminal.say()
     terminal.say(measures_table(measures, rows))
-    found = read_coefficients(fitted.linear, fitted.scaler, coding.get_feature_names_out().tolist(), target.positive)
+    found = read_coefficients(fitted.linear, fitted.scaler, coding.spoken_names(), target.positive)
     if found is not None:
         terminal.say(coefficients_table(found))
         for column, reference in coding.references().items():
             other = _("no value") if reference is None else reference
             terminal.note(_("{column}: compared with {reference}", column=column, reference=other))
+    for column in coding.too_rare():
+        terminal.note(_("{column}: each of its categories is in too few rows to learn from", column=column))
 
 
 def _facts(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from hiperplano.cli import options
 from hiperplano.cli.reading import Reading, begin
 from hiperplano.cli.registry import TASKS
@@ -48,6 +50,8 @@ class Problem:
     target : Target
     digest : Future of str
         SHA-256 of the file.
+    notes : list of str
+        What a person should know of how the table was read.
     """
 
     source: Source
@@ -55,6 +59,7 @@ class Problem:
     frame: Any
     target: Target
     digest: Future[str] = field(repr=False)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_problem(
@@ -85,13 +90,25 @@ def read_problem(
         raise InvalidFile(
             _("{file}: the target is the only column; there is nothing to learn from. Give more columns.", file=path)
         )
-    if table.column(target).null_count:
-        table = table.filter(table.column(target).is_valid())
+    notes = list(source.doubts)
+    table, left_out = with_target(table, target)
+    notes += [left_out] if left_out else []
     step(_("looking at the columns"))
     found = read_target(path, target, table.column(target), choices.task, choices.positive)
     columns = guess_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
     used = [column.name for column in columns if column.used]
-    return Problem(source, columns, to_frame(table.select(used)), found, reading.digest)
+    return Problem(source, columns, to_frame(table.select(used)), found, reading.digest, notes)
+
+
+def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
+    """The rows that have a target, and a sentence on those that have none."""
+    n = table.column(target).null_count
+    if not n:
+        return table, ""
+    said = _(
+        "{n} of {all} rows have no value in {name} and were left out.", n=f"{n:,}", all=f"{len(table):,}", name=target
+    )
+    return table.filter(table.column(target).is_valid()), said
 
 
 def _numbers(given: dict[str, str]) -> dict[str, tuple[float, ...]]:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.pipeline import Pipeline
 
+from hiperplano.cli.problem import with_target
 from hiperplano.cli.study import Study, load_study
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile, InvalidTarget
@@ -34,6 +35,8 @@ class Scored:
     rows : ndarray
         The same, scaled where the model wants it.
     y : ndarray or None
+    notes : list of str
+        What a person should know of how the table was read.
     """
 
     pipeline: Pipeline
@@ -42,6 +45,7 @@ class Scored:
     coded: Array
     rows: Array
     y: Array | None
+    notes: list[str]
 
     @property
     def model(self) -> Any:
@@ -59,18 +63,19 @@ def score_table(
 ) -> Scored:
     """Code the rows of a table for a saved model; with the target where the model is to be judged."""
     pipeline, study = load_study(model)
-    table, _source = read_table(file, separator=separator, decimal=decimal)
-    y = None
+    table, source = read_table(file, separator=separator, decimal=decimal)
+    y, notes = None, list(source.doubts)
     if judged:
         name = target or study.target
         if name not in table.column_names:
             raise InvalidFile(no_such_column(file, name, table.column_names))
-        table = table.filter(table.column(name).is_valid())
+        table, left_out = with_target(table, name)
+        notes += [left_out] if left_out else []
         y = _target(file, name, table.column(name), pipeline, study)
     frame = to_frame(table)
     coded = pipeline[0].transform(frame)
     rows = coded if len(pipeline) == 2 else pipeline[1].transform(coded)
-    return Scored(pipeline, study, frame, coded, rows, y)
+    return Scored(pipeline, study, frame, coded, rows, y, notes)
 
 
 def _target(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, study: Study) -> Array:

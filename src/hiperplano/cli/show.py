@@ -21,6 +21,7 @@ _ = words("terminal")
 
 _MOST_COLUMNS = 60
 _MOST_CLASSES = 6
+_MOST_NAMED = 12
 
 
 def plain_table(title: str, **more: Any) -> Table:
@@ -52,6 +53,13 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     if len(columns) > _MOST_COLUMNS:
         table.add_row(_("… and {n} more", n=len(columns) - _MOST_COLUMNS), "", "", "")
     return table
+
+
+def left_out_columns(columns: Sequence[Column]) -> list[str]:
+    """A sentence on the columns that no model gets to see, where there are any."""
+    unused = [f"{column.name} ({kind_word(column.kind)})" for column in columns if not column.used]
+    shown = ", ".join(unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
+    return [_("Columns left out: {names}", names=shown)] if unused else []
 
 
 def measures_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
@@ -158,9 +166,17 @@ def coefficients_table(found: Coefficients) -> Table:
             cells += [f"{found.low[0, j]:.4g}", f"{found.high[0, j]:.4g}", "<0.0001" if p < 1e-4 else f"{p:.4f}"]
         if found.odds:
             with np.errstate(over="ignore"):
-                cells.append("" if j == 0 else f"{np.exp(found.values[0, j]):.4g}")
+                cells.append("" if j == 0 else _ratio(found.values[0, j]))
         table.add_row(escape(name), *cells)
     return table
+
+
+def _ratio(coefficient: float) -> str:
+    """exp of a coefficient, with so many digits that one of a column of large numbers does not look like 1."""
+    size = abs(coefficient)
+    if not 1e-9 < size < 1e-3:
+        return f"{np.exp(coefficient):.4g}"
+    return f"{np.exp(coefficient):.{1 - int(np.floor(np.log10(size)))}f}"
 
 
 def coefficients_facts(found: Coefficients | None) -> list[dict[str, Any]]:

@@ -45,10 +45,9 @@ class Terminal:
         if self.speaks:
             self.out.print(*shown)
 
-    def note(self, text: str) -> None:
+    def note(self, *texts: str) -> None:
         """Something the reader should know; said once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        self.notes += [text for text in dict.fromkeys(texts) if text not in self.notes]
 
     def finish(self) -> None:
         """Print the notes, or the JSON object."""

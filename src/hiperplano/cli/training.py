@@ -112,7 +112,8 @@ def fit_auto(
     solution = first.linear.solution_
     if solution.converged and not solution.unbounded:
         return first, ""
-    if n_classes == 2 and coded.size <= _FIRTH_CELLS:
+    # With a coefficient for every row Firth's gives each of them the probability 3/4: it says nothing of new ones.
+    if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded):
         said = _("the classes are separated, so plain logistic regression has no end: Firth's was taken")
         return fit_choice(choose("firth", task, n_classes), coded, y, seed, costs), said
     said = _("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")

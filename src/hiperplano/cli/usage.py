@@ -56,6 +56,11 @@ def is_misuse(problem: BaseException) -> bool:
     return "ClickException" in _kinds(problem) or "UsageError" in _kinds(problem)
 
 
+def has_shown_help(problem: BaseException) -> bool:
+    """Whether the command was called without anything, and has answered with its help."""
+    return "NoArgsIsHelpError" in _kinds(problem)
+
+
 def explain_misuse(problem: Any) -> str:
     """What was wrong with the call, and where its help is."""
     context = getattr(problem, "ctx", None)

@@ -49,6 +49,11 @@ def complaint(problem: Exception, X: Any, y: Any = None) -> InvalidData:
             "Complex data not supported: X or y holds complex numbers; all must be real. Pass real and imaginary "
             "parts as columns of their own."
         )
+    if hasattr(X, "to_frame") and len(np.shape(X)) == 1:  # a column of a table, or a row
+        return InvalidData(
+            f"Expected 2D array, got 1D array instead: X is a {type(X).__name__} of {len(X)} values; rows and columns "
+            "are needed. Pass X.to_frame() if it is one column, rows of the table such as table[:1] if it is one row."
+        )
     if "got 1D array" in text:
         return InvalidData(
             f"Expected 2D array, got 1D array instead: X has shape {np.shape(X)}; rows and columns are needed. Reshape "
@@ -77,6 +82,8 @@ def _column_types(X: Any) -> Iterator[tuple[Any, Any]]:
         if X.dtype.kind in "mM":
             yield 0, X.dtype
         return
+    if len(getattr(X, "shape", ())) == 1:
+        return  # one column or one row: refused later, in words that fit
     types = getattr(X, "dtypes", None)
     types = X.schema.types if types is None and hasattr(X, "schema") else types
     if types is not None:

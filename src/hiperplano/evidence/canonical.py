@@ -14,7 +14,7 @@ from hiperplano.evidence.summary import coefficient_names
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CanonicalAxes:
     """The axes along which classes differ most, compared with their spread.
 
@@ -109,6 +109,8 @@ class CanonicalAxes:
                 cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
                 lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         html = []

@@ -10,7 +10,7 @@ from hiperplano.data.design import Array
 from hiperplano.evidence.summary import Summary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OddsSummary(Summary):
     """A summary with odds ratios: by what the odds are multiplied when a column grows by one.
 

@@ -75,6 +75,14 @@ class Coding(TransformerMixin, BaseEstimator):
             return (Categories if column.kind == "nominal" else Number).of(column, X[column.name])
 
         self.coders_ = in_threads(learn, in_order, len(X) * len(used))
+        if not any(coder.names for coder in self.coders_):
+            raise InvalidData(
+                _(
+                    "no column is left to learn from: the categories of {names} are each in too few rows. Give more "
+                    "rows, or columns of numbers.",
+                    names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
+                )
+            )
         self.imputer_ = self._model_of_gaps(X) if self.fill == "model" else None
         return self
 
@@ -142,7 +150,17 @@ class Coding(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array([name for coder in self.coders_ for name in coder.names], dtype=object)
 
+    def spoken_names(self) -> list[str]:
+        """The same names in the reader's language: what a person is shown, while files keep one name for all."""
+        check_is_fitted(self)
+        return [name for coder in self.coders_ for name in coder.spoken]
+
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""
         check_is_fitted(self)
-        return {coder.column.name: coder.reference for coder in self.coders_ if isinstance(coder, Categories)}
+        return {each.column.name: each.reference for each in self.coders_ if isinstance(each, Categories) and each.kept}
+
+    def too_rare(self) -> list[str]:
+        """The nominal columns that a model does not see, since none of their categories is frequent enough."""
+        check_is_fitted(self)
+        return [each.column.name for each in self.coders_ if not each.names]

@@ -50,9 +50,17 @@ class Number:
 
     @property
     def names(self) -> list[str]:
+        return self._named("{name} (days)", "{name} missing")
+
+    @property
+    def spoken(self) -> list[str]:
+        """The names in the reader's language."""
+        return self._named(_("{name} (days)"), _("{name} missing"))
+
+    def _named(self, of_days: str, of_gaps: str) -> list[str]:
         name = self.column.name
-        own = f"{name} (days)" if self.column.kind == "date" else name
-        return [own, f"{name} missing"] if self.marked else [own]
+        own = of_days.format(name=name) if self.column.kind == "date" else name
+        return [own, of_gaps.format(name=name)] if self.marked else [own]
 
     def write(self, series: Any, made: Array) -> None:
         """Put the numbers into the first column, and where they are missing into the second."""
@@ -70,7 +78,7 @@ class Categories:
 
     Zero in all of them stands for: no value; the most frequent category where (almost) every row has a value, since
     columns for all categories and the intercept would depend on each other; and a category that was not seen before,
-    unless rare ones were pooled.
+    unless rare ones were pooled. A column of nothing but rare categories tells nothing, and gets no column.
 
     Attributes
     ----------
@@ -92,7 +100,15 @@ class Categories:
 
     @property
     def names(self) -> list[str]:
-        return [f"{self.column.name} = {'(other)' if label == RARE else label}" for label in self.kept]
+        return self._named("(other)")
+
+    @property
+    def spoken(self) -> list[str]:
+        """The names in the reader's language."""
+        return self._named(_("(other)"))
+
+    def _named(self, of_others: str) -> list[str]:
+        return [f"{self.column.name} = {of_others if label == RARE else label}" for label in self.kept]
 
     def write(self, series: Any, made: Array) -> None:
         """Put a one where a row has the category of the column."""
@@ -177,7 +193,9 @@ def _frequent(series: Any) -> tuple[tuple[str, ...], str | None]:
     pooled = [number for number in range(len(labels)) if counts[number] and number not in set(kept)]
     if len(pooled) == 1 and len(kept) < _MOST:
         kept, pooled = [*kept, *pooled], []
-    reference = None if gaps >= enough or not kept else labels[kept[0]]
+    if gaps < enough and not kept:
+        return (), None  # one column for all of them would be the intercept once more
+    reference = None if gaps >= enough else labels[kept[0]]
     names = [labels[number] for number in sorted(kept, key=lambda number: labels[number])]
     own = tuple(name for name in names if name != reference)
     return (*own, RARE) if pooled else own, reference

@@ -23,7 +23,10 @@ _SAMPLE = 5_000  # rows in which a column that tells the target is seen to do so
 _MOST_CATEGORIES = 1_000
 _FEW_ROWS = 100  # below, all values of an honest column may differ
 _CODES = (*(-(10.0**k) + 1 for k in range(1, 9)), -1.0, *(10.0**k - 1 for k in range(2, 9)))  # −9, …, −1, 99, 999, …
-_ID = re.compile(r"(^|[_\W])(id|key|uuid|folio|c[eé]dula|nit|dni|rut|curp|rfc)([_\W]|$)|(Id|ID)$", re.IGNORECASE)
+_ID = re.compile(
+    r"(^|[_\W])(id|key|uuid|folio|documento|c[eé]dula|nit|dni|rut|ruc|cuit|cuil|curp|rfc|cpf|ssn)([_\W]|$)|(Id|ID)$",
+    re.IGNORECASE,
+)
 
 
 def guess_kinds(

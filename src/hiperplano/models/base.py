@@ -18,6 +18,7 @@ from hiperplano.errors import AccuracyWarning, InvalidData
 if TYPE_CHECKING:
     from hiperplano.solvers.solution import Solution
 
+_NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
 _SQUARABLE = 1e150  # sums of squares of larger numbers overflow
 _NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
@@ -171,9 +172,12 @@ def warn_of_the_end(model: Any, solution: Any) -> None:
 
 
 def users_level() -> int:
-    """The `stacklevel` of the first caller outside the library: a warning should show the user's line."""
+    """The `stacklevel` of the first caller outside the library: a warning should show the user's line.
+
+    Pipelines and searches that call a model are no user, either.
+    """
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("hiperplano."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_NO_USERS):
         level, frame = level + 1, frame.f_back
     return level
 

@@ -16,7 +16,7 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 INK, GREY = "#222222", "#8c8c8c"
 _MANY_POINTS = 2000  # beyond them a vector picture holds an image of them: smaller, and as sharp as can be seen
 _DRAWN = 1000  # points of a curve
-_LETTERS_PER_INCH, _KEY = 15.0, 4  # room in a legend, about
+_KEY, _GAP = 1.6, 1.4  # of a legend: its pictures, and the space between columns, in heights of a letter
 
 
 def pyplot() -> Any:
@@ -78,19 +78,37 @@ def quiet_frame(ax: Any) -> None:
 def legend_above(ax: Any, handles: Any = None) -> None:
     """A legend outside the axes, where it covers no data, in as many columns as their width has room for."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    room = ax.get_position().width * ax.figure.get_size_inches()[0] * _LETTERS_PER_INCH
-    needed = [len(str(handle.get_label())) + _KEY for handle in handles]
-    columns = len(handles) if sum(needed) <= room else int(room / max(needed))
     ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=max(1, columns),
+        ncols=_columns(ax, [str(handle.get_label()) for handle in handles]),
         frameon=False,
         borderaxespad=0.2,
-        handlelength=1.6,
-        columnspacing=1.4,
+        handlelength=_KEY,
+        columnspacing=_GAP,
     )
+
+
+def _columns(ax: Any, labels: list[str]) -> int:
+    """The most columns of a legend that its axes have room for; matplotlib fills one after the other."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(size=rcParams["legend.fontsize"])
+    em = font.get_size_in_points()
+    # In points; a label may hold signs of its own for matplotlib's mathematics.
+    needed = [
+        TextPath((0, 0), label, size=em, prop=font).get_extents().width + (_KEY + rcParams["legend.handletextpad"]) * em
+        for label in labels
+    ]
+    room = ax.get_position().width * ax.figure.get_size_inches()[0] * 72.0
+    for count in range(len(needed), 1, -1):
+        columns = np.array_split(np.array(needed), count)
+        if sum(column.max() for column in columns) + (count - 1) * _GAP * em <= room:
+            return count
+    return 1
 
 
 def colour(number: int) -> str:

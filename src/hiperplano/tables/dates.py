@@ -7,12 +7,19 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_LIKE_A_DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}( \d{1,2}:\d{2}(:\d{2})?)?")
+from hiperplano.tables.numbers import DASHES
+
+_LOOKED_AT = 1_000
+_LIKE_A_DATE = re.compile(
+    r"(\d{4}[/.-]\d{1,2}[/.-]\d{1,2}|\d{1,2}[/.-]\d{1,2}[/.-](\d{2}|\d{4}))( \d{1,2}:\d{2}(:\d{2})?)?"
+)
 _FORMS = tuple(
-    day + clock
-    for day in ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d")
+    day.replace("/", sign) + clock
+    for day in ("%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y")
+    for sign in "/-."
     for clock in ("", " %H:%M:%S", " %H:%M")
 )
+_FIRST_YEAR = 1000  # "%Y" takes 24 for the year 24
 
 
 def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -20,12 +27,13 @@ def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
     One form for the whole column: a cell alone cannot tell 5 June from 6 May.
     """
-    first = column.drop_null().slice(0, 1).to_pylist()
-    if not first or not _LIKE_A_DATE.fullmatch(str(first[0])):
+    first = next((text for text in column.slice(0, _LOOKED_AT).to_pylist() if text and text not in DASHES), "")
+    if not _LIKE_A_DATE.fullmatch(first):
         return None
     texts = column.cast(pa.string())
+    texts = pc.if_else(pc.is_in(texts, pa.array(DASHES)), None, texts)
     for form in _FORMS:
         found = pc.strptime(texts, format=form, unit="us", error_is_null=True)
-        if found.null_count == texts.null_count:
+        if found.null_count == texts.null_count and pc.min(pc.year(found)).as_py() >= _FIRST_YEAR:
             return found
     return None

@@ -6,11 +6,16 @@ import codecs
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 SEPARATORS = (",", ";", "\t", "|")
-_COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+")
-_POINT_NUMBER = re.compile(r"[-+]?\d+\.\d+")
+_DECIMALS = {
+    ".": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+|[-+]?[1-9]\d{0,2}(,\d{3}){2,}"),
+    ",": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(\.\d{3}){2,}"),
+}
+"""Numbers that tell the sign of decimals, by having some or by having thousands parted with the other sign."""
+_EITHER = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
+_AROUND = " $€£%"
 
 
 @dataclass(frozen=True)
@@ -24,21 +29,34 @@ class Dialect:
         The sign before decimals, "." or ",".
     encoding : str
         By Python's name.
+    sure : bool
+        Whether the sign of decimals was given, or told by numbers that can be read in one way only.
+    either : dict of str to str
+        Columns whose numbers may be a thousand times as large as they look, each with one of them.
     """
 
     separator: str
     decimal: str
     encoding: str
+    sure: bool = True
+    either: dict[str, str] = field(default_factory=dict)
 
 
 def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None) -> Dialect:
     """The dialect of the beginning of a file; what is given is not guessed."""
     encoding = encoding_of(sample)
-    lines = decoded(sample, encoding).splitlines()
-    if len(lines) > 2:
-        lines = lines[:-1]  # the last one may be cut
+    text = decoded(sample, encoding)
+    lines = text.splitlines()
+    if len(lines) > 2 and not text.endswith(("\n", "\r")):
+        lines = lines[:-1]  # it may be cut
+    lines = [line for line in lines if line.strip()]  # as they are read
     separator = separator or _separator(lines[:200])
-    return Dialect(separator, decimal or _decimal(lines[1:200], separator), encoding)
+    if decimal:
+        return Dialect(separator, decimal, encoding)
+    names, *rows = list(csv.reader(lines[:200], delimiter=separator)) or [[]]
+    rows = [[cell.strip(_AROUND) for cell in row] for row in rows]
+    decimal, sure = _decimal([cell for row in rows for cell in row], separator)
+    return Dialect(separator, decimal, encoding, sure, {} if sure else _either(names, rows, decimal))
 
 
 def encoding_of(sample: bytes) -> str:
@@ -74,9 +92,23 @@ def _separator(lines: list[str]) -> str:
     return found
 
 
-def _decimal(lines: list[str], separator: str) -> str:
-    """A comma where some cells are numbers with a comma and none is a number with a point."""
-    cells = [cell.strip() for row in csv.reader(lines, delimiter=separator) for cell in row]
-    commas = sum(_COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
-    points = sum(_POINT_NUMBER.fullmatch(cell) is not None for cell in cells)
-    return "," if commas and not points else "."
+def _decimal(cells: list[str], separator: str) -> tuple[str, bool]:
+    """A comma where some cells are numbers with a comma and none is a number with a point; and whether that is sure."""
+    plain = [cell for cell in cells if not _EITHER.fullmatch(cell)]
+    points, commas = (any(form.fullmatch(cell) for cell in plain) for form in (_DECIMALS["."], _DECIMALS[","]))
+    if points or commas:
+        return "." if points else ",", points != commas
+    either = {"," if "," in cell else "." for cell in cells if _EITHER.fullmatch(cell)}
+    # Where the comma parts cells, one within a number rather parts its thousands.
+    return "," if either == {","} and separator != "," else ".", False
+
+
+def _either(names: list[str], rows: list[list[str]], decimal: str) -> dict[str, str]:
+    """Columns of numbers that all have three decimals, or none and three digits."""
+    found = {}
+    for name, *cells in zip(names, *(row for row in rows if len(row) == len(names)), strict=True):
+        marked = [cell for cell in cells if _EITHER.fullmatch(cell) and decimal in cell]
+        others = [cell for cell in cells if cell not in marked and cell.lstrip("+-").replace(decimal, "").isdigit()]
+        if marked and all(cell.lstrip("+-").isdigit() and len(cell.lstrip("+-")) <= 3 for cell in others):
+            found[name.strip()] = marked[0]
+    return found

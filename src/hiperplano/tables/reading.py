@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from hiperplano.errors import InvalidFile
 from hiperplano.language.catalogue import words
 from hiperplano.tables.dates import as_dates
 from hiperplano.tables.dialect import Dialect
+from hiperplano.tables.numbers import as_numbers
 from hiperplano.tables.text import MOST_WORDS, read_csv
 
 _ = words("terminal")
@@ -32,11 +33,14 @@ class Source:
         "csv", "parquet" or "arrow".
     dialect : Dialect or None
         Of a text table.
+    doubts : tuple of str
+        What a person should know of how its numbers were read.
     """
 
     path: Path
     form: str
     dialect: Dialect | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def read_table(
@@ -65,8 +69,30 @@ def read_table(
         raise InvalidFile(
             _("{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path)
         )
-    columns = [_plain(path, name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
-    return pa.table(dict(zip(table.column_names, columns, strict=True))), Source(path, form.name, dialect)
+    columns = {name: _plain(path, name, table.column(name)) for name in table.column_names}
+    doubts = () if dialect is None else tuple(_read_numbers(columns, dialect))
+    return pa.table(columns), Source(path, form.name, dialect, doubts)
+
+
+def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iterator[str]:
+    """Put numbers in the place of texts that are numbers; yields what is doubtful about it.
+
+    In a text table only: other forms know which of their columns are texts.
+    """
+    for name, column in columns.items():
+        if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+            found = as_numbers(name, column, dialect.decimal if dialect.sure else None)
+            columns[name] = column if found.values is None else found.values
+            if found.doubt:
+                yield found.doubt
+        elif name in dialect.either and pa.types.is_floating(column.type):
+            yield _(
+                "Column {name!r}: {example} was read as a number below a thousand. If the sign in it parts thousands, "
+                "give --decimal {other!r}.",
+                name=name,
+                example=dialect.either[name],
+                other="," if dialect.decimal == "." else ".",
+            )
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from hiperplano.errors import InvalidFile
@@ -18,7 +20,7 @@ _HEAD = 2**16
 MOST_WORDS = 10_000
 """Different texts up to which a column is held as numbered words."""
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_MISSING = ["", "#N/A", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+_MISSING = ["", "#N/A", "#N/D", "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
@@ -46,9 +48,25 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
     _check_header(path, head, dialect)
     table = _read(path, packing, dialect)
     if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
-        dialect = Dialect(dialect.separator, dialect.decimal, "cp1252")
+        dialect = replace(dialect, encoding="cp1252")
         table = _read(path, packing, dialect)
-    return table, dialect
+    return _trimmed(table), dialect
+
+
+def _trimmed(table: pa.Table) -> pa.Table:
+    """Without spaces around names and texts, and without what separators at the ends of lines make: empty columns."""
+    table = table.rename_columns([name.strip() for name in table.column_names])
+    named = [k for k, name in enumerate(table.column_names) if name or not pa.types.is_null(table.column(k).type)]
+    table = table.select(named)
+    for k, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+            words_of = [chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk for chunk in column.chunks]
+            if any(pc.any(pc.match_substring_regex(each, r"^\s|\s$")).as_py() for each in words_of):
+                texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
+                texts = pc.if_else(pc.is_in(texts, pa.array(_MISSING)), None, texts)
+                coded = pa.types.is_dictionary(column.type)
+                table = table.set_column(k, table.column_names[k], texts.dictionary_encode() if coded else texts)
+    return table
 
 
 def _is_binary(kind: pa.DataType) -> bool:
@@ -108,7 +126,7 @@ def _quoted(complaint: str) -> str:
 
 
 def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
-    first = decoded(head, dialect.encoding).splitlines()[0]
+    first = next(line for line in decoded(head, dialect.encoding).splitlines() if line.strip())
     names = [name.strip().strip('"') for name in first.split(dialect.separator)]
     if len(names) == 1:
         others = [sign for sign in (*SEPARATORS, ":", " ") if sign != dialect.separator and sign in first]
@@ -116,7 +134,8 @@ def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
         raise InvalidFile(
             _(
                 "{file}: one column was found, called {name!r}, with cells parted at {separator}; a target and at "
-                "least one other column are needed. If the table has more columns, the separator is wrong: {hint}.",
+                "least one other column are needed. If the table has more columns, the separator is wrong: {hint}; "
+                "or the line with their names is not the first: remove those above it.",
                 file=path,
                 name=first[:60],
                 separator=repr(dialect.separator),

@@ -44,11 +44,13 @@ def compare(
     from hiperplano.cli.costs import read_costs
     from hiperplano.cli.problem import Choices, read_problem
     from hiperplano.cli.registry import choose, suitable
+    from hiperplano.cli.show import left_out_columns
     from hiperplano.cli.terminal import Terminal
 
     terminal = Terminal(json, quiet)
     choices = Choices(kind, drop, order, missing, separator, decimal, task, positive)
     problem = read_problem(file, target, choices)
+    terminal.note(*problem.notes, *left_out_columns(problem.columns))
     goal = problem.target
     n_classes = len(goal.classes)
     chosen = [choose(name, goal.task, n_classes) for name in model] if model else suitable(goal.task, n_classes)

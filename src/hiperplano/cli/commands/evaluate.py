@@ -31,6 +31,7 @@ def evaluate(
     terminal = Terminal(json, quiet)
     with terminal.working(_("judging")), terminal.hearing():
         scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
+        terminal.note(*scored.notes)
         assert scored.y is not None
         found = judge(scored.model, scored.rows, scored.y, scored.study.positive, scored.study.cost_matrix)
     terminal.facts = {"model": str(model), "file": str(file), "rows": len(scored.y), "measures": found}

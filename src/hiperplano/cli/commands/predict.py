@@ -38,6 +38,7 @@ def predict(
     terminal = Terminal(json, quiet)
     with terminal.working(_("scoring")), terminal.hearing():
         scored = score_table(model, file, separator=separator, decimal=decimal)
+        terminal.note(*scored.notes)
         columns = predictions(scored.model, scored.rows, scored.study)
         _write(out, {**({name: scored.frame[name] for name in scored.frame} if keep else {}), **columns})
     n = len(scored.frame)

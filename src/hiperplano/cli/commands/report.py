@@ -34,6 +34,7 @@ def report(
     terminal = Terminal(json, quiet)
     with terminal.working(_("writing the report")), terminal.hearing():
         scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
+        terminal.note(*scored.notes)
         assert scored.y is not None
         options.made(out.parent)
         used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]

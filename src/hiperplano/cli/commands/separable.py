@@ -41,6 +41,7 @@ def separable(
     choices = Choices(kind, drop, order, missing, separator, decimal, "classification")
     with terminal.working(_("looking for a plane")), terminal.hearing():
         problem = read_problem(file, target, choices, leaks=False)
+        terminal.note(*problem.notes)
         coding = Coding(tuple(problem.columns))
         rows = pd.DataFrame(coding.fit_transform(problem.frame), columns=coding.get_feature_names_out())
         found = separability(rows, problem.target.values, fit_intercept=not origin)

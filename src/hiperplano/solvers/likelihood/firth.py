@@ -91,6 +91,7 @@ class FirthLikelihood:
         _, _, hessian = Likelihood(design, coordinates, 1, 0.0).evaluate_with_hessian(np.zeros((1, coordinates.size)))
         values, vectors = np.linalg.eigh(4.0 * hessian)
         kept = values > _DEPENDENT * values[-1]
+        kept[: -design.n_rows] = False  # rows span no more than their number; what seems to be more is rounding
         self._root = np.sqrt(values[kept])
         self.basis = vectors[:, kept] / self._root
         k = len(self._root)
