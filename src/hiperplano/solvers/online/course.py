@@ -68,6 +68,8 @@ class Lesson(NamedTuple):
         The objective of planes on all rows: for averaged ones, which are not those that a pass is made with.
     label : object
         The class that the plane tells from the rest; None if there is one course only.
+    numbers : ndarray, optional
+        Of the course's rows among those that the caller gave, if some were held out.
     """
 
     course: Course
@@ -76,6 +78,7 @@ class Lesson(NamedTuple):
     held_out: Judge | None = None
     cost: Judge | None = None
     label: Any = None
+    numbers: Array | None = None
 
 
 def train(lesson: Lesson, control: Control, report: Callable[[int, float], None] | None = None) -> Record:
@@ -89,7 +92,7 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
 
     `report` is told the number and the mean loss of each pass.
     """
-    course, rule, right, held_out, cost, _ = lesson
+    course, rule, right, held_out, cost, *_ = lesson
     rule, record, counts = rule.copy(), Record(), course.counts
     rule[at.WATCH] = float(report is not None or control.tol is not None)
     best, waited, rises, steepness = np.inf, 0, 0, np.inf
@@ -146,7 +149,10 @@ def one_pass(course: Course, rule: Array, right: Judge | None = None) -> bool:
             if position < course.length:  # the weights are about to change, after a long run of right answers
                 keep_if_better(course, right)
                 course.counts[at.RUN] = 0.0
-        return bool(np.isfinite(np.sum(course.learner.weights[course.planes])))
+        learner, planes = course.learner, course.planes
+        intercepts = learner.states[planes][..., [at.INTERCEPT, at.INTERCEPT_SUM]]
+        parts = learner.weights[planes], learner.sums[planes], intercepts
+        return all(np.isfinite(np.sum(part)) for part in parts)
 
 
 def keep_if_better(course: Course, right: Judge | None) -> None:

@@ -63,6 +63,10 @@ class Learner:
     pocket : Pocket or None
     chunks : int
         Calls of `partial_fit` since the last `fit`.
+    length : int
+        Visits of the last pass or chunk.
+    counted : int
+        Planes that count by themselves: those learnt together have the counts of the first.
     """
 
     weights: Array
@@ -70,6 +74,8 @@ class Learner:
     states: Array
     pocket: Pocket | None = None
     chunks: int = 0
+    length: int = 0
+    counted: int = 1
 
     @classmethod
     def start(cls, coef: Array, intercept: Array, pocket: bool) -> Learner:
@@ -83,7 +89,18 @@ class Learner:
 
     def copy(self) -> Learner:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))
-        return Learner(self.weights.copy(), self.sums.copy(), self.states.copy(), pocket, self.chunks)
+        arrays = self.weights.copy(), self.sums.copy(), self.states.copy()
+        return Learner(*arrays, pocket, self.chunks, self.length, self.counted)
+
+    def turned(self, averaged: bool, pocketed: bool) -> Learner:
+        """A copy that keeps averages and a pocket only if they are still asked for, and has a pocket if it is."""
+        found = self.copy()
+        if not averaged:
+            found.sums[...] = found.states[:, [at.MASS, at.INTERCEPT_SUM, at.AVERAGED]] = 0.0
+        if pocketed != (found.pocket is not None):
+            found.pocket, found.states[:, at.BEST_RUN] = None, 0.0
+            found.pocket = Pocket(*found.answer(), np.full(len(found.weights), -1.0)) if pocketed else None
+        return found
 
     def answer(self) -> tuple[Array, Array]:
         """Coefficients and intercepts to predict with: from the pocket, averaged, or the last ones."""
