@@ -157,6 +157,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         whole = not rule[at.BATCH]
         n_classes = len(class_weight)
         one_by_one = n_classes > 2 and self.multi_class == "ovr"
+        uneven = bool((class_weight != class_weight[0]).any())
         if not whole:
             rows = rows_of(design.x)
             # A row weighs what its class does, whichever two sides are learnt to be told apart.
@@ -166,7 +167,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             together = AllPlanes(rows, codes.astype(np.float64), visits, learner, class_weight)
             right = _judge_all(examples, class_weight) if self._pocketed() else None
             far = None if held is None else _judge_all(held, np.ones(n_classes))
-            return [Lesson(together, rule, right, far, numbers=numbers)]
+            return [Lesson(together, rule, right, far, numbers=numbers, uneven=uneven)]
         found = []
         for plane in range(len(learner.weights)):
             positive = 1 if n_classes == 2 else plane
@@ -188,7 +189,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
                 far = _judge_one(held.design.with_target(_signs(held, positive)[:, None], held.design.weight))
             cost = cost_of(one, own, design.total_weight) if own[at.AVERAGE_FROM] else None
             label = None if n_classes == 2 else self.classes_.tolist()[plane]
-            found.append(Lesson(course, own, right, far, cost, label, numbers))
+            found.append(Lesson(course, own, right, far, cost, label, numbers, uneven))
         return found
 
     def _sums(self) -> bool:

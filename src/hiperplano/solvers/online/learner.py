@@ -106,11 +106,14 @@ class Learner:
         """Coefficients and intercepts to predict with: from the pocket, averaged, or the last ones."""
         if self.pocket is not None:
             return self.pocket.coef, self.pocket.intercept
+        coef, intercept = self.states[:, at.SCALE, None] * self.weights, self.states[:, at.INTERCEPT].copy()
         steps = self.states[:, at.AVERAGED]
-        if steps.any():
-            coef = (self.states[:, at.MASS, None] * self.weights - self.sums) / steps[:, None]
-            return coef, self.states[:, at.INTERCEPT_SUM] / steps
-        return self.states[:, at.SCALE, None] * self.weights, self.states[:, at.INTERCEPT].copy()
+        mean = steps > 0  # a plane may have come to rest before the step from which weights are averaged
+        if mean.any():
+            sums = self.states[mean, at.MASS, None] * self.weights[mean] - self.sums[mean]
+            coef[mean] = sums / steps[mean, None]
+            intercept[mean] = self.states[mean, at.INTERCEPT_SUM] / steps[mean]
+        return coef, intercept
 
     def count(self, place: int) -> int:
         """A count of `online_rules`, over all planes."""
