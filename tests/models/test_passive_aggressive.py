@@ -97,6 +97,36 @@ def test_an_update_sets_its_example_right_unless_capped(seed, C, bias):
             assert after < before
 
 
+@given(seed=st.integers(0, 10**6), C=st.sampled_from([0.05, 1.0, 20.0]))
+def test_a_second_update_leaves_a_loss_in_proportion_to_its_step(seed, C):
+    """min ½‖w′ − w‖² + C·ℓ² has ℓ′ = τ/(2C), for classes and for numbers; and no other step costs less."""
+    X, y = noisy(n=30, d=3, seed=seed)
+    numbers = X @ [1.0, -2.0, 0.5] + y
+    same = {"C": C, "fit_intercept": False, "max_iter": 2, "tol": None, "random_state": seed}
+
+    def classes_loss(coef, row):
+        return max(0.0, 1 - (2 * y[row] - 1) * float(coef @ X[row]))
+
+    def numbers_loss(coef, row):
+        return max(0.0, abs(numbers[row] - float(coef @ X[row])) - 0.1)
+
+    second = "squared_epsilon_insensitive"
+    for model, target, loss in (
+        (PassiveAggressiveClassifier(loss="squared_hinge", **same), y, classes_loss),
+        (PassiveAggressiveRegressor(loss=second, **same), numbers, numbers_loss),
+    ):
+        for step in replay(model, X, target):
+            change, x = step.coef - step.coef_before, X[step.row]
+            tau = np.linalg.norm(change) / np.linalg.norm(x)
+            assert loss(step.coef, step.row) == pytest.approx(tau / (2 * C), rel=1e-7, abs=1e-9)
+            if step.updated:
+                cost = [
+                    0.5 * (k * change) @ (k * change) + C * loss(step.coef_before + k * change, step.row) ** 2
+                    for k in (0.98, 1.0, 1.02)
+                ]
+                assert cost[1] <= min(cost) * (1 + 1e-12) + 1e-15
+
+
 @given(seed=st.integers(0, 10**6))
 def test_a_regression_update_brings_its_example_within_epsilon(seed):
     X, y = regression(n=30, d=3, seed=seed)

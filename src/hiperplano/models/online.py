@@ -180,7 +180,10 @@ class OnlineModel(LinearModel, ABC):
 
     def _turned(self, rule: Array) -> Learner:
         """What was learnt so far, to go on from with the parameters of now."""
-        return self._learner_.turned(bool(rule[at.AVERAGE_FROM]), self._pocketed())
+        learner = self._learner_.turned(bool(rule[at.AVERAGE_FROM]), self._pocketed())
+        if not (self._rule_[at.PROJECT] and self._rule_[at.BATCH]):
+            learner.measure()
+        return learner
 
     def _given(self, name: str, values: Any, shape: tuple[int, ...]) -> Array:
         """Planes to start from that the caller gave."""

@@ -83,9 +83,15 @@ class Learner:
         states = np.zeros((len(coef), at.STATE_SIZE))
         states[:, at.SCALE] = states[:, at.STEP] = 1.0
         states[:, at.INTERCEPT] = intercept
-        states[:, at.SQUARE] = np.sum(coef**2, axis=1)
         kept = Pocket(coef.copy(), np.array(intercept), np.full(len(coef), -1.0)) if pocket else None
-        return cls(np.array(coef, dtype=np.float64, order="C"), np.zeros(coef.shape), states, kept)
+        learner = cls(np.array(coef, dtype=np.float64, order="C"), np.zeros(coef.shape), states, kept)
+        learner.measure()
+        return learner
+
+    def measure(self) -> None:
+        """Write the length of the weights into the states; loops only keep it up to date if they project."""
+        with np.errstate(over="ignore"):
+            self.states[:, at.SQUARE] = np.sum(self.weights**2, axis=1)
 
     def copy(self) -> Learner:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))

@@ -121,7 +121,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
         target = y[i]
         score = scale * row_dot(x, indices, indptr, i, weights) + bias
         if not abs(score) <= farthest:
-            state[at.NOT_FINITE] = 1.0
+            state[at.NOT_FINITE], score = 1.0, state[at.SCORE]
             break
         if by_class and target * score <= 0.0:
             if pocket and run > best_run:
