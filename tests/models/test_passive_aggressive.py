@@ -149,11 +149,15 @@ def test_a_class_weight_is_a_price(loss):
         assert X[step.row] @ step.coef + step.intercept_before <= max(1.0, step.score) + 1e-9
 
 
-def test_a_row_of_zeros_changes_nothing():
+def test_a_row_of_zeros_changes_nothing_but_the_intercept_of_the_second_rule():
     X, y = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.5]]), [1, 1, 0]
-    first = next(replay(PassiveAggressiveClassifier(shuffle=False), X, y))
-    assert not first.updated
-    assert first.intercept == 0.0
+    for more in ({}, {"C": np.inf}, {"C": np.inf, "loss": "squared_hinge"}):
+        first = next(replay(PassiveAggressiveClassifier(shuffle=False, **more), X, y))
+        assert not first.updated
+        assert first.intercept == 0.0
+    second = next(replay(PassiveAggressiveClassifier(shuffle=False, C=0.3, loss="squared_hinge"), X, y))
+    assert second.intercept == pytest.approx(2 * 0.3 * 1.0)
+    assert not second.coef.any()
 
 
 def test_parameters_are_checked():
@@ -165,10 +169,11 @@ def test_parameters_are_checked():
         PassiveAggressiveRegressor(epsilon=-1).fit(*regression())
 
 
-def test_the_signature_is_the_one_that_goes_away():
+@pytest.mark.parametrize("model", [PassiveAggressiveClassifier, PassiveAggressiveRegressor])
+def test_the_signature_is_the_one_that_goes_away(model):
     import inspect
 
-    theirs = inspect.signature(sklearn.linear_model.PassiveAggressiveClassifier.__init__)
-    ours = inspect.signature(PassiveAggressiveClassifier.__init__)
+    theirs = inspect.signature(getattr(sklearn.linear_model, model.__name__).__init__)
+    ours = inspect.signature(model.__init__)
     assert list(ours.parameters) == list(theirs.parameters)
     assert [p.default for p in ours.parameters.values()] == [p.default for p in theirs.parameters.values()]
