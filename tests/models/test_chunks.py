@@ -189,9 +189,11 @@ def test_clean_is_said_of_all_planes_and_of_the_last_chunk():
     for i in range(60):
         right = bool(single.predict(X[i : i + 1])[0] == y[i])
         assert single.partial_fit(X[i : i + 1], y[i : i + 1]).solution_.clean is right
-    for _ in range(2):
-        single.partial_fit(X[:2], y[:2])
-    assert single.solution_.clean == (single.solution_.mistakes == single.partial_fit(X[:2], y[:2]).solution_.mistakes)
+    before = single.solution_.mistakes
+    clean = single.partial_fit(X[:20], y[:20]).solution_.clean
+    assert clean == (single.solution_.mistakes == before)
+    single.coef_ = np.ones((1, 5))  # a plane that has not been tried on any row
+    assert single.solution_.clean is False
 
 
 def test_a_batch_of_rows_left_to_learn_from_can_be_clean():

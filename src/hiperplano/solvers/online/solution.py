@@ -46,7 +46,8 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
     """Say how learning ended; without records, how far `partial_fit` has come."""
     coef, intercept = learner.answer()
     by_class = bool(rule[at.LOSS] < at.SQUARED)
-    clean = bool((learner.states[: learner.counted, at.RUN] >= learner.length).all()) if by_class else None
+    runs = learner.states[: learner.counted, at.RUN]
+    clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
     mistakes = learner.count(at.MISTAKES) if by_class else None
     unfinished = sum(record.ended == "passes" for record in records)
