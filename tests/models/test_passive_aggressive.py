@@ -97,6 +97,36 @@ def test_an_update_sets_its_example_right_unless_capped(seed, C, bias):
             assert after < before
 
 
+@given(seed=st.integers(0, 10**6), C=st.sampled_from([0.05, 1.0, 20.0]))
+def test_a_second_update_leaves_a_loss_in_proportion_to_its_step(seed, C):
+    """min ½‖w′ − w‖² + C·ℓ² has ℓ′ = τ/(2C), for classes and for numbers; and no other step costs less."""
+    X, y = noisy(n=30, d=3, seed=seed)
+    numbers = X @ [1.0, -2.0, 0.5] + y
+    same = {"C": C, "fit_intercept": False, "max_iter": 2, "tol": None, "random_state": seed}
+
+    def classes_loss(coef, row):
+        return max(0.0, 1 - (2 * y[row] - 1) * float(coef @ X[row]))
+
+    def numbers_loss(coef, row):
+        return max(0.0, abs(numbers[row] - float(coef @ X[row])) - 0.1)
+
+    second = "squared_epsilon_insensitive"
+    for model, target, loss in (
+        (PassiveAggressiveClassifier(loss="squared_hinge", **same), y, classes_loss),
+        (PassiveAggressiveRegressor(loss=second, **same), numbers, numbers_loss),
+    ):
+        for step in replay(model, X, target):
+            change, x = step.coef - step.coef_before, X[step.row]
+            tau = np.linalg.norm(change) / np.linalg.norm(x)
+            assert loss(step.coef, step.row) == pytest.approx(tau / (2 * C), rel=1e-7, abs=1e-9)
+            if step.updated:
+                cost = [
+                    0.5 * (k * change) @ (k * change) + C * loss(step.coef_before + k * change, step.row) ** 2
+                    for k in (0.98, 1.0, 1.02)
+                ]
+                assert cost[1] <= min(cost) * (1 + 1e-12) + 1e-15
+
+
 @given(seed=st.integers(0, 10**6))
 def test_a_regression_update_brings_its_example_within_epsilon(seed):
     X, y = regression(n=30, d=3, seed=seed)
@@ -119,11 +149,15 @@ def test_a_class_weight_is_a_price(loss):
         assert X[step.row] @ step.coef + step.intercept_before <= max(1.0, step.score) + 1e-9
 
 
-def test_a_row_of_zeros_changes_nothing():
+def test_a_row_of_zeros_changes_nothing_but_the_intercept_of_the_second_rule():
     X, y = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.5]]), [1, 1, 0]
-    first = next(replay(PassiveAggressiveClassifier(shuffle=False), X, y))
-    assert not first.updated
-    assert first.intercept == 0.0
+    for more in ({}, {"C": np.inf}, {"C": np.inf, "loss": "squared_hinge"}):
+        first = next(replay(PassiveAggressiveClassifier(shuffle=False, **more), X, y))
+        assert not first.updated
+        assert first.intercept == 0.0
+    second = next(replay(PassiveAggressiveClassifier(shuffle=False, C=0.3, loss="squared_hinge"), X, y))
+    assert second.intercept == pytest.approx(2 * 0.3 * 1.0)
+    assert not second.coef.any()
 
 
 def test_parameters_are_checked():
@@ -135,10 +169,11 @@ def test_parameters_are_checked():
         PassiveAggressiveRegressor(epsilon=-1).fit(*regression())
 
 
-def test_the_signature_is_the_one_that_goes_away():
+@pytest.mark.parametrize("model", [PassiveAggressiveClassifier, PassiveAggressiveRegressor])
+def test_the_signature_is_the_one_that_goes_away(model):
     import inspect
 
-    theirs = inspect.signature(sklearn.linear_model.PassiveAggressiveClassifier.__init__)
-    ours = inspect.signature(PassiveAggressiveClassifier.__init__)
+    theirs = inspect.signature(getattr(sklearn.linear_model, model.__name__).__init__)
+    ours = inspect.signature(model.__init__)
     assert list(ours.parameters) == list(theirs.parameters)
     assert [p.default for p in ours.parameters.values()] == [p.default for p in theirs.parameters.values()]

@@ -6,6 +6,7 @@ import sklearn.linear_model
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs
 
 from hiperplano import LeastSquaresClassifier, Perceptron, mistake_bound, replay
 from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
@@ -118,6 +119,20 @@ def test_equals_scikit_learn(classes, rows):
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-12)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rows", [np.asarray, csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("average", [True, 700])
+def test_averages_equal_scikit_learn(classes, rows, average):
+    X, y = noisy(classes=classes, seed=4)
+    given = {"shuffle": False, "max_iter": 6, "tol": None, "fit_intercept": rows is np.asarray, "average": average}
+    theirs = sklearn.linear_model.SGDClassifier(
+        loss="perceptron", learning_rate="constant", eta0=1.0, penalty=None, **given
+    ).fit(rows(X), y)
+    ours = Perceptron(**given).fit(rows(X), y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("class_weight", [{0: 3.0, 1: 0.5}, "balanced"])
 def test_class_weights_equal_scikit_learn(class_weight):
     X, y = noisy(seed=5)
@@ -149,6 +164,22 @@ def test_mistakes_never_exceed_the_bound(seed, gap, shuffle, bias):
     assert model.solution_.clean
     assert model.score(X, y) == 1.0
     assert model.solution_.mistakes <= found.bound * (1 + 1e-9)
+
+
+@given(seed=st.integers(0, 10**6), worst=st.booleans())
+def test_mistakes_never_exceed_the_bound_whoever_chooses_the_rows(seed, worst):
+    """An adversary shows only rows that are answered wrongly: the worst of them each time, or any."""
+    X, y = separable(n=30, d=2, seed=seed, gap=0.05)
+    if len(np.unique(y)) < 2:
+        return
+    bound, rng = mistake_bound(X, y).bound, np.random.default_rng(seed)
+    model = Perceptron().partial_fit(X[:1], y[:1], classes=[0, 1])
+    while len(wrong := np.flatnonzero((2 * y - 1) * model.decision_function(X) <= 0)):
+        scores = np.abs(model.decision_function(X))[wrong]
+        row = wrong[scores.argmax()] if worst else rng.choice(wrong)
+        before = model.solution_.mistakes
+        assert model.partial_fit(X[[row]], y[[row]]).solution_.mistakes == before + 1
+        assert before + 1 <= bound * (1 + 1e-9)
 
 
 def test_inseparable_rows_end_and_say_so():
@@ -211,6 +242,35 @@ def test_pocket_of_many_classes():
             right, right_last = (np.mean((m.decision_function(X) > 0) == own, axis=0) for m in (pocket, last))
             assert (right >= right_last).all()
             assert right.sum() > right_last.sum()
+
+
+@pytest.mark.parametrize("how", ["ovr", "multinomial"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_pocket_goes_by_the_weights_of_classes(classes, how):
+    """Light rows break runs as heavy ones do, so runs do not tell which plane answers the heavy ones."""
+    X, y = make_blobs(n_samples=50, centers=classes, random_state=0, cluster_std=20)
+    price = np.array([1000.0, 1e-4, 1e-4])[:classes]
+    for seed in range(8):
+        given = {"class_weight": dict(enumerate(price)), "multi_class": how, "random_state": seed}
+        pocket = Perceptron(pocket=True, max_iter=40, tol=None, **given).fit(X, y)
+        trail = [Perceptron(max_iter=k, tol=None, **given).fit(X, y) for k in (20, 40)]
+        own = y[:, None] == np.arange(classes) if classes > 2 and how == "ovr" else y[:, None] == [1]
+        if classes > 2 and how == "multinomial":
+            share = [price[y] @ (m.predict(X) == y) for m in (pocket, *trail)]
+        else:
+            share = [price[y] @ ((m.decision_function(X).reshape(own.shape) > 0) == own) for m in (pocket, *trail)]
+        assert (share[0] >= np.max(share[1:], axis=0)).all()
+
+
+def test_planes_at_rest_before_the_averaged_steps_keep_their_weights():
+    # The first class is told apart at once, the others never; its plane has ended before step 40.
+    X = np.array([[9.0, 0.0], [-1.0, 1.0], [-1.0, 1.0]])
+    model = Perceptron(average=40, shuffle=False, max_iter=50, tol=None).fit(X, [0, 1, 2])
+    assert len(model.solution_.mistakes_by_pass[0]) * 3 < 40
+    last = Perceptron(shuffle=False, max_iter=50, tol=None).fit(X, [0, 1, 2])
+    np.testing.assert_array_equal(model.coef_[0], last.coef_[0])
+    np.testing.assert_array_equal(model.intercept_[0], last.intercept_[0])
+    assert np.isfinite(model.coef_).all()
 
 
 def test_pocket_of_chunks_keeps_the_longest_run():

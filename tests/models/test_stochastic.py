@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn.linear_model
+from scipy.sparse import csr_array
 from scipy.special import expit
 
 from hiperplano import LinearRegression, Ridge, SGDClassifier, SGDRegressor, losses, replay
@@ -100,6 +101,29 @@ def test_equals_scikit_learn(loss, rate, average):
     theirs = getattr(sklearn.linear_model, name)(**given).fit(*data)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", ["constant", "invscaling", "optimal"])
+@pytest.mark.parametrize("loss", [*CLASS_LOSSES, *NUMBER_LOSSES])
+def test_sparse_rows_and_class_weights_equal_scikit_learn(loss, rate):
+    given = {"loss": loss, "learning_rate": rate, "alpha": 0.5, "eta0": 0.002, "max_iter": 4, "tol": None}
+    given |= {"shuffle": False, "fit_intercept": False}  # scikit-learn has shorter steps for intercepts of sparse rows
+    name, (X, y) = ("SGDClassifier", noisy(seed=1)) if loss in CLASS_LOSSES else ("SGDRegressor", regression(seed=1))
+    if name == "SGDClassifier":
+        given["class_weight"] = {0: 0.5, 1: 2.0}
+    X = csr_array(X * (np.random.default_rng(0).random(X.shape) < 0.5))
+    ours = {"SGDClassifier": SGDClassifier, "SGDRegressor": SGDRegressor}[name](**given).fit(X, y)
+    theirs = getattr(sklearn.linear_model, name)(**given).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+def test_adaptive_steps_grow_shorter_as_scikit_learns_do(loss):
+    X, y = noisy(seed=3)
+    given = {"learning_rate": "adaptive", "eta0": 0.01, "penalty": None, "shuffle": False, "tol": 1e-3}
+    ours, theirs = (m(loss=loss, **given).fit(X, y) for m in (SGDClassifier, sklearn.linear_model.SGDClassifier))
+    assert ours.n_iter_ == theirs.n_iter_ > 20
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-10)
 
 
 def test_averages_of_shrinking_weights_keep_their_digits():

@@ -44,7 +44,6 @@ class OnlineModel(LinearModel, ABC):
     _rule_: Array
     _records_: list[Record]
     _control_: Control
-    _length_: int
     _dtype_: Any
     _door_: Any
 
@@ -68,7 +67,7 @@ class OnlineModel(LinearModel, ABC):
     @property
     def solution_(self) -> OnlineSolution:
         learner = self._of_fit("_learner_")
-        return verdict(learner, self._rule_, self._records_, self._control_, self._length_, self._METHOD)
+        return verdict(learner, self._rule_, self._records_, self._control_, self._METHOD)
 
     @property
     def n_iter_(self) -> int:
@@ -179,6 +178,13 @@ class OnlineModel(LinearModel, ABC):
             )
         return Learner.start(*planes, self._pocketed())
 
+    def _turned(self, rule: Array) -> Learner:
+        """What was learnt so far, to go on from with the parameters of now."""
+        learner = self._learner_.turned(bool(rule[at.AVERAGE_FROM]), self._pocketed())
+        if not (self._rule_[at.PROJECT] and self._rule_[at.BATCH]):
+            learner.measure()
+        return learner
+
     def _given(self, name: str, values: Any, shape: tuple[int, ...]) -> Array:
         """Planes to start from that the caller gave."""
         found = np.asarray(values, dtype=np.float64)
@@ -226,7 +232,7 @@ class OnlineModel(LinearModel, ABC):
     def _store(self, design: Design, lessons: list[Lesson], records: list[Record], control: Control) -> None:
         course, rule = lessons[0].course, lessons[0].rule
         self._learner_, self._rule_, self._records_, self._control_ = course.learner, rule, records, control
-        self._length_ = course.length if course.row(0) is not None else design.n_rows
+        self._learner_.length, self._learner_.counted = course.length, len(lessons)
         self._dtype_ = vars(self).get("_dtype_", design.x.dtype) if course.learner.chunks > 1 else design.x.dtype
 
     def _refuse_overflow(self, design: Design, pass_number: int) -> None:

@@ -17,7 +17,7 @@ from hiperplano.solvers.online.course import Control, Judge, Lesson
 from hiperplano.solvers.online.courses import AllPlanes, OnePlane
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, rows_of
-from hiperplano.solvers.online.quick import Quick
+from hiperplano.solvers.online.quick import Quick, opens_for
 from hiperplano.solvers.online.visits import Visits
 from hiperplano.solvers.online.whole_batch import WholeBatch, cost_of
 
@@ -28,11 +28,12 @@ class Examples(NamedTuple):
     design: Design
     codes: Array
     class_weight: Array
+    numbers: Array | None = None  # of the rows among all, if these are some
 
     def take(self, rows: Array) -> Examples:
         design, weight = self.design, self.design.weight
         part = type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows])
-        return Examples(part, self.codes[rows], self.class_weight)
+        return Examples(part, self.codes[rows], self.class_weight, rows)
 
 
 class OnlineClassifier(LinearClassifier, OnlineModel):
@@ -82,8 +83,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     def _open_door(self) -> None:
         """Prepare for single rows, where nothing but one compiled call is needed for them."""
         rule, learner = self._rule_, self._learner_
-        simple = len(learner.weights) == 1 and learner.pocket is None and not hasattr(self, "feature_names_in_")
-        if simple and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]:
+        if opens_for(rule, learner) and not hasattr(self, "feature_names_in_"):
             negative, positive = self.classes_.tolist()
             self.__dict__["_door_"] = Quick(learner, rule, self._dtype_, {negative: -1.0, positive: 1.0}).by_label
 
@@ -133,7 +133,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         codes = codes_of(design.y[:, 0], known)
         weights = class_weights(self.class_weight, known, np.arange(len(known)), design)
         examples = Examples(design, codes, weights)
-        learner = self._begin(examples, len(known)) if first else self._learner_.copy()
+        learner = self._begin(examples, len(known)) if first else self._turned(rule)
         self.classes_ = known
         self._take_chunk(design, self._lessons(examples, rule, learner, self._seed()))
         self._open_door()
@@ -153,10 +153,11 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         self, examples: Examples, rule: Array, learner: Learner, seed: int | None, held: Examples | None = None
     ) -> list[Lesson]:
         """One lesson for each plane that is learnt by itself."""
-        design, codes, class_weight = examples
+        design, codes, class_weight, numbers = examples
         whole = not rule[at.BATCH]
         n_classes = len(class_weight)
         one_by_one = n_classes > 2 and self.multi_class == "ovr"
+        uneven = bool((class_weight != class_weight[0]).any())
         if not whole:
             rows = rows_of(design.x)
             # A row weighs what its class does, whichever two sides are learnt to be told apart.
@@ -165,7 +166,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         if n_classes > 2 and not one_by_one:
             together = AllPlanes(rows, codes.astype(np.float64), visits, learner, class_weight)
             right = _judge_all(examples, class_weight) if self._pocketed() else None
-            return [Lesson(together, rule, right, None if held is None else _judge_all(held, np.ones(n_classes)))]
+            far = None if held is None else _judge_all(held, np.ones(n_classes))
+            return [Lesson(together, rule, right, far, numbers=numbers, uneven=uneven)]
         found = []
         for plane in range(len(learner.weights)):
             positive = 1 if n_classes == 2 else plane
@@ -187,7 +189,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
                 far = _judge_one(held.design.with_target(_signs(held, positive)[:, None], held.design.weight))
             cost = cost_of(one, own, design.total_weight) if own[at.AVERAGE_FROM] else None
             label = None if n_classes == 2 else self.classes_.tolist()[plane]
-            found.append(Lesson(course, own, right, far, cost, label))
+            found.append(Lesson(course, own, right, far, cost, label, numbers, uneven))
         return found
 
     def _sums(self) -> bool:

@@ -17,7 +17,7 @@ from hiperplano.solvers.online.course import Control, Judge, Lesson
 from hiperplano.solvers.online.courses import OnePlane
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, rows_of
-from hiperplano.solvers.online.quick import Quick
+from hiperplano.solvers.online.quick import Quick, opens_for
 from hiperplano.solvers.online.visits import Visits
 from hiperplano.solvers.online.whole_batch import WholeBatch, cost_of
 
@@ -81,21 +81,21 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         # Every row is visited in the first pass, and the loop looks at what it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0
         design = self._checked(X, y, sample_weight, reset=True, finite=not visited)
-        kept, judge, seed = design, None, self._seed()
+        kept, numbers, judge, seed = design, None, None, self._seed()
         if held_share is not None:
-            kept, held = self._hold_out(design, held_share)
-            judge = _judge(held)
+            numbers, held = self._hold_out(design, held_share)
+            kept, judge = _part(design, numbers), _judge(_part(design, held))
         learner = self._start((1, design.n_columns), coef_init, intercept_init)
-        return design, [self._lesson(kept, rule, learner, seed, judge)], control
+        return design, [self._lesson(kept, rule, learner, seed, judge)._replace(numbers=numbers)], control
 
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         rule = self._rule()
         first = "_learner_" not in vars(self)
         design = self._checked(X, y, sample_weight, reset=first, finite=True)
-        learner = self._start((1, design.n_columns)) if first else self._learner_.copy()
+        learner = self._start((1, design.n_columns)) if first else self._turned(rule)
         self._take_chunk(design, [self._lesson(design, rule, learner, self._seed())])
-        if rule[at.BATCH] == 1.0 and not rule[at.PROJECT] and not hasattr(self, "feature_names_in_"):
+        if opens_for(rule, learner) and not hasattr(self, "feature_names_in_"):
             self.__dict__["_door_"] = Quick(learner, rule, self._dtype_, {}).by_number
         return self
 
@@ -115,18 +115,19 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         course = OnePlane(rows, target, Visits(rows, design.weight, target, seed), learner)
         return Lesson(course, rule, held_out=held_out, cost=cost)
 
-    def _hold_out(self, design: Design, share: float) -> tuple[Design, Design]:
+    def _hold_out(self, design: Design, share: float) -> tuple[Array, Array]:
         parts = hold_out(design, np.zeros(design.n_rows), share, self._draw())
         if not len(parts[1]):
             raise InvalidTarget(
                 f"{type(self).__name__}: early_stopping holds out {share:g} of n_samples={design.n_rows} rows, but all "
                 "are alike: none can be judged without its own copy. Set early_stopping=False."
             )
-        weight = design.weight
-        kept, held = (
-            type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows]) for rows in parts
-        )
-        return kept, held
+        return parts
+
+
+def _part(design: Design, rows: Array) -> Design:
+    weight = design.weight
+    return type(design)(design.take(rows), design.y[rows], None if weight is None else weight[rows])
 
 
 def _judge(design: Design) -> Judge:

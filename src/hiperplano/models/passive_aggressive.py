@@ -19,9 +19,9 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     * τ = min(C, ℓ/‖x‖²) for loss="hinge": PA-I, and PA itself for C=inf;
     * τ = ℓ/(‖x‖² + 1/(2C)) for loss="squared_hinge": PA-II.
 
-    An example whose step is not capped is right with a margin of 1 afterwards. In the notation of a weight λ on
-    the change, C = 1/λ. As in scikit-learn, whose class of this name goes away, ‖x‖² does not count the constant
-    column of the intercept, and a row of zeros changes nothing in PA-I.
+    An example whose step is not capped is right with a margin of 1 after PA and PA-I, and τ/(2C) short of it, at most,
+    after PA-II. In the notation of a weight λ on the change, C = 1/λ. As in scikit-learn, whose class of this name goes
+    away, ‖x‖² does not count the constant column of the intercept, and a row of zeros changes nothing in PA-I.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ class Perceptron(OnlineClassifier):
         Most passes over the rows; a pass without a mistake ends the fit sooner.
     tol : float or None, default=1e-3
         The fit also ends when the mean of max(0, −y·score) has not fallen by `tol` for `n_iter_no_change` passes.
-        With `average` it is that of the averaged plane, divided by the length of (w, b), and `tol` a share of it; with
-        update="batch" the squared length of the gradient must be at most `tol`. None: go on until a pass makes no
-        mistake.
+        With `average` it is that of the averaged plane, divided by the length of (w, b), and `tol` a share of it (with
+        "multinomial" planes it stays that of the pass); with update="batch" the squared length of the gradient must be
+        at most `tol`. None: go on until a pass makes no mistake.
     n_iter_no_change : int, default=5
     shuffle : bool, default=True
         Visit the rows of each pass in another order.
@@ -41,8 +41,8 @@ class Perceptron(OnlineClassifier):
         Predict with the mean of the weights over all steps, or from that step on.
     pocket : bool, default=False
         Predict with the best weights seen: those with most right answers on the training rows. They are judged only
-        when their run of right answers beats that of the weights in the pocket (Gallant's ratchet). `partial_fit`,
-        which never has all rows, goes by the runs alone.
+        when their run of right answers beats that of the weights in the pocket (Gallant's ratchet), and with classes of
+        different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
@@ -54,7 +54,7 @@ class Perceptron(OnlineClassifier):
     class_weight : dict, "balanced" or None, default=None
         Steps for rows of a class are multiplied by its weight, and so are their losses where they are watched.
     early_stopping : bool, default=False
-        Watch the accuracy on held-out rows instead of the loss; equal rows are held out together.
+        Watch the accuracy on held-out rows instead of the loss; equal rows are held out together. For `fit`.
     validation_fraction : float, default=0.1
         Share of rows to hold out.
     warm_start : bool, default=False

@@ -24,7 +24,7 @@ class Step(NamedTuple):
     number : int
         From 1.
     row : int, ndarray or None
-        The example; the examples of a mini-batch; None for all rows.
+        Number of the example in X; those of a mini-batch; None for all rows.
     score : float, ndarray or None
         Of the example before the step, one for each class if all are learnt together; None for a mini-batch.
     mistake : bool
@@ -91,7 +91,7 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     model = clone(model)
     design, lessons, control = model._plan(X, y, None, None, sample_weight)
     for lesson in lessons:
-        recorder = _Recorder(lesson.course, lesson.label)
+        recorder = _Recorder(lesson.course, lesson.label, lesson.numbers)
         for record in passes(lesson._replace(course=recorder), control):
             if record.ended == "overflow":
                 model._refuse_overflow(design, len(record.mistakes))
@@ -102,11 +102,11 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
 class _Recorder:
     """A course that notes down every step of another one."""
 
-    def __init__(self, course: Course, label: Any) -> None:
-        self.course, self.label = course, label
+    def __init__(self, course: Course, label: Any, numbers: Array | None) -> None:
+        self.course, self.label, self.numbers = course, label, numbers
         self.learner, self.planes, self.counts = course.learner, course.planes, course.counts
         self.length, self.total = course.length, course.total
-        self.begin, self.row = course.begin, course.row
+        self.begin = course.begin
         self.steps: list[Step] = []
 
     def advance(self, start: int, stop: int, rule: Array) -> int:
@@ -124,6 +124,11 @@ class _Recorder:
             self.steps.append(Step(int(counts[at.STEP]), rows, score, *changed, *before, *self._plane(), self.label))
             start = end
         return stop
+
+    def row(self, visit: int) -> int | None:
+        """The row of a visit, as the caller numbered it."""
+        row = self.course.row(visit)
+        return row if row is None or self.numbers is None else int(self.numbers[row])
 
     @property
     def steepness(self) -> float | None:

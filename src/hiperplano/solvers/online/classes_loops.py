@@ -60,8 +60,8 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
                 counts[at.UPDATES] += 1.0
                 row_add(x, indices, indptr, i, step, weights[own])
                 row_add(x, indices, indptr, i, -step, weights[rival])
-                if averaged and t > rule[at.AVERAGE_FROM]:
-                    mass = t - rule[at.AVERAGE_FROM]
+                mass = counts[at.MASS]
+                if mass != 0.0:
                     row_add(x, indices, indptr, i, step * mass, sums[own])
                     row_add(x, indices, indptr, i, -step * mass, sums[rival])
                 if rule[at.BIAS] == 1.0:

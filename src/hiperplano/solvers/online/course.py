@@ -68,6 +68,11 @@ class Lesson(NamedTuple):
         The objective of planes on all rows: for averaged ones, which are not those that a pass is made with.
     label : object
         The class that the plane tells from the rest; None if there is one course only.
+    numbers : ndarray, optional
+        Of the course's rows among those that the caller gave, if some were held out.
+    uneven : bool
+        Rows have classes of different weights. Runs of right answers, which light rows break as heavy ones do, then say
+        little of a plane: the pocket looks at that of every pass too.
     """
 
     course: Course
@@ -76,6 +81,8 @@ class Lesson(NamedTuple):
     held_out: Judge | None = None
     cost: Judge | None = None
     label: Any = None
+    numbers: Array | None = None
+    uneven: bool = False
 
 
 def train(lesson: Lesson, control: Control, report: Callable[[int, float], None] | None = None) -> Record:
@@ -89,7 +96,7 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
 
     `report` is told the number and the mean loss of each pass.
     """
-    course, rule, right, held_out, cost, _ = lesson
+    course, rule, right, held_out, cost, *_ = lesson
     rule, record, counts = rule.copy(), Record(), course.counts
     rule[at.WATCH] = float(report is not None or control.tol is not None)
     best, waited, rises, steepness = np.inf, 0, 0, np.inf
@@ -128,8 +135,8 @@ def passes(lesson: Lesson, control: Control, report: Callable[[int, float], None
                 else:
                     record.ended = "still"
         last = record.ended != "passes" or number == control.max_iter
-        if last:
-            keep_if_better(course, right)
+        if last or lesson.uneven:
+            keep_if_better(course, right, of_any_run=lesson.uneven)
         yield record
         if last:
             return
@@ -146,21 +153,24 @@ def one_pass(course: Course, rule: Array, right: Judge | None = None) -> bool:
             if position < course.length:  # the weights are about to change, after a long run of right answers
                 keep_if_better(course, right)
                 course.counts[at.RUN] = 0.0
-        return bool(np.isfinite(np.sum(course.learner.weights[course.planes])))
+        learner, planes = course.learner, course.planes
+        intercepts = learner.states[planes][..., [at.INTERCEPT, at.INTERCEPT_SUM]]
+        parts = learner.weights[planes], learner.sums[planes], intercepts
+        return all(np.isfinite(np.sum(part)) for part in parts)
 
 
-def keep_if_better(course: Course, right: Judge | None) -> None:
+def keep_if_better(course: Course, right: Judge | None, of_any_run: bool = False) -> None:
     """Put the present weights into the pocket if their run of right answers is longer than the kept ones' (Gallant's
     pocket) and, where all rows are there to judge, they answer more of them rightly (his ratchet)."""
     pocket, counts, planes = course.learner.pocket, course.counts, course.planes
-    if pocket is None or counts[at.RUN] <= counts[at.BEST_RUN]:
+    if pocket is None or not (of_any_run or counts[at.RUN] > counts[at.BEST_RUN]):
         return
     coef, intercept = present(course)
     with np.errstate(over="ignore", invalid="ignore"):  # rows without weight may hold anything
         share = 0.0 if right is None else right(coef, intercept)
     if right is None or share > np.max(pocket.right[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.right[planes] = coef, intercept, share
-        counts[at.BEST_RUN] = counts[at.RUN]
+        counts[at.BEST_RUN] = max(counts[at.RUN], counts[at.BEST_RUN])
 
 
 def _start_pocket(course: Course, right: Judge) -> None:
@@ -177,8 +187,10 @@ def present(course: Course) -> tuple[Array, Array]:
 
 
 def published(course: Course) -> tuple[Array, Array]:
-    """Weights and intercepts to predict with: averaged, or those at this moment."""
+    """Weights and intercepts to predict with: from the pocket, averaged, or those at this moment."""
     learner, planes = course.learner, course.planes
+    if learner.pocket is not None:
+        return learner.pocket.coef[planes], learner.pocket.intercept[planes]
     state = learner.states[planes]
     steps = state[..., at.AVERAGED]
     if not steps.any():

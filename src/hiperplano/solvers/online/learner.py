@@ -63,6 +63,10 @@ class Learner:
     pocket : Pocket or None
     chunks : int
         Calls of `partial_fit` since the last `fit`.
+    length : int
+        Visits of the last pass or chunk.
+    counted : int
+        Planes that count by themselves: those learnt together have the counts of the first.
     """
 
     weights: Array
@@ -70,6 +74,8 @@ class Learner:
     states: Array
     pocket: Pocket | None = None
     chunks: int = 0
+    length: int = 0
+    counted: int = 1
 
     @classmethod
     def start(cls, coef: Array, intercept: Array, pocket: bool) -> Learner:
@@ -77,23 +83,43 @@ class Learner:
         states = np.zeros((len(coef), at.STATE_SIZE))
         states[:, at.SCALE] = states[:, at.STEP] = 1.0
         states[:, at.INTERCEPT] = intercept
-        states[:, at.SQUARE] = np.sum(coef**2, axis=1)
         kept = Pocket(coef.copy(), np.array(intercept), np.full(len(coef), -1.0)) if pocket else None
-        return cls(np.array(coef, dtype=np.float64, order="C"), np.zeros(coef.shape), states, kept)
+        learner = cls(np.array(coef, dtype=np.float64, order="C"), np.zeros(coef.shape), states, kept)
+        learner.measure()
+        return learner
+
+    def measure(self) -> None:
+        """Write the length of the weights into the states; loops only keep it up to date if they project."""
+        with np.errstate(over="ignore"):
+            self.states[:, at.SQUARE] = np.sum(self.weights**2, axis=1)
 
     def copy(self) -> Learner:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))
-        return Learner(self.weights.copy(), self.sums.copy(), self.states.copy(), pocket, self.chunks)
+        arrays = self.weights.copy(), self.sums.copy(), self.states.copy()
+        return Learner(*arrays, pocket, self.chunks, self.length, self.counted)
+
+    def turned(self, averaged: bool, pocketed: bool) -> Learner:
+        """A copy that keeps averages and a pocket only if they are still asked for, and has a pocket if it is."""
+        found = self.copy()
+        if not averaged:
+            found.sums[...] = found.states[:, [at.MASS, at.INTERCEPT_SUM, at.AVERAGED]] = 0.0
+        if pocketed != (found.pocket is not None):
+            found.pocket, found.states[:, at.BEST_RUN] = None, 0.0
+            found.pocket = Pocket(*found.answer(), np.full(len(found.weights), -1.0)) if pocketed else None
+        return found
 
     def answer(self) -> tuple[Array, Array]:
         """Coefficients and intercepts to predict with: from the pocket, averaged, or the last ones."""
         if self.pocket is not None:
             return self.pocket.coef, self.pocket.intercept
+        coef, intercept = self.states[:, at.SCALE, None] * self.weights, self.states[:, at.INTERCEPT].copy()
         steps = self.states[:, at.AVERAGED]
-        if steps.any():
-            coef = (self.states[:, at.MASS, None] * self.weights - self.sums) / steps[:, None]
-            return coef, self.states[:, at.INTERCEPT_SUM] / steps
-        return self.states[:, at.SCALE, None] * self.weights, self.states[:, at.INTERCEPT].copy()
+        mean = steps > 0  # a plane may have come to rest before the step from which weights are averaged
+        if mean.any():
+            sums = self.states[mean, at.MASS, None] * self.weights[mean] - self.sums[mean]
+            coef[mean] = sums / steps[mean, None]
+            intercept[mean] = self.states[mean, at.INTERCEPT_SUM] / steps[mean]
+        return coef, intercept
 
     def count(self, place: int) -> int:
         """A count of `online_rules`, over all planes."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.rows_loops import fetch_row, loop, numbers_at, part, row_add, row_dot, row_square
 
 _AHEAD = 10  # rows between asking for one and using it
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
+_LARGEST = float(np.finfo(np.float64).max)
+_SHORTEST = 1e-100  # squared length of rows after which nobody has to look whether weights are finite
 SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: differences of large sums cost digits
 
 rate_of_step = part(learning_rate)
@@ -99,6 +103,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
     watch, pocket, late = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0, rule[at.LATE] == 1.0
     weighted = len(share) > 0
+    farthest = rule[at.FARTHEST] if rule[at.FARTHEST] > 0.0 else _LARGEST
     # Answers that are right by this much teach nothing, whatever else the rule says.
     enough = math.inf
     if loss < at.LOGISTIC and alpha == 0.0:
@@ -115,8 +120,8 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
             fetch_row(x, indices, indptr, order[k + _AHEAD])
         target = y[i]
         score = scale * row_dot(x, indices, indptr, i, weights) + bias
-        if not math.isfinite(score):
-            state[at.NOT_FINITE] = 1.0
+        if not abs(score) <= farthest:
+            state[at.NOT_FINITE], score = 1.0, state[at.SCORE]
             break
         if by_class and target * score <= 0.0:
             if pocket and run > best_run:
@@ -178,7 +183,8 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
 
 @loop
 def learn_one(x, none, places, target):  # type: ignore[no-untyped-def]
-    """Learn from the one row of x; return 0 if a number was not finite, otherwise 1.
+    """Learn from the one row of x; return 0, and learn nothing, if it holds a number that is not finite, or is so long
+    or short that weights may become so; otherwise 1.
 
     Parameters
     ----------
@@ -187,6 +193,9 @@ def learn_one(x, none, places, target):  # type: ignore[no-untyped-def]
         Its first number is also the order of the visits: row 0.
     """
     columns = x.shape[1]
+    square = row_square(x, none, none, 0)
+    if not (_SHORTEST <= square <= 1.0 / _SHORTEST or square == 0.0):
+        return 0
     y, share = numbers_at(places[1], 1), numbers_at(places[1], 0)
     y[0] = target
     rule, state = numbers_at(places[2], at.RULE_SIZE), numbers_at(places[5], at.STATE_SIZE)

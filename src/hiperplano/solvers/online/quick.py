@@ -7,7 +7,6 @@ those before is not learnt from here, but sent through the gate.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,10 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import NO_INDEX, Learner, frozen
+from hiperplano.solvers.online.schedules import learning_rate
 
 _ARRAY = np.ndarray
+_LONGEST = _FARTHEST = 1e100  # steps, and scores and targets, from which weights stay far from the end of float64
 
 
 class Quick:
@@ -41,6 +42,8 @@ class Quick:
         self.shape, self.dtype = (1, learner.weights.shape[1]), np.dtype(dtype)
         self._row, self._state = np.empty(self.shape, dtype), learner.states[0]
         self._view = frozen(self._row)
+        rule = rule.copy()
+        rule[at.FARTHEST] = _FARTHEST
         # The loop is given addresses, so that what lies there must stay.
         self._kept = np.empty(1), rule, learner.weights[0], learner.sums[0], self._state
         self._places = np.array([0, *(part.ctypes.data for part in self._kept)], dtype=np.int64)
@@ -60,7 +63,7 @@ class Quick:
         if type(y) is not _ARRAY or y.ndim != 1 or y.size != 1:
             return False
         target = y.item()
-        return type(target) is float and math.isfinite(target) and self._learnt(x, target)
+        return type(target) is float and abs(target) <= _FARTHEST and self._learnt(x, target)
 
     def _learnt(self, x: Any, target: float) -> bool:
         if type(x) is not _ARRAY or x.shape != self.shape or x.dtype is not self.dtype:
@@ -70,4 +73,15 @@ class Quick:
             self._state[at.NOT_FINITE] = 0.0
             return False
         self._learner.chunks += 1
+        self._learner.length = 1
         return True
+
+
+def opens_for(rule: Array, learner: Learner) -> bool:
+    """Whether single rows need nothing but one compiled call: one plane, one example in a step, no pocket to mind, and
+    steps that cannot bring weights beyond the range of float64, which only the gate would notice."""
+    simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
+    if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:  # those go no further than an example needs
+        return simple
+    heaviest = max(rule[at.POSITIVE_WEIGHT], rule[at.NEGATIVE_WEIGHT])
+    return bool(learning_rate(rule, 1.0) * heaviest <= _LONGEST)

@@ -43,7 +43,8 @@ POCKET: Final = 14  # 1: stop where weights that answered well are about to chan
 PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: do not
 BATCH: Final = 16  # examples in a step
 LATE: Final = 17  # 1: in the average step t weighs t
-RULE_SIZE: Final = 18
+FARTHEST: Final = 18  # examples with a larger score are not learnt from; 0: those whose score is not finite
+RULE_SIZE: Final = 19
 
 # Places in a state. The true weights are SCALE·weights, and their sum over the steps is MASS·weights − sums, so
 # that neither the shrinkage by a penalty nor the average touches more than the columns of an example.
@@ -60,6 +61,6 @@ SEEN: Final = 9  # examples
 RUN: Final = 10  # right answers since the last change
 BEST_RUN: Final = 11
 SQUARE: Final = 12  # ‖weights‖², kept if PROJECT
-NOT_FINITE: Final = 13  # 1: a score was NaN or infinite; nothing was learnt from that example
+NOT_FINITE: Final = 13  # 1: a score was NaN, infinite or beyond FARTHEST; nothing was learnt from that example
 SCORE: Final = 14  # of the last example
 STATE_SIZE: Final = 15

@@ -3,13 +3,13 @@
 | name | η | Σ η = ∞ | Σ η² < ∞ |
 |---|---|---|---|
 | "constant" | eta0 | yes | no |
-| "adaptive" | eta0, divided by 5 whenever the loss stops falling | while it falls | if it stops often enough |
+| "adaptive" | eta0, divided by 5 whenever the loss stops falling | no: it ends | yes: it ends |
 | "inverse" | eta0 / t | yes | yes |
 | "invscaling" | eta0 / t**power_t | if power_t ≤ 1 | if power_t > ½ |
 | "optimal" | 1 / (alpha·(t₀ + t)) | yes | yes |
 | "pegasos" | 1 / (alpha·t) | yes | yes |
 
-Both sums as stated are what convergence of a stochastic gradient asks for.
+Both sums as stated are what convergence of a stochastic gradient asks for; "adaptive" goes by the loss instead of by t.
 """
 
 from __future__ import annotations

@@ -42,13 +42,12 @@ class OnlineSolution(Solution):
     mistakes_by_pass: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
 
-def verdict(
-    learner: Learner, rule: Array, records: Sequence[Record], control: Control, last_length: int, method: str
-) -> OnlineSolution:
+def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: Control, method: str) -> OnlineSolution:
     """Say how learning ended; without records, how far `partial_fit` has come."""
     coef, intercept = learner.answer()
     by_class = bool(rule[at.LOSS] < at.SQUARED)
-    clean = bool((learner.states[: max(1, len(records)), at.RUN] >= last_length).all()) if by_class else None
+    runs = learner.states[: learner.counted, at.RUN]
+    clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
     mistakes = learner.count(at.MISTAKES) if by_class else None
     unfinished = sum(record.ended == "passes" for record in records)

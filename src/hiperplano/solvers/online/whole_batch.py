@@ -124,7 +124,7 @@ class WholeBatch:
         state[at.LOSS_SUM] += value
         state[at.MISTAKES] += missed
         state[at.UPDATES] += updates
-        state[at.RUN] = 0.0 if missed else state[at.RUN] + self.design.n_rows
+        state[at.RUN] = 0.0 if missed else state[at.RUN] + 1.0
         state[at.SEEN] += self.design.n_rows
         state[at.STEP] += 1.0
         return stop
