@@ -64,7 +64,7 @@ for model in models:
     assert isinstance(made, BaseEstimator) and issubclass(model, BaseEstimator)
     assert isinstance(made, ClassifierMixin) == is_classifier(made) != is_regressor(made)
     names = [name for name in dir(made) if not name.startswith("_")]
-    print(model.__name__, kin, names, clone(made), made.get_params(), made.__sklearn_tags__())
+    print(type(model), model.__name__, kin, names, clone(made), made.get_params(), made.__sklearn_tags__())
     print(len(made._repr_html_()) > 1000)
 """
 
@@ -125,17 +125,133 @@ def test_what_was_learnt_is_asked_for_and_copied_without_scikit_learn():
     )
 
 
-def test_a_class_of_the_users_joins_too():
+@pytest.mark.parametrize(
+    "program",
+    [
+        """
+class Mine(hiperplano.Ridge):
+    def __init__(self, more=1, alpha=1.0):
+        super().__init__(alpha=alpha)
+        self.more = more
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, sample_weight)
+    def __repr__(self):
+        return f"<{super().__repr__()}>"
+assert repr(Mine(more=3)) == "<Mine(more=3)>"
+assert 'sample_weight' in Mine().set_fit_request.__doc__
+""",
+        """
+class Mine(hiperplano.Ridge):
+    def score(self, X, y):
+        return 2 * super().score(X, y)
+assert round(Mine(alpha=0.0).fit(np.array([[0.0], [1.0]]), np.array([0.0, 1.0])).score([[0.0], [1.0]], [0.0, 1.0])) == 2
+""",
+        """
+class Mine(hiperplano.Ridge):
+    def __getattr__(self, name):
+        raise AttributeError(name)
+assert Mine(alpha=2.0).get_params()['alpha'] == 2.0
+""",
+        """
+class Mine(hiperplano.LinearDiscriminantAnalysis):
+    def transform(self, X):
+        return np.zeros((len(X), 1))
+X = np.vstack([np.eye(3), np.eye(3) + 0.5, -np.eye(3), -np.eye(3) - 0.5])
+made = Mine().set_output(transform='pandas').fit(X, np.repeat([0, 1], 6))
+assert list(made.transform(X).columns) == ['mine0']
+""",
+        """
+seen = []
+class Plugin:
+    def __init_subclass__(cls, *, key, **rest):
+        super().__init_subclass__(**rest)
+        seen.append(key)
+class Before(Plugin, hiperplano.Ridge, key='before'): pass
+class After(hiperplano.Ridge, Plugin, key='after'): pass
+import sklearn.base
+assert seen == ['before', 'after'] and issubclass(After, sklearn.base.BaseEstimator)
+""",
+        """
+from typing import Protocol
+class Named(Protocol):
+    def name(self): ...
+class Mine(hiperplano.Ridge, Named):
+    def name(self):
+        return 'mine'
+assert Mine().name() == 'mine'
+""",
+    ],
+    ids=["methods", "super", "getattr", "transform", "plugin", "protocol"],
+)
+def test_a_class_of_the_users_is_born_as_if_scikit_learn_had_been_there(program):
+    run("import sys, hiperplano, numpy as np\nhiperplano.Ridge\n" + NOT_YET + program)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "hiperplano.Ridge().__sklearn_tags__().estimator_type == 'regressor'",
+        "issubclass(hiperplano.Ridge, HasParams) and isinstance(hiperplano.Ridge(), HasParams)",
+        "(lambda page: 'score(self' in page and 'set_fit_request' in page)"
+        "(pydoc.render_doc(hiperplano.Ridge, renderer=pydoc.plaintext))",
+    ],
+    ids=["tags", "protocol", "help"],
+)
+def test_a_class_seems_to_have_what_it_will_have(question):
     run(
-        "import sys, hiperplano\n"
-        "class Mine(hiperplano.Ridge):\n"
-        "    def __init__(self, more=1, alpha=1.0):\n"
-        "        super().__init__(alpha=alpha)\n"
-        "        self.more = more\n"
-        "    def fit(self, X, y, sample_weight=None):\n"
-        "        return super().fit(X, y, sample_weight)\n" + NOT_YET + "from sklearn.base import clone\n"
-        "assert repr(clone(Mine(more=3))) == 'Mine(more=3)'\n"
-        "assert 'sample_weight' in Mine().set_fit_request.__doc__\n"
+        "import pydoc, sys, typing, hiperplano\nhiperplano.Ridge\n"
+        "@typing.runtime_checkable\n"
+        "class HasParams(typing.Protocol):\n    def get_params(self, deep=True): ...\n" + NOT_YET + f"assert {question}"
+    )
+
+
+def test_a_method_put_over_a_borrowed_one_reaches_it_once():
+    run(
+        "import sys, hiperplano, numpy as np\n"
+        "Ridge = hiperplano.Ridge\n"
+        "Ridge.score = lambda self, X, y: 2 * super(Ridge, self).score(X, y)\n"
+        "X, y = np.array([[0.0], [1.0]]), np.array([0.0, 1.0])\n"
+        "made = Ridge(alpha=0.0).fit(X, y)\n" + NOT_YET + "assert round(made.score(X, y), 9) == 2.0\n"
+    )
+
+
+@pytest.mark.parametrize("slots", ["", "__slots__ = ('real',)"])
+def test_scikit_learn_may_come_from_any_loader(slots):
+    """One for all modules, as of a zip archive, or one whose methods cannot be replaced."""
+    run(
+        START
+        + NOT_YET
+        + f"""
+from importlib.machinery import PathFinder, SourceFileLoader
+class Archive:
+    {slots}
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        self.real[module.__name__].exec_module(module)
+archive = Archive()
+archive.real = {{}}
+class Finder:
+    def find_spec(self, name, path, target=None):
+        spec = PathFinder.find_spec(name, path, target) if name.startswith('sklearn.') else None
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            archive.real[name], spec.loader = spec.loader, archive
+        return spec
+sys.meta_path.insert(1, Finder())
+import sklearn.base
+assert all(issubclass(model, sklearn.base.BaseEstimator) for model in models)
+assert sklearn.base.__loader__ is sklearn.base.__spec__.loader is archive
+assert not any(type(finder).__module__.startswith('hiperplano') for finder in sys.meta_path)
+"""
+    )
+
+
+def test_a_library_imported_twice_joins_twice():
+    run(
+        "import sys, hiperplano\nfirst = hiperplano.Ridge\n"
+        "for name in [name for name in sys.modules if name.startswith('hiperplano')]:\n    del sys.modules[name]\n"
+        "import hiperplano\nsecond = hiperplano.Ridge\n" + NOT_YET + "from sklearn.base import BaseEstimator\n"
+        "assert first is not second and issubclass(first, BaseEstimator) and issubclass(second, BaseEstimator)\n"
     )
 
 

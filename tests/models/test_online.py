@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import random
 import warnings
 
 import numpy as np
@@ -280,6 +281,23 @@ def test_same_seed_same_fit_other_seed_other_fit(model):
     same(few_passes(model, random_state=3).fit(X, y), few_passes(model, random_state=3).fit(X, y), exactly=True)
     other = few_passes(model, random_state=4).fit(X, y)
     assert not np.array_equal(other.coef_, few_passes(model, random_state=3).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("what", [-1, 1.0, "a", np.random.default_rng(0), random.Random(0), random])
+def test_a_random_state_of_another_kind_is_refused(what):
+    with pytest.raises(InvalidParameter, match="random_state"):
+        Perceptron(random_state=what).fit(*noisy())
+
+
+def test_without_a_random_state_numpys_own_says_the_order():
+    X, y = noisy(classes=3)
+    coefs = []
+    for seed in (0, 0, 1):
+        np.random.seed(seed)  # noqa: NPY002  the generator in question
+        coefs.append(few_passes(Perceptron(), random_state=None).fit(X, y).coef_)
+    same, again, other = coefs
+    assert np.array_equal(same, again)
+    assert not np.array_equal(same, other)
 
 
 def test_threads_do_not_change_a_bit():

@@ -1,10 +1,13 @@
 """Stochastic gradient: transcription, scikit-learn, exact minima, schedules."""
 
+import inspect
+
 import numpy as np
 import pytest
 import sklearn.linear_model
 from scipy.sparse import csr_array
 from scipy.special import expit
+from sklearn.model_selection import FixedThresholdClassifier
 
 from hiperplano import LinearRegression, Ridge, SGDClassifier, SGDRegressor, losses, replay
 from hiperplano.errors import InvalidData, InvalidParameter
@@ -223,3 +226,24 @@ def test_huge_steps_are_refused_not_published():
 def test_parameters_are_checked(given):
     with pytest.raises(InvalidParameter, match=next(iter(given))):
         SGDClassifier(**given).fit(*noisy())
+
+
+def test_probabilities_are_a_method_by_its_name():
+    # scikit-learn asks a method for its name to know what its numbers are.
+    X, y = noisy()
+    model = SGDClassifier(loss="log_loss", random_state=0)
+    chosen = FixedThresholdClassifier(model, threshold=0.3, response_method="predict_proba").fit(X, y)
+    np.testing.assert_array_equal(
+        chosen.predict(X), model.fit(X, y).classes_[(model.predict_proba(X)[:, 1] >= 0.3) + 0]
+    )
+    assert model.predict_proba.__doc__.startswith("Probabilities")
+    assert list(inspect.signature(SGDClassifier.predict_proba).parameters) == ["self", "X"]
+
+
+def test_a_class_with_probabilities_of_its_own_has_their_logarithms():
+    class Even(SGDClassifier):
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    X, y = noisy()
+    np.testing.assert_array_equal(Even(loss="log_loss", random_state=0).fit(X, y).predict_log_proba(X), np.log(0.5))

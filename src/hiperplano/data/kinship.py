@@ -3,17 +3,18 @@
 Its import takes longer than most fits, and a fit to an array needs nothing of it. So models are born with stand-ins
 for its base classes, and the stand-ins get the real ones for bases as soon as scikit-learn is imported, by whomever.
 Who can ask `isinstance(model, sklearn.base.BaseEstimator)` has imported it, so nobody gets another answer than yes.
-Who asks a model for what it has from scikit-learn (`get_params`, `score`, its picture in a notebook) imports it.
+Who asks a model for what it has from scikit-learn (`get_params`, `score`, its picture in a notebook) imports it, and
+so does who derives a class from a model: a class of the user's is born with the real bases.
 """
 
 from __future__ import annotations
 
 import sys
-from abc import ABCMeta
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from itertools import dropwhile
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -27,47 +28,37 @@ __all__ = [
 ]
 
 _HOME = "sklearn.base"
-_stand_ins: list[type[Any]] = []
+_born: list[type[Any]] = []  # the library's classes that scikit-learn has yet to greet as its own
 
 
-class _Kind(ABCMeta):
-    """Of classes with stand-ins among their bases: they too can be asked for what they do not have yet."""
+class _Borrowed:
+    """A method that the stand-in will have from scikit-learn: who reaches for it gets the real one."""
 
-    def __getattr__(cls, name: str) -> Any:
-        if _Absent in cls.__mro__ and _may_be_borrowed(name):
-            _fetch()
-        return super().__getattribute__(name)
+    def __set_name__(self, stand_in: type[Any], name: str) -> None:
+        self._stand_in, self._name = stand_in, name
 
-    def __dir__(cls) -> list[str]:
+    def __get__(self, model: Any, cls: type[Any]) -> Any:
         _fetch()
-        return list(super().__dir__())
+        return getattr(super(self._stand_in, cls if model is None else model), self._name)
 
 
-class _Absent(metaclass=_Kind):
-    """What the stand-in of `BaseEstimator` has for a base until the real one is there."""
+class _Absent:
+    """What a stand-in has for a base until the real one is there."""
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        if cls.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            _born.append(cls)
+            return
+        _fetch()  # a class of the user's: the real bases are greeted in place of this one
+        stand_in = next(base for base in cls.__mro__ if base.__module__ == __name__)
+        super(stand_in, cls).__init_subclass__(**rest)  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> Any:
-        if _may_be_borrowed(name):
+        # Not for what was learnt (`coef_`) or is Python's own (`__array__`).
+        if not name.startswith("__") and (name.startswith("_") or not name.endswith("_")):
             _fetch()
         # What is still missing is refused in the words in which it was refused before.
         return object.__getattribute__(self, name)
-
-    def __dir__(self) -> list[str]:
-        _fetch()
-        return dir(self)
-
-    def __repr__(self) -> str:
-        _fetch()
-        return repr(self)
-
-
-class _Nothing:
-    """What the stand-in of a mixin has for a base: a class that has `object` alone cannot be given another."""
-
-
-def _may_be_borrowed(name: str) -> bool:
-    """Not what was learnt (`coef_`) or is Python's own (`__array__`)."""
-    return not name.startswith("__") and (name.startswith("_") or not name.endswith("_"))
 
 
 def _fetch() -> None:
@@ -76,41 +67,46 @@ def _fetch() -> None:
 
 
 def _join(home: ModuleType) -> None:
-    """Give the stand-ins their bases, and every class that has them what its birth would have brought it."""
-    born = dict.fromkeys(cls for stand_in in _stand_ins for cls in _descendants(stand_in))
-    while _stand_ins:
-        stand_in = _stand_ins.pop()
+    """Give the stand-ins their bases, and the library's classes what they would have got from them at birth."""
+    for stand_in in _Absent.__subclasses__():
         stand_in.__bases__ = (getattr(home, stand_in.__name__),)
-    for cls in born:
+        for name in [name for name, method in vars(stand_in).items() if isinstance(method, _Borrowed)]:
+            delattr(stand_in, name)
+    while _born:
+        cls = _born.pop(0)
         super(cls, cls).__init_subclass__()
-
-
-def _descendants(cls: type[Any]) -> Iterator[type[Any]]:
-    yield cls
-    for child in cls.__subclasses__():
-        yield from _descendants(child)
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Arrival)]
 
 
 class _Arrival(MetaPathFinder):
-    """Waits among the finders of modules for the import of scikit-learn, and joins when it is done."""
+    """Waits among the finders of modules for the import of scikit-learn."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname != _HOME:
             return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next((found for finder in others if (found := finder.find_spec(fullname, path, target))), None)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
+        for finder in list(dropwhile(lambda finder: finder is not self, sys.meta_path))[1:]:
+            spec = finder.find_spec(fullname, path, target) if hasattr(finder, "find_spec") else None
+            if spec is not None:
+                spec.loader = _Joining(spec.loader) if spec.loader else None
+                return spec
+        return None
 
-            def execute_and_join(module: ModuleType) -> None:
-                execute(module)
-                sys.meta_path.remove(self)
-                _join(module)
 
-            spec.loader.exec_module = execute_and_join  # type: ignore[method-assign]
-        return spec
+class _Joining(Loader):
+    """Another's loader, and the joining when it is done; only this one import goes through it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = vars(module)["__spec__"].loader = self._loader
+        self._loader.exec_module(module)
+        _join(module)
 
 
 if TYPE_CHECKING or _HOME in sys.modules:
@@ -123,24 +119,39 @@ if TYPE_CHECKING or _HOME in sys.modules:
         TransformerMixin,
     )
 else:
+    # Named are the methods that the real ones have for users and those that models extend; `__getattr__` finds others,
+    # but not for a class, `super()` or a protocol.
 
-    class BaseEstimator(_Absent):
+    class ClassifierMixin(_Absent):
         """Stands for scikit-learn's."""
 
-    class ClassifierMixin(_Nothing):
+        __sklearn_tags__, score = _Borrowed(), _Borrowed()
+
+    class ClassNamePrefixFeaturesOutMixin(_Absent):
         """Stands for scikit-learn's."""
 
-    class ClassNamePrefixFeaturesOutMixin(_Nothing):
+        get_feature_names_out = _Borrowed()
+
+    class MultiOutputMixin(_Absent):
         """Stands for scikit-learn's."""
 
-    class MultiOutputMixin(_Nothing):
+        __sklearn_tags__ = _Borrowed()
+
+    class RegressorMixin(_Absent):
         """Stands for scikit-learn's."""
 
-    class RegressorMixin(_Nothing):
+        __sklearn_tags__, score = _Borrowed(), _Borrowed()
+
+    class TransformerMixin(_Absent):
         """Stands for scikit-learn's."""
 
-    class TransformerMixin(_Nothing):
+        __sklearn_tags__, fit_transform, set_output = _Borrowed(), _Borrowed(), _Borrowed()
+
+    class BaseEstimator(_Absent):  # the last to join: until then models have `__getattr__`
         """Stands for scikit-learn's."""
 
-    _stand_ins += [BaseEstimator, *_Nothing.__subclasses__()]
+        __signature__ = _Borrowed()  # there is none, but `help` reaches for it before it looks at the bases
+        __dir__, __repr__, __sklearn_tags__ = _Borrowed(), _Borrowed(), _Borrowed()
+        get_metadata_routing, get_params, set_params = _Borrowed(), _Borrowed(), _Borrowed()
+
     sys.meta_path.insert(0, _Arrival())

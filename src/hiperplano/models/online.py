@@ -136,7 +136,7 @@ class OnlineModel(LinearModel, ABC):
             if isinstance(source, Integral):
                 source = np.random.RandomState(int(source))
             return int(source.randint(2**31 - 1))
-        except (AttributeError, ValueError) as problem:
+        except (AttributeError, TypeError, ValueError) as problem:
             raise InvalidParameter(
                 f"{type(self).__name__}: random_state={self.random_state!r}; it must be None, a whole number of 0 or "
                 "more, or a numpy RandomState. Set one of them."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,20 @@ class _Stochastic(OnlineModel):
             alpha=float(rule[at.ALPHA]),
         )
         return rule
+
+
+class _OnlyLogistic:
+    """A method that a model with another loss does not have: scikit-learn's `available_if`, without its import."""
+
+    def __init__(self, method: Callable[..., Array]) -> None:
+        self._method = method
+
+    def __get__(self, model: Any, cls: type[Any]) -> Callable[..., Array]:
+        if model is None:
+            return self._method
+        if model.loss != "log_loss":
+            raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={model.loss!r}")
+        return MethodType(self._method, model)
 
 
 class SGDClassifier(_Stochastic, OnlineClassifier):
@@ -159,37 +174,32 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     def _rule(self) -> Array:
         return self._gradient_rule(_CLASS_LOSSES[one_of(self, "loss", tuple(_CLASS_LOSSES))])
 
-    # Properties, because a model without probabilities must not seem to have them.
-
-    @property
-    def predict_proba(self) -> Callable[[Any], Array]:
-        """Probabilities of the classes for rows X, of shape (n, classes): `predict_proba(X)`, for loss="log_loss".
+    @_OnlyLogistic
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, for loss="log_loss".
 
         For more than two classes those of the single planes, divided by their sum.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
         """
-        self._need_probabilities()
-        return self._probabilities
-
-    @property
-    def predict_log_proba(self) -> Callable[[Any], Array]:
-        """Logarithms of `predict_proba(X)`: `predict_log_proba(X)`, for loss="log_loss"."""
-        self._need_probabilities()
-        return self._log_probabilities
-
-    def _need_probabilities(self) -> None:
-        if self.loss != "log_loss":
-            raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={self.loss!r}")
-
-    def _probabilities(self, X: Any) -> Array:
         scores = self._scores(X)
         # Divided by the largest first: all of them may be too small for a number.
         logs = -np.logaddexp(0.0, -np.hstack([-scores, scores]) if scores.shape[1] == 1 else -scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _log_probabilities(self, X: Any) -> Array:
+    @_OnlyLogistic
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+        """
         with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −∞
-            return np.asarray(np.log(self._probabilities(X)))
+            return np.asarray(np.log(self.predict_proba(X)))
 
 
 class SGDRegressor(_Stochastic, OnlineRegressor):
