@@ -111,6 +111,7 @@ def _pieces() -> tuple[str, ...]:
             _("gradient with a dynamic rate"),
             _("L-BFGS in the metric of a sample of {n} rows"),
             _("L-BFGS in the metric of all rows"),
+            _("Newton in columns made independent"),
             _("L-BFGS in the metric of one Hessian for each class"),
             _("add a penalty (Ridge)"),
             _("1 pass"),

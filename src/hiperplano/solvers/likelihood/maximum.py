@@ -32,6 +32,7 @@ from hiperplano.solvers.likelihood.sample import (
     some_rows,
     telling_rows,
 )
+from hiperplano.solvers.likelihood.untangled import hides_directions, untangle
 from hiperplano.solvers.solution import Solution
 from hiperplano.solvers.statistics import NonFiniteRows
 
@@ -141,6 +142,8 @@ def fit_likelihood(
             end.state.steps += before
         if strength == 0 and not end.unbounded:
             end = end._replace(unbounded=_runs_off(problem, end, tol))
+        if strength == 0 and not end.unbounded and _is_blind(problem, end):
+            method, end = "Newton in columns made independent", _untangled(problem, end, tol, max_iter)
         if wanted and end.hessian is None:  # the plain way has none on its own
             end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
     return _solution(problem, end, method, tol)
@@ -227,6 +230,25 @@ def _runs_off(problem: Likelihood, end: Minimum, tol: float) -> bool:
     start = State(state.theta, state.value, state.gradient)
     further = drive(quasi_newton(start, problem.diagonal_metric(), 1e-2 * state.largest, _FURTHER), problem.evaluate)
     return state.largest <= tol and problem.movement(state.theta, further.theta) > 1.0
+
+
+def _is_blind(problem: Likelihood, end: Minimum) -> bool:
+    """Whether the end is one only as far as its Hessian can see."""
+    return end.hessian is not None and is_singular(end.hessian) and hides_directions(problem, end.hessian)
+
+
+def _untangled(problem: Likelihood, end: Minimum, tol: float, max_iter: int) -> Minimum:
+    """The minimum once more, where columns nearly depend on each other: in coordinates in which they do not."""
+    design, turn = untangle(problem)
+    level = problem.coordinates.level
+    plain = Coordinates(np.zeros(turn.shape[1]), np.ones(turn.shape[1]), level, False, np.empty(0, dtype=np.intp))
+    part = Likelihood(design, plain, problem.n_scores, 0.0)
+    found = newton(part, part.prior(), tol, max_iter, _SETTLED)
+    problem.passes += part.passes + 3  # blind directions, triangle, turn
+    slopes = found.state.theta[:, level:] @ turn.T
+    theta = np.column_stack([found.state.theta[:, :level], slopes])
+    state = State(theta, *problem.evaluate(theta), steps=end.state.steps + found.state.steps)
+    return Minimum(state, end.hessian, found.unbounded)
 
 
 def ways_out(n_scores: int) -> str:

@@ -8,7 +8,7 @@ from scipy.linalg import eigh, lapack
 from hiperplano.data.design import Array
 from hiperplano.solvers.likelihood.quasi_newton import Metric
 
-_SINGULAR = 1e-13  # reciprocal condition below which directions are left out
+SINGULAR = 1e-13  # reciprocal condition below which directions are left out
 
 
 def inverse(hessian: Array) -> Metric:
@@ -16,7 +16,7 @@ def inverse(hessian: Array) -> Metric:
     unit, root, upper = _factor(hessian)
     if upper is None:
         values, vectors = eigh(unit)
-        gain = np.where(values > _SINGULAR * values[-1], 1.0 / np.maximum(values, 1e-300), 0.0)
+        gain = np.where(values > SINGULAR * values[-1], 1.0 / np.maximum(values, 1e-300), 0.0)
 
         def solve(right: Array) -> Array:
             return np.asarray(vectors @ (gain * (vectors.T @ right)))
@@ -46,7 +46,7 @@ def _factor(hessian: Array) -> tuple[Array, Array, Array | None]:
     if failed:
         return unit, root, None
     reciprocal, _ = lapack.dpocon(upper, np.abs(unit).sum(axis=0).max(initial=0.0), uplo="U")
-    return unit, root, None if reciprocal < _SINGULAR else upper
+    return unit, root, None if reciprocal < SINGULAR else upper
 
 
 def diagonal(curvature: Array) -> Metric:
