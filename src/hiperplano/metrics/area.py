@@ -81,9 +81,14 @@ def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
     if auc in (0.0, 1.0):
         reach = (1.0 - level) ** (1.0 / fewest)
         return AUCInterval(auc, 0.0, *((reach, 1.0) if auc else (0.0, 1.0 - reach)))
-    se = float(np.sqrt(above.var(ddof=1) / len(high) + below.var(ddof=1) / len(low)))
+    se = float(np.sqrt(_variance_of_mean(above) + _variance_of_mean(below)))
     reach = float(ndtri(0.5 + level / 2)) * se if se else 0.0  # all scores alike
     return AUCInterval(auc, se, max(auc - reach, 0.0), min(auc + reach, 1.0))
+
+
+def _variance_of_mean(placements: Array) -> float:
+    apart = placements - placements.mean()
+    return float(apart @ apart) / (len(apart) - 1) / len(apart)
 
 
 def _placements(others: Array, own: Array) -> Array:
