@@ -27,13 +27,14 @@ def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
     One form for the whole column: a cell alone cannot tell 5 June from 6 May.
     """
-    first = next((text for text in column.slice(0, _LOOKED_AT).to_pylist() if text and text not in DASHES), "")
+    texts = (cell.as_py() for cell in column.slice(0, _LOOKED_AT))
+    first = next((text for text in texts if text and text not in DASHES), "")
     if not _LIKE_A_DATE.fullmatch(first):
         return None
-    texts = column.cast(pa.string())
-    texts = pc.if_else(pc.is_in(texts, pa.array(DASHES)), None, texts)
+    cells = column.cast(pa.string())
+    cells = pc.if_else(pc.is_in(cells, pa.array(DASHES)), None, cells)
     for form in _FORMS:
-        found = pc.strptime(texts, format=form, unit="us", error_is_null=True)
-        if found.null_count == texts.null_count and pc.min(pc.year(found)).as_py() >= _FIRST_YEAR:
+        found = pc.strptime(cells, format=form, unit="us", error_is_null=True)
+        if found.null_count == cells.null_count and pc.min(pc.year(found)).as_py() >= _FIRST_YEAR:
             return found
     return None
