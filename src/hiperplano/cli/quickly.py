@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
-import sys
+from contextlib import suppress
+from threading import Lock, Thread
 
 _RARELY = 200_000  # objects made between two searches for cyclic garbage
 
 _alone = False
+_importing = Lock()
 
 
 def begin_process() -> None:
@@ -26,21 +28,32 @@ def end_process() -> None:
     gc.freeze()
 
 
+def import_skops_aside() -> None:
+    """Begin to import skops: nothing is saved before the fit is made, which leaves the interpreter to others."""
+
+    def aside() -> None:
+        with suppress(ImportError):  # told to whoever wants to save
+            import_skops()
+
+    Thread(target=aside, name="import skops").start()
+
+
 def import_skops() -> None:
     """Import skops; where nobody else uses it, without all of scikit-learn.
 
     On import it loads every module of scikit-learn, with what these load in turn, to trust the estimators in them by
     name. `hiperplano.models.saving` knows these when it sees them, and asks skops for nothing but the others.
     """
-    if not _alone or "skops.io" in sys.modules:
+    if not _alone:
         import skops.io
 
         return
     import sklearn.utils
 
-    every = sklearn.utils.all_estimators
-    sklearn.utils.all_estimators = list
-    try:
-        import skops.io  # noqa: F401
-    finally:
-        sklearn.utils.all_estimators = every
+    with _importing:
+        every = sklearn.utils.all_estimators
+        sklearn.utils.all_estimators = list
+        try:
+            import skops.io  # noqa: F401
+        finally:
+            sklearn.utils.all_estimators = every

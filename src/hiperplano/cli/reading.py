@@ -47,7 +47,7 @@ def begin_while_importing(
     drop: Sequence[str] | None = None,
     report: bool = True,
 ) -> Reading:
-    """Begin to read a file, and import meanwhile what is needed afterwards.
+    """Begin to read a file, and import meanwhile what is needed before the fit.
 
     Imports go one after the other, so one core is theirs alone; the reading has the others until they are done.
     """
@@ -55,13 +55,13 @@ def begin_while_importing(
     pa.set_cpu_count(max(1, cores - 1))
     try:
         reading = begin(path, separator, decimal, drop)
-        quickly.import_skops()
         import hiperplano.cli.journey
 
         if report:
             import hiperplano.report.page  # noqa: F401
     finally:
         pa.set_cpu_count(cores)
+    quickly.import_skops_aside()
     return reading
 
 
