@@ -29,6 +29,11 @@ class Block:
     def __len__(self) -> int:
         return int(self.x.shape[0])
 
+    @property
+    def weights(self) -> Array:
+        """One for each row, also where all are one."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
     def counted(self) -> Block:
         """The block with zeros in the rows without weight, so that no number there can matter."""
         if self.weight is None or self.weight.all():

@@ -51,7 +51,7 @@ class _Absent:
             return
         _fetch()  # a class of the user's: the real bases are greeted in place of this one
         stand_in = next(base for base in cls.__mro__ if base.__module__ == __name__)
-        super(stand_in, cls).__init_subclass__(**rest)  # type: ignore[arg-type]
+        super(stand_in, cls).__init_subclass__(**rest)  # type: ignore[arg-type]  # `cls` has it among its bases
 
     def __getattr__(self, name: str) -> Any:
         # Not for what was learnt (`coef_`) or is Python's own (`__array__`).

@@ -186,7 +186,7 @@ class RidgeCV(LeastSquares):
 
         def statistic(block: Block) -> Sums:
             errors = left_out(block)
-            for row in [row for row in range(block.rows.start, block.rows.stop) if row in crucial] if crucial else []:
+            for row in [row for row in list(crucial) if block.rows.start <= row < block.rows.stop]:
                 apart[row] = errors[row - block.rows.start].copy()
                 errors[row - block.rows.start] = 0.0
             np.square(errors, out=errors)

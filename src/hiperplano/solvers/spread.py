@@ -44,7 +44,7 @@ def column_spread(design: Design, centred: bool) -> Spread:
     mean, total = np.zeros(design.n_columns), design.total_weight
     if centred:
         share = np.ldexp(1.0, np.frexp(total)[1])  # a weighted mean is representable where a weighted sum is not
-        (sums,) = design.fold(lambda block: (_weighted(block) / share @ block.counted().x / unit,))
+        (sums,) = design.fold(lambda block: (block.weights / share @ block.counted().x / unit,))
         mean = unit * (sums / (total / share))
     deviations, squares, stored = design.fold(lambda block: _about(block, mean, unit))
     if isinstance(design, SparseDesign):  # entries that are not stored are zeros
@@ -60,13 +60,9 @@ def column_spread(design: Design, centred: bool) -> Spread:
     return Spread(mean, unit * drift, length, offset, total)
 
 
-def _weighted(block: Block) -> Array:
-    return np.ones(len(block)) if block.weight is None else block.weight
-
-
 def _about(block: Block, mean: Array, unit: Array) -> Sums:
     """Weighted sums of (x − mean)/unit and of its squares, over stored entries; their weight and number."""
-    block, weight = block.counted(), _weighted(block)
+    block, weight = block.counted(), block.weights
     if isinstance(block.x, np.ndarray):
         apart = np.subtract(block.x, mean) / unit
         return weight @ apart, weight @ np.square(apart), np.zeros((2, len(mean)))

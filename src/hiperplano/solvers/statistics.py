@@ -110,7 +110,7 @@ def centred_product(block: Block, mean: Array, right: Array) -> Array:
 
 def _sparse_product(block: Block, reference: Reference) -> Array:
     """The same matrix times itself, for CSR rows about the origin, in the time of the stored entries."""
-    weight = np.ones(len(block)) if block.weight is None else block.weight
+    weight = block.weights
     d = block.x.shape[1]
     small = np.column_stack([np.ones(len(block)), (block.y - reference.shift[d:]) / reference.unit[d:]])
     out = np.empty((1 + d + block.y.shape[1],) * 2)

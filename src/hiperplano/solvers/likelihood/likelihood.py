@@ -190,7 +190,7 @@ class Likelihood:
         def statistic(block: Block) -> Sums:
             rows = self.coordinates.rows(block)
             y, score = self._shaped(block, rows @ theta.T)
-            weight = np.ones(len(block)) if block.weight is None else block.weight
+            weight = block.weights
             value = self.loss.value(y, score)
             slope = self.loss.slope(y, score).reshape(len(block), -1)
             gradient = (slope * weight[:, None]).T @ rows

@@ -36,12 +36,18 @@ def is_singular(hessian: Array) -> bool:
     return _factor(hessian)[2] is None
 
 
-def _factor(hessian: Array) -> tuple[Array, Array, Array | None]:
-    """The matrix with a diagonal of ones, one over the roots of its diagonal, and its Cholesky factor if it has one."""
+def at_unit_diagonal(hessian: Array) -> tuple[Array, Array]:
+    """The matrix with a diagonal of ones, and one over the roots of its diagonal (0 where that is 0)."""
     diagonal = hessian.diagonal()
     root = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     unit = hessian * root[:, None] * root
     np.fill_diagonal(unit, 1.0)
+    return unit, root
+
+
+def _factor(hessian: Array) -> tuple[Array, Array, Array | None]:
+    """The matrix with a diagonal of ones, one over the roots of its diagonal, and its Cholesky factor if it has one."""
+    unit, root = at_unit_diagonal(hessian)
     upper, failed = lapack.dpotrf(unit, lower=0, clean=0)
     if failed:
         return unit, root, None

@@ -13,7 +13,7 @@ from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.solvers.least_squares.orthogonal import merge_triangles, triangle_of
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.metric import SINGULAR
+from hiperplano.solvers.likelihood.metric import SINGULAR, at_unit_diagonal
 
 _EPS = float(np.finfo(float).eps)
 _THERE = 1e-10  # length of a direction, columns at unit length, from which on it is more than rounding
@@ -21,11 +21,10 @@ _THERE = 1e-10  # length of a direction, columns at unit length, from which on i
 
 def hides_directions(problem: Likelihood, hessian: Array) -> bool:
     """Whether rows vary along a direction that the Hessian is blind to."""
-    own = _of_one_contrast(problem, hessian)
-    root = 1.0 / np.sqrt(np.where(own.diagonal() > 0, own.diagonal(), np.inf))
-    values, vectors = eigh(own * root[:, None] * root)
+    unit, root = at_unit_diagonal(_of_one_contrast(problem, hessian))
+    values, vectors = eigh(unit)
     blind = root[:, None] * vectors[:, values <= SINGULAR * values[-1]]
-    (squares,) = problem.design.fold(lambda block: (_weighted(block) @ np.square(_rows(problem, block) @ blind),))
+    (squares,) = problem.design.fold(lambda block: (block.weights @ np.square(_rows(problem, block) @ blind),))
     return bool((np.sqrt(squares / problem.total) > _noise(problem, blind)).any())
 
 
@@ -34,7 +33,7 @@ def untangle(problem: Likelihood) -> tuple[DenseDesign, Array]:
     design, level = problem.design, int(problem.coordinates.level)
 
     def statistic(block: Block) -> Sums:
-        return (triangle_of(np.sqrt(_weighted(block))[:, None] * _rows(problem, block)),)
+        return (triangle_of(np.sqrt(block.weights)[:, None] * _rows(problem, block)),)
 
     (upper,) = design.fold(statistic, merge_triangles)
     _, values, right = np.linalg.svd(upper[level:, level:] / np.sqrt(problem.total), full_matrices=False)
@@ -58,10 +57,6 @@ def _of_one_contrast(problem: Likelihood, hessian: Array) -> Array:
 
 def _rows(problem: Likelihood, block: Block) -> Array:
     return problem.coordinates.rows(block.counted())
-
-
-def _weighted(block: Block) -> Array:
-    return np.ones(len(block)) if block.weight is None else block.weight
 
 
 def _noise(problem: Likelihood, directions: Array) -> Array:

@@ -95,7 +95,7 @@ class WholeBatch:
             y = block.y[:, 0]
             score = np.asarray(block.x @ weights, dtype=np.float64) + state[at.INTERCEPT]
             value, slope = loss.value(y, score), loss.slope(y, score)
-            mass = np.ones(len(block)) if block.weight is None else block.weight
+            mass = block.weights
             if block.weight is not None:  # rows without weight may hold anything, and score anything
                 value, slope = np.where(mass > 0, value, 0.0), np.where(mass > 0, slope, 0.0)
             missed = np.count_nonzero((y * score <= 0) & (mass > 0)) if by_class else 0
