@@ -9,8 +9,7 @@ from scipy import sparse
 
 from hiperplano import LinearRegression
 from hiperplano.data import validate
-from hiperplano.data.dense import DenseDesign
-from hiperplano.data.sparse import SparseDesign
+from hiperplano.data.in_memory import InMemory
 
 ROWS = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [4.0, 0.0, 0.0], [0.0, 5.0, 6.0]])
 TARGET = np.array([1.0, 2.0, 3.0, 5.0])
@@ -46,7 +45,7 @@ DENSE = {
 @pytest.mark.parametrize("kind", DENSE)
 def test_rows_of_every_kind_are_the_same_rows(kind):
     design = checked(DENSE[kind])
-    assert type(design) is DenseDesign
+    assert type(design) is InMemory
     assert design.x.dtype == np.float64
     np.testing.assert_array_equal(design.x, ROWS)
     np.testing.assert_array_equal(design.y, TARGET[:, None])
@@ -119,7 +118,7 @@ FORMATS = ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 @pytest.mark.parametrize("format", FORMATS)
 def test_sparse_rows_of_every_format_become_csr(kind, format):
     design = checked(kind(ROWS).asformat(format))
-    assert type(design) is SparseDesign
+    assert type(design) is InMemory
     assert type(design.x) is sparse.csr_array
     np.testing.assert_array_equal(design.x.toarray(), ROWS)
 

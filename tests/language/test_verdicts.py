@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone, is_regressor
 
 from hiperplano import LinearRegression, LogisticRegression, Perceptron, Ridge, separability
-from hiperplano.language.catalogue import speaking
-from hiperplano.language.verdicts import retell, retold
+from hiperplano.messages.catalogue import speaking
+from hiperplano.messages.verdicts import retell, retold
 from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from hiperplano.cli import quickly
-from hiperplano.language.catalogue import LANGUAGES, preferred, speaking, words
+from hiperplano.messages.catalogue import LANGUAGES, preferred, speaking, words
 
 _ = words("terminal")
 

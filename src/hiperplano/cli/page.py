@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hiperplano.cli.study import Study
-from hiperplano.language.catalogue import spoken
+from hiperplano.messages.catalogue import spoken
 from hiperplano.report.subject import Subject
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.exceptions import DTypePromotionError
 
 from hiperplano.data.complaints import complaint, refuse_dates
-from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Design
-from hiperplano.data.sparse import SparseDesign, is_sparse
+from hiperplano.data.in_memory import InMemory
+from hiperplano.data.sparse import is_sparse
 from hiperplano.errors import InvalidData, InvalidTarget
 
 _FLOATS = [np.float64, np.float32]
@@ -110,7 +110,7 @@ def wrap(X: Any, y: Array, weight: Array | None) -> Design:
     """Wrap checked arrays."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
     if not is_sparse(X):
-        return DenseDesign(X, y, weight, one_target)
+        return InMemory(X, y, weight, one_target)
     from scipy.sparse import csr_array
 
     canonical = X.has_canonical_format  # asked of the caller's matrix, which remembers it for the next fit
@@ -118,7 +118,7 @@ def wrap(X: Any, y: Array, weight: Array | None) -> Design:
     if not canonical:
         X = X.copy()  # the caller's matrix stays as it is
         X.sum_duplicates()
-    return SparseDesign(X, y, weight, one_target)
+    return InMemory(X, y, weight, one_target)
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
@@ -231,7 +231,7 @@ def refuse_nonfinite(rows: Design, names: Sequence[str] | None) -> None:
 
 def _first_nonfinite(rows: Design) -> tuple[int, int, float] | None:
     """Row, column and value."""
-    if isinstance(rows, SparseDesign):
+    if rows.is_sparse:
         bad = np.flatnonzero(~np.isfinite(rows.x.data))
         if not len(bad):
             return None

@@ -100,8 +100,8 @@ def refuse_unsquarable(model: Any, design: Design) -> None:
         (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
     if squares[0] < _SQUARABLE**2:
         return
-    from hiperplano.evidence.summary import coefficient_names
     from hiperplano.solvers.statistics import largest
+    from hiperplano.stats.summary import coefficient_names
 
     sizes = largest(design)
     worst = int(sizes.argmax())

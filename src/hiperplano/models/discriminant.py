@@ -14,11 +14,11 @@ from hiperplano.data.kinship import ClassNamePrefixFeaturesOutMixin, Transformer
 from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import check_is_fitted, validate_rows
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
-from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, refuse_unsquarable, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
+from hiperplano.stats.canonical import CanonicalAxes, canonical_axes
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 

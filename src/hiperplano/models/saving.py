@@ -20,7 +20,7 @@ _APART = frozenset({"conftest", "estimator_checks", "experimental", "externals",
 
 TRUSTED = frozenset(
     {
-        "hiperplano.evidence.least_squares.Sample",
+        "hiperplano.stats.least_squares.Sample",
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.Categories",
