@@ -85,11 +85,21 @@ class Block:
         """The same rows with every entry squared."""
         return Block(self.x.multiply(self.x).tocsr() if self.is_sparse else np.square(self.x), self.vectors)
 
+    def absolute(self) -> Block:
+        """The same rows without the signs of their entries."""
+        return Block(abs(self.x), self.vectors)
+
     def row_squares(self) -> Array:
         """Σⱼ x² of every row."""
         if self.is_sparse:
             return np.asarray(self.x.multiply(self.x).sum(axis=1), dtype=np.float64).ravel()
         return np.asarray(np.einsum("ij,ij->i", self.x, self.x, dtype=np.float64))
+
+    def weighted_row_squares(self, weights: Array) -> Array:
+        """Σⱼ weightsⱼ·x² of every row, without a copy of dense rows."""
+        if self.is_sparse:
+            return np.asarray(self.x.multiply(self.x) @ weights)
+        return np.asarray(np.einsum("ij,ij,j->i", self.x, self.x, weights))
 
     def columns(self, which: Array) -> Block:
         """The block with these columns only."""

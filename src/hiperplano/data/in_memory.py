@@ -176,6 +176,10 @@ class InMemory(Design):
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
 
+    def arrays(self) -> tuple[Any, Array, Array | None]:
+        """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""
+        return self.x, self.y, self.weight
+
     # What follows is on its way out.
 
     def take(self, rows: Array | slice) -> Any:

@@ -24,8 +24,8 @@ class SymmetricSolver:
     ----------
     singular : bool
         Whether some direction hardly counts.
-    null : ndarray of shape (k, r)
-        Directions, in columns, that the matrix takes to 0; of no columns unless it is singular.
+    unit_null : ndarray of shape (k, r)
+        Directions, in columns, that the matrix with a diagonal of ones takes to 0; none unless it is singular.
     """
 
     def __init__(self, matrix: Array, threshold: float = SINGULAR) -> None:
@@ -38,12 +38,17 @@ class SymmetricSolver:
         if not failed:
             reciprocal, _ = lapack.dpocon(self._upper, np.abs(unit).sum(axis=0).max(initial=0.0), uplo="U")
             self.singular = bool(reciprocal < threshold)
-        self.null = np.empty((len(unit), 0))
+        self.unit_null = np.empty((len(unit), 0))
         if self.singular:
             values, vectors = eigh(unit)
             there = values > threshold * values[-1]
-            self.null = self._root[:, None] * vectors[:, ~there]
+            self.unit_null = vectors[:, ~there]
             self._half = vectors[:, there] / np.sqrt(values[there])
+
+    @property
+    def null(self) -> Array:
+        """Directions, in columns, that the matrix itself takes to 0."""
+        return np.asarray(self._root[:, None] * self.unit_null)
 
     def solve(self, right: Array) -> Array:
         """The inverse times `right`, of shape (k,) or (k, m).

@@ -15,14 +15,15 @@ from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.data.validate import check_is_fitted, refuse_nonfinite
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
+from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.solvers.likelihood.firth import fit_firth
-from hiperplano.solvers.likelihood.growth import growing_columns
-from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, ways_out
-from hiperplano.solvers.likelihood.sample import sample_of
+from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
+from hiperplano.solvers.likelihood.likelihood import Likelihood, with_codes
+from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
+from hiperplano.solvers.separation.unbounded_columns import unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.logistic import summarise
 from hiperplano.stats.odds import OddsSummary
@@ -178,8 +179,6 @@ class LogisticRegression(LogisticClassifier):
         if not large:
             self._refuse_nonfinite(design)
         classes, coded = code_classes(design, self.class_weight)
-        if coded.weight is not None and not coded.weight.all():  # such rows may hold numbers that overflow
-            coded = sample_of(coded, np.flatnonzero(coded.weight))
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
@@ -198,13 +197,13 @@ class LogisticRegression(LogisticClassifier):
             control["strength"] = 1.0 / (C * coded.total_weight)
             control["start"] = self._start(classes)
             try:
-                solution = fit_likelihood(coded, watchful=large, **control)
+                solution = fit_likelihood(coded, check_finite=large, **control)
             except NonFiniteRows:
                 self._refuse_nonfinite(design)
-                solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
+                raise
         self.classes_ = classes
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
-        publish(self, solution, design.x.dtype, one_target=False, warn=not no_end)
+        publish(self, solution, design.dtype, one_target=False, warn=not no_end)
         if no_end:
             warn_of_separation(self, coded, solution)
         return self
@@ -229,7 +228,20 @@ class LogisticRegression(LogisticClassifier):
 
 
 def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
-    """The classes, and the design with targets as the likelihood takes them: −1 and +1, or numbers."""
+    """The classes, and the rows that count with targets as the likelihood takes them.
+
+    Parameters
+    ----------
+    design : Design
+        With labels of any kind for its target.
+    class_weight : dict, "balanced" or None
+
+    Returns
+    -------
+    classes : ndarray
+    coded : Design
+        Its target is −1 and +1 for two classes, otherwise the numbers of the classes; every weight is above 0.
+    """
     classes, codes = encode_labels(design)
     weight = label_weight(design, class_weight)
     if weight is not None:
@@ -240,16 +252,22 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
                 f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
                 "rows a positive weight, or leave the class out."
             )
-    target = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes.astype(np.float64)
-    return classes, design.with_target(target[:, None], weight)
+    return classes, with_codes(design, codes, len(classes), weight)
 
 
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:
-    """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that."""
-    name = type(model).__name__
+    """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that.
+
+    Parameters
+    ----------
+    model : estimator
+    design : Design
+        As `code_classes` gives it.
+    solution : LogisticSolution
+    """
     with one_blas_thread():
-        problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)
-        found = growing_columns(problem, solution.coordinates.parameters(solution.coef, solution.intercept))
+        problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
+        found = unbounded_columns(problem, solution.parameters)
         if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
             found = _by_program(design, model.fit_intercept)
     if found is None:
@@ -258,14 +276,15 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     columns, complete = found
     names = coefficient_names(model, False)
     listed = ", ".join(repr(names[j]) for j in columns[:6])
-    more = " and others" if len(columns) > 6 else ""
-    kind = "separated" if complete else "separated in part (quasi-completely)"
-    warnings.warn(
-        f"{name}: the classes are {kind} by {listed}{more}, so the likelihood has no maximum and coefficients would "
-        f"grow without end; they were stopped. {ways_out(len(solution.coef))}",
-        SeparationWarning,
-        stacklevel=users_level(),
+    message = Message(
+        "{model}: the classes are {kind} by {columns}, so the likelihood has no maximum and coefficients would grow "
+        "without end; they were stopped. {remedy}",
+        model=type(model).__name__,
+        kind=Message("separated") if complete else Message("separated in part (quasi-completely)"),
+        columns=listed if len(columns) <= 6 else Message("{names} and others", names=listed),
+        remedy=separation_remedy(len(solution.coef)),
     )
+    warnings.warn(message, SeparationWarning, stacklevel=users_level())
 
 
 def _by_program(design: Design, fit_intercept: bool) -> tuple[Array, bool] | None:

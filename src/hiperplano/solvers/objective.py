@@ -93,7 +93,7 @@ class Objective:
         return (
             value / self.total + self.penalty.value(theta),
             self._checked(gradient) / self.total + self.penalty.slope(theta),
-            _fix_common_direction(hessian, self.n_scores),
+            fix_common_direction(hessian, self.n_scores),
         )
 
     def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
@@ -245,7 +245,7 @@ def weighted_gram(rows: Array, curvature: Array) -> Array:
     return out.reshape(k * size, k * size)
 
 
-def _fix_common_direction(hessian: Array, n_scores: int) -> Array:
+def fix_common_direction(hessian: Array, n_scores: int) -> Array:
     """Add curvature where no data give any: adding the same to all classes. Differences of classes are not touched.
 
     Each column by its own curvature: a penalty makes that of a column of small numbers larger than all others'.

@@ -13,7 +13,7 @@ from hiperplano.data.design import Array, Sums
 from hiperplano.data.validate import check_is_fitted
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.stats.hat import Hat
 from hiperplano.stats.least_squares import (
     Sample,
