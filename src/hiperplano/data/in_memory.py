@@ -159,6 +159,9 @@ class InMemory(Design):
     def vector(self, name: str) -> RowVector:
         return self.vectors[name]
 
+    def weighted_rows(self) -> Design:
+        return self if self.weight is None or self.weight.all() else self.gather(self.weight > 0)
+
     def row_numbers(self) -> Array:
         return self.vectors["row"] if "row" in self.vectors else np.arange(self.n_rows)
 
