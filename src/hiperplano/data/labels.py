@@ -6,6 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import type_of_target
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.validate import check_weight
@@ -65,7 +67,7 @@ def _sorted_classes(labels: Array) -> tuple[Array, Array]:
 
 
 def _are_plainly_classes(labels: Array) -> bool:
-    """Whole numbers or text: nothing for which scikit-learn would have to be asked."""
+    """Whole numbers or text: classes beyond doubt, so that `type_of_target` need not sort them to say so."""
     if labels.dtype.kind == "f":
         return bool(np.isfinite(labels).all() and (labels == np.floor(labels)).all())
     return labels.dtype.kind in "iubU"
@@ -73,8 +75,6 @@ def _are_plainly_classes(labels: Array) -> bool:
 
 def _kind(labels: Array) -> str:
     """What scikit-learn takes the labels for; the words it has for labels that cannot be compared are not said."""
-    from sklearn.utils.multiclass import type_of_target
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of many classes: refused below if they are too many
@@ -108,8 +108,6 @@ def class_weights(class_weight: Any, classes: Array, codes: Array, design: Desig
     if isinstance(class_weight, str) and class_weight == "balanced":
         mass = np.bincount(codes, weights=design.weight)
         return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
-    from sklearn.utils.class_weight import compute_class_weight
-
     try:
         by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
     except (TypeError, ValueError) as problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from hiperplano.data.design import Array, Design
@@ -11,15 +10,6 @@ _BLOCK_ENTRIES = 2**19
 _DENSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_ROWS = 256
 _MOST_ROWS = 2**15
-
-
-def is_sparse(x: Any) -> bool:
-    """SciPy's `issparse`, without its import: who has a sparse matrix has imported it."""
-    if "scipy.sparse" not in sys.modules:
-        return False
-    from scipy.sparse import issparse
-
-    return bool(issparse(x))
 
 
 class SparseDesign(Design):

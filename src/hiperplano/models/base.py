@@ -6,17 +6,18 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array, Design
-from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
-from hiperplano.data.validate import check_is_fitted, compared_rows, refuse_nonfinite
-from hiperplano.errors import AccuracyWarning, InvalidData
-
-if TYPE_CHECKING:
-    from hiperplano.solvers.solution import Solution
+from hiperplano.data.validate import compared_rows, refuse_nonfinite
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
+from hiperplano.evidence.summary import coefficient_names
+from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.statistics import largest
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
@@ -100,9 +101,6 @@ def refuse_unsquarable(model: Any, design: Design) -> None:
         (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
     if squares[0] < _SQUARABLE**2:
         return
-    from hiperplano.evidence.summary import coefficient_names
-    from hiperplano.solvers.statistics import largest
-
     sizes = largest(design)
     worst = int(sizes.argmax())
     if sizes[worst] > _SQUARABLE:
@@ -166,8 +164,6 @@ def publish(
 
 def warn_of_the_end(model: Any, solution: Any) -> None:
     """Say how a fit ended that did not converge."""
-    from hiperplano.errors import ConvergenceWarning  # scikit-learn's: imported if there is something to warn of
-
     warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
 
 
