@@ -105,7 +105,7 @@ class _Codes:
 
 
 def _are_plainly_classes(labels: Array) -> bool:
-    """Whole numbers or text: nothing for which scikit-learn would have to be asked."""
+    """Whole numbers or text: classes beyond doubt, so that `type_of_target` need not sort them to say so."""
     if labels.dtype.kind == "f":
         return bool(np.isfinite(labels).all() and (labels == np.floor(labels)).all())
     return labels.dtype.kind in "iubU"

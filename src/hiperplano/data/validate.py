@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.exceptions import DTypePromotionError
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import validate_data
 
 from hiperplano.data.complaints import complaint, refuse_dates
 from hiperplano.data.design import Array, Design
 from hiperplano.data.finite import refuse_nonfinite, refuse_out_of_range, refuse_target_out_of_range
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.sparse import is_sparse
 from hiperplano.errors import InvalidData, InvalidTarget
 
 _FLOATS = [np.float64, np.float32]
@@ -111,7 +112,7 @@ def refuse_masked(X: Any, y: Any) -> None:
 
 
 def _numbers(y: Any) -> Array:
-    if is_sparse(y):
+    if issparse(y):
         raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
     try:
         y = np.asarray(y, dtype=np.float64)
@@ -155,10 +156,8 @@ def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None =
 def wrap(X: Any, y: Array, weight: Array | None, names: Any = None) -> InMemory:
     """Wrap checked arrays."""
     one_target, y = y.ndim == 1, y.reshape(len(y), -1) if y.size else y
-    if not is_sparse(X):
+    if not issparse(X):
         return InMemory(X, y, weight, one_target, names)
-    from scipy.sparse import csr_array
-
     canonical = X.has_canonical_format  # asked of the caller's matrix, which remembers it for the next fit
     X = csr_array(X)
     if not canonical:
@@ -214,11 +213,12 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
-    """What scikit-learn's `validate_data` makes of the arrays; it is imported only if it has something to do."""
+    """What scikit-learn's `validate_data` makes of the arrays.
+
+    Plain arrays of floats pass as they are: a prediction for a few rows takes 20 µs in place of 150.
+    """
     if _is_plain(*args) and _columns_are_right(estimator, args[0].shape[1], rules["reset"]):
         return args if len(args) > 1 else args[0]
-    from sklearn.utils.validation import validate_data
-
     refuse_dates(args[0])
     try:
         with np.errstate(over="ignore"):  # of longer floats: found as infinity below
@@ -250,11 +250,3 @@ def _columns_are_right(estimator: Any, n_columns: int, reset: bool) -> bool:
         return True
     seen = vars(estimator)
     return "feature_names_in_" not in seen and seen.get("n_features_in_") == n_columns
-
-
-def check_is_fitted(model: Any) -> None:
-    """scikit-learn's, which is asked only about models that seem to have learnt nothing."""
-    if not any(name.endswith("_") and not name.startswith("__") for name in vars(model)):
-        from sklearn.utils.validation import check_is_fitted as ask
-
-        ask(model)

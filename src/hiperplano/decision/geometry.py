@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
 from hiperplano.data.design import Array
-from hiperplano.data.validate import check_is_fitted, validate_rows
+from hiperplano.data.validate import validate_rows
 from hiperplano.errors import InvalidTarget, NotAvailable
 
 

@@ -7,19 +7,20 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design
 from hiperplano.data.finite import refuse_nonfinite
-from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
-from hiperplano.data.validate import check_is_fitted, compared_rows
-from hiperplano.errors import AccuracyWarning, InvalidData
-
-if TYPE_CHECKING:
-    from hiperplano.solvers.solution import Solution
+from hiperplano.data.validate import compared_rows
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
+from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.statistics import largest
+from hiperplano.stats.summary import coefficient_names
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
@@ -115,9 +116,6 @@ def refuse_unsquarable(model: Any, design: Design) -> None:
         (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
     if squares[0] < _SQUARABLE**2:
         return
-    from hiperplano.solvers.statistics import largest
-    from hiperplano.stats.summary import coefficient_names
-
     sizes = largest(design)
     worst = int(sizes.argmax())
     if sizes[worst] > _SQUARABLE:
@@ -181,8 +179,6 @@ def publish(
 
 def warn_of_the_end(model: Any, solution: Any) -> None:
     """Say how a fit ended that did not converge."""
-    from hiperplano.errors import ConvergenceWarning  # scikit-learn's: imported if there is something to warn of
-
     warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
 
 
