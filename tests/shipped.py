@@ -93,11 +93,12 @@ class Shipped(Design):
             for i, (a, b) in enumerate(pairwise(self._cuts)):
                 piece = vector._pieces[i] if isinstance(vector, Parts) else None if vector is None else vector[a:b]
                 assert piece is None or len(piece) == b - a
+                piece = piece[:, None] if name == "y" and piece.ndim == 1 else piece
                 new._added[i][name] = piece
             if name == "weight":
                 new.has_weight = vector is not None
             if name == "y":
-                new.n_targets = 1 if new._added[0]["y"].ndim == 1 else new._added[0]["y"].shape[1]
+                new.n_targets = new._added[0]["y"].shape[1]
         return new
 
     def vector(self, name):

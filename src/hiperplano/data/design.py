@@ -133,7 +133,7 @@ class Design(ABC):
         """The same rows with other or more row vectors; None takes one away.
 
         A vector is what `map` or `fold_and_map` of this design returned, or an array on the host with one entry for
-        each row.
+        each row. A target "y" of shape (n,) becomes one of shape (n, 1).
         """
 
     @abstractmethod

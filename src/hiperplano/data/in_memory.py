@@ -153,6 +153,8 @@ class InMemory(Design):
         changed = type(self).__new__(type(self))
         changed.__dict__.update(self.__dict__)
         changed.vectors = {name: np.asarray(vector) for name, vector in merged.items() if vector is not None}
+        if changed.y.ndim == 1:
+            changed.vectors["y"] = changed.y[:, None]
         changed.has_weight = "weight" in changed.vectors
         return changed
 

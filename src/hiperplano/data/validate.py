@@ -10,8 +10,9 @@ from numpy.exceptions import DTypePromotionError
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
+from hiperplano.data.block import Array, Block
 from hiperplano.data.complaints import complaint, refuse_dates
-from hiperplano.data.design import Array, Design
+from hiperplano.data.design import Design
 from hiperplano.data.finite import refuse_nonfinite, refuse_out_of_range, refuse_target_out_of_range
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidData, InvalidTarget
@@ -137,6 +138,13 @@ def validate_rows(estimator: Any, X: Any) -> Any:
     rows = compared_rows(estimator, X)
     refuse_nonfinite(rows)
     return rows.x
+
+
+def dense_rows(estimator: Any, X: Any) -> Array:
+    """The same as an array of float64, also where they came sparse."""
+    rows = compared_rows(estimator, X)
+    refuse_nonfinite(rows)
+    return np.asarray(rows.collect(rows.map(Block.dense)), dtype=np.float64)
 
 
 def compared_rows(estimator: Any, X: Any) -> Design:
