@@ -9,6 +9,7 @@ import numpy as np
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Sums
+from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_CELLS = 2**21  # of the rows that an estimate looks at
@@ -114,6 +115,12 @@ class ColumnScale:
     def size(self) -> int:
         """Parameters of one score."""
         return len(self.scale) + self.fit_intercept
+
+    @property
+    def in_range(self) -> bool:
+        """Whether all columns are finite, and of a size that the gate lets pass."""
+        sizes = np.abs(self.shift) + 1.0 / self.scale
+        return bool(((sizes > SMALLEST) & (sizes < LARGEST)).all())
 
     def coefficients(self, theta: Array) -> tuple[Array, Array]:
         """(scores, d) coefficients and (scores,) intercepts in the units of the data, from standardised parameters."""

@@ -7,19 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
-from hiperplano.data.labels import encode_labels, label_weight
+from hiperplano.data.finite import refuse_out_of_range
+from hiperplano.data.labels import class_totals, encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.data.validate import check_is_fitted, refuse_nonfinite
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
 from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
-from hiperplano.solvers.likelihood.likelihood import Likelihood, with_codes
+from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
 from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
@@ -177,7 +178,7 @@ class LogisticRegression(LogisticClassifier):
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
         large = design.n_rows * design.n_columns > _LARGE and not self.firth
         if not large:
-            self._refuse_nonfinite(design)
+            refuse_out_of_range(design)
         classes, coded = code_classes(design, self.class_weight)
         if flag(self, "firth"):
             if len(classes) > 2:
@@ -199,17 +200,14 @@ class LogisticRegression(LogisticClassifier):
             try:
                 solution = fit_likelihood(coded, check_finite=large, **control)
             except NonFiniteRows:
-                self._refuse_nonfinite(design)
-                raise
+                refuse_out_of_range(design)
+                solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
         self.classes_ = classes
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
         publish(self, solution, design.dtype, one_target=False, warn=not no_end)
         if no_end:
             warn_of_separation(self, coded, solution)
         return self
-
-    def _refuse_nonfinite(self, design: Design) -> None:
-        refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
 
     def _control(self) -> dict[str, Any]:
         return {
@@ -244,15 +242,15 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
     """
     classes, codes = encode_labels(design)
     weight = label_weight(design, class_weight)
-    if weight is not None:
-        mass = np.bincount(codes, weights=weight, minlength=len(classes))
-        if not mass.all():
-            empty = classes.tolist()[int(np.flatnonzero(mass == 0)[0])]
+    if class_weight is not None:
+        totals = class_totals(design.with_vectors(weight=weight), codes, len(classes))
+        if not totals.all():
+            empty = classes.tolist()[int(np.flatnonzero(totals == 0)[0])]
             raise InvalidTarget(
                 f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
                 "rows a positive weight, or leave the class out."
             )
-    return classes, with_codes(design, codes, len(classes), weight)
+    return classes, with_class_targets(design, codes, len(classes), weight)
 
 
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:

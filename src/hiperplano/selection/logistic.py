@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
@@ -110,7 +111,6 @@ class LogisticRegressionCV(LogisticClassifier):
         one_of(self, "solver", SOLVERS)
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
-        design = design.weighted_rows()
         splits = _splits(self.cv, design, design.n_rows if y is None else len(y))
         trained, tested = (_counts([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
@@ -200,13 +200,13 @@ class LogisticRegressionCV(LogisticClassifier):
             part = design.gather(design.map(_IsTested(split)))
             times = part.collect(part.vector("tested"))[:, split]
             again = np.repeat(np.arange(part.n_rows), times)
-            rows, y, weight = (None if each is None else each[again] for each in part.arrays())
-            scorer = Scorer(self.scoring, weight)
+            x, y, weight = part.arrays()
+            scorer = Scorer(self.scoring, None if weight is None else weight[again])
             for position in range(len(coef)):
                 given = LogisticRegression()
                 given.classes_, given.n_features_in_ = classes, design.n_columns
                 given.coef_, given.intercept_ = coef[position, split], intercept[position, split]
-                scores[split, position] = scorer(given, rows, y[:, 0])
+                scores[split, position] = scorer(given, x[again], y[again, 0])
         return scores
 
 
@@ -226,8 +226,6 @@ def _splits(cv: Any, design: Design, n_given: int) -> list[tuple[Array, Array]]:
     -------
     list of (train, test)
     """
-    from sklearn.model_selection import check_cv
-
     numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
     listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
     place = np.full(n_given if listed else design.n_rows, -1)

@@ -101,9 +101,7 @@ def lbfgs(
     return state
 
 
-def line_search(
-    state: State, direction: Array, tries: int = 30
-) -> Generator[Array, tuple[float, Array], State | None]:
+def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
     """A step along `direction` that lowers the value enough: the whole one if it does, else a shorter one.
 
     Where values no longer differ beyond rounding, a smaller gradient counts as progress.

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Sums
 from hiperplano.data.labels import label_weight
-from hiperplano.data.validate import check_is_fitted
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
-from hiperplano.solvers.likelihood.likelihood import Likelihood, with_codes
+from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
 from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.solvers.objective import one_or_all
 from hiperplano.stats.logistic import scaled_covariance, table
@@ -64,16 +64,39 @@ def logistic_inference(
 def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
     """Rows checked against a fitted classifier, with targets as the likelihood takes them."""
     design = validate(model, X, y, sample_weight, numeric_target=False, reset=False)
-    labels = design.collect(design.vector("y"))[:, 0]
-    codes = np.searchsorted(model.classes_, labels)
-    codes = np.minimum(codes, len(model.classes_) - 1)
-    if not np.array_equal(model.classes_[codes], labels):
-        strange = labels[model.classes_[codes] != labels].tolist()[0]
+    (strange,) = design.fold(_UnknownLabel(model.classes_), _first)
+    if len(strange):
         raise InvalidTarget(
-            f"y holds {strange!r}, a class the model has not seen; labels must be among {model.classes_.tolist()}. "
-            "Pass the rows of the fit, or of the same kind."
+            f"y holds {strange.tolist()[0]!r}, a class the model has not seen; labels must be among "
+            f"{model.classes_.tolist()}. Pass the rows of the fit, or of the same kind."
         )
-    return with_codes(design, codes, len(model.classes_), label_weight(design, model.class_weight))
+    codes = design.map(_Codes(model.classes_))
+    return with_class_targets(design, codes, len(model.classes_), label_weight(design, model.class_weight))
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """The number of its class for every label."""
+
+    classes: Array
+
+    def __call__(self, block: Block) -> Array:
+        return np.minimum(np.searchsorted(self.classes, block.y[:, 0]), len(self.classes) - 1)
+
+
+@dataclass(frozen=True)
+class _UnknownLabel:
+    """The first label that is none of the classes, if there is one."""
+
+    classes: Array
+
+    def __call__(self, block: Block) -> Sums:
+        known = self.classes[_Codes(self.classes)(block)] == block.y[:, 0]
+        return (block.y[:, 0][~known][:1],)
+
+
+def _first(left: Sums, right: Sums) -> Sums:
+    return left if len(left[0]) else right
 
 
 def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
+from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from hiperplano.data.blas import one_blas_thread
@@ -154,7 +155,9 @@ class _CoefficientProfile:
             before, move = self._left(answer, side, drop), answer.move(side, drop)
             if before <= _NEAR**2:
                 there = theta + answer.across + move * answer.along
-                return _ProfilePoint(there, float(self.fixed @ theta) + move, answer.lost, logdet is not self.top.logdet)
+                return _ProfilePoint(
+                    there, float(self.fixed @ theta) + move, answer.lost, logdet is not self.top.logdet
+                )
             lost = best - here.value
             if side and answer.gain < _ASTRAY:
                 step, most = answer.across + move * answer.along, 2.0 * max(lost, drop) + 0.1
@@ -177,8 +180,6 @@ class _CoefficientProfile:
 
     def _bisected(self, side: float, drop: float) -> float:
         """The end between two values, of which one lies inside."""
-        from scipy.optimize import brentq
-
         near, far = 0.0, 2.0  # in standard errors, so that units do not matter
 
         def value(distance: float) -> float:

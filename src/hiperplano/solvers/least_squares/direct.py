@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
@@ -223,8 +224,6 @@ def _minimum_norm(factored: Factorised, found: Directions, which: Array, unit: A
 
 def _nonnegative(factored: Factorised, found: Directions | None, which: Array, unit: Array) -> _Answer:
     """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
-    from scipy.optimize import nnls
-
     factor, right = factored.factor, factored.right[:, which]
     most = 30 * len(factor.scale)
     z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])

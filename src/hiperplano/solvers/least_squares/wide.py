@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import svd
+from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
@@ -118,8 +119,6 @@ def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
 
 def _nonnegative(rows: _Rows, alpha: Array) -> Array:
     """In coordinates where columns with their penalty have unit length, and signs are the same."""
-    from scipy.optimize import nnls
-
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
         root = np.sqrt(strength)

@@ -74,7 +74,7 @@ def fit_likelihood(
     keep_hessian : bool
         Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
     check_finite : bool
-        Whether NaN and infinity may be there, and raise `NonFiniteRows` when they are met.
+        Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def fit_likelihood(
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
-        if check_finite and not (np.isfinite(scale.shift).all() and np.isfinite(scale.scale).all()):
+        if check_finite and not scale.in_range:
             raise NonFiniteRows
         problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
         theta = None if start is None else problem.balanced(scale.parameters(*start))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax, xlogy
 
 from hiperplano.data.column_scale import ColumnScale
-from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
 from hiperplano.solvers.lbfgs import Preconditioner
 from hiperplano.solvers.newton import Minimum, newton
@@ -120,24 +120,36 @@ class Likelihood(Objective):
         return blocks
 
 
-def with_codes(design: Design, codes: Array, n_classes: int, weight: Array | None) -> Design:
+def with_class_targets(design: Design, codes: RowVector, n_classes: int, weight: RowVector | None) -> Design:
     """The rows that count, with targets as the likelihood takes them.
 
     Parameters
     ----------
     design : Design
-    codes : ndarray of int, shape (n,)
+    codes : RowVector of int
         The number of its class for every row.
     n_classes : int
         The target of two classes is −1 and +1, otherwise it is their numbers.
-    weight : ndarray of shape (n,) or None
+    weight : RowVector or None
 
     Returns
     -------
     Design
     """
-    target = np.where(codes == 1, 1.0, -1.0) if n_classes == 2 else codes.astype(np.float64)
-    return design.with_vectors(y=target[:, None], weight=weight).weighted_rows()
+    coded = design.with_vectors(code=codes)
+    target = coded.map(_ClassTarget(n_classes == 2))
+    return coded.with_vectors(y=target, weight=weight, code=None).weighted_rows()
+
+
+@dataclass(frozen=True)
+class _ClassTarget:
+    """−1 and +1 for two classes, otherwise their numbers."""
+
+    two: bool
+
+    def __call__(self, block: Block) -> Array:
+        code = block.vectors["code"].astype(np.float64)
+        return 2.0 * code - 1.0 if self.two else code
 
 
 @dataclass(frozen=True)

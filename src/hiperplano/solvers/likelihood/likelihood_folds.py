@@ -127,7 +127,12 @@ def _repenalised(state: State, before: Array, after: Array) -> State:
 
 
 def _together(
-    problem: FoldLikelihood, states: list[State], penalty: Array, precondition: Preconditioner, tol: float, max_iter: int
+    problem: FoldLikelihood,
+    states: list[State],
+    penalty: Array,
+    precondition: Preconditioner,
+    tol: float,
+    max_iter: int,
 ) -> list[State]:
     """Run one minimisation for each split, all looking at the rows together."""
     states = list(states)

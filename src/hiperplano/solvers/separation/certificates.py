@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiperplano.data import Design, validate
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.kinship import BaseEstimator
 from hiperplano.messages import Message
 from hiperplano.solvers.separation.planes import (
     resolution,
