@@ -111,7 +111,7 @@ class LogisticRegressionCV(LogisticClassifier):
         one_of(self, "solver", SOLVERS)
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)
-        splits = _splits(self.cv, design, design.n_rows if y is None else len(y))
+        splits = _splits(self.cv, design, y)
         trained, tested = (_counts([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
         _refuse_missing_classes(coded, classes)
@@ -210,7 +210,7 @@ class LogisticRegressionCV(LogisticClassifier):
         return scores
 
 
-def _splits(cv: Any, design: Design, n_given: int) -> list[tuple[Array, Array]]:
+def _splits(cv: Any, design: Design, y: Any) -> list[tuple[Array, Array]]:
     """Positions of the training and test rows of every split, among the rows that count.
 
     Parameters
@@ -219,8 +219,8 @@ def _splits(cv: Any, design: Design, n_given: int) -> list[tuple[Array, Array]]:
         A splitter divides the rows that count; a list names rows among those given.
     design : Design
         The rows that count, with labels.
-    n_given : int
-        Rows given, with those that do not count.
+    y : array-like of shape (n,) or None
+        The labels as they were given, with those of rows that do not count; None with a design.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def _splits(cv: Any, design: Design, n_given: int) -> list[tuple[Array, Array]]:
     """
     numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
     listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
-    place = np.full(n_given if listed else design.n_rows, -1)
+    place = np.full(len(np.asarray(y)) if listed and y is not None else design.n_rows, -1)
     place[numbers if listed else slice(None)] = np.arange(design.n_rows)
 
     def counting(rows: Any) -> Array:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from hiperplano.solvers.online.nearest_point import ActiveSet, Lowest, approach, nearest_point
 from tests import quadratic
@@ -38,7 +37,6 @@ def test_the_nearest_point_is_that_of_the_quadratic_program(seed, m, d, two):
     assert 0.5 * active.point @ active.point == pytest.approx(value, rel=1e-6, abs=1e-9)
     assert active.point @ active.point - height <= 1e-9
     if not two:
-        for rows in (points, sparse.csr_array(points)):
-            found = nearest_point(rows, 1e-12, 1000)
-            assert found.length == pytest.approx(np.sqrt(2 * max(value, 0.0)), rel=1e-4, abs=1e-4)
-            assert found.low <= found.length + 1e-12
+        found = nearest_point(lowest, first, float(np.linalg.norm(points, axis=1).max()), 1e-12, 1000)
+        assert found.length == pytest.approx(np.sqrt(2 * max(value, 0.0)), rel=1e-4, abs=1e-4)
+        assert found.low <= found.length + 1e-12
