@@ -39,7 +39,7 @@ def _texts_of(path: Path, method: str) -> list[str]:
 
 def place(domain: str, language: str) -> Path:
     """Where a catalogue lies."""
-    return SOURCES / "language" / language / f"{domain}.po"
+    return SOURCES / "messages" / language / f"{domain}.po"
 
 
 def read(path: Path) -> Catalog:

@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
-    from hiperplano.evidence.canonical import CanonicalAxes
-    from hiperplano.evidence.covariance import inference
-    from hiperplano.evidence.diagnose import Diagnosis, diagnose
-    from hiperplano.evidence.logistic_covariance import likelihood_ratio
-    from hiperplano.evidence.mistakes import MistakeBound, mistake_bound
-    from hiperplano.evidence.odds import OddsSummary
-    from hiperplano.evidence.separability import separability
-    from hiperplano.evidence.summary import Summary
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -56,14 +48,22 @@ if TYPE_CHECKING:
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
+    from hiperplano.stats.canonical import CanonicalAxes
+    from hiperplano.stats.covariance import inference
+    from hiperplano.stats.diagnose import Diagnosis, diagnose
+    from hiperplano.stats.logistic_covariance import likelihood_ratio
+    from hiperplano.stats.mistakes import MistakeBound, mistake_bound
+    from hiperplano.stats.odds import OddsSummary
+    from hiperplano.stats.separability import separability
+    from hiperplano.stats.summary import Summary
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "CanonicalAxes": "evidence.canonical",
+    "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
-    "Diagnosis": "evidence.diagnose",
+    "Diagnosis": "stats.diagnose",
     "DivergenceDisplay": "plot.divergence",
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
@@ -76,8 +76,8 @@ _HOME = {
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
     "MarginDisplay": "plot.margin",
-    "MistakeBound": "evidence.mistakes",
-    "OddsSummary": "evidence.odds",
+    "MistakeBound": "stats.mistakes",
+    "OddsSummary": "stats.odds",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.passive_aggressive",
     "PassiveAggressiveRegressor": "models.passive_aggressive",
@@ -95,27 +95,27 @@ _HOME = {
     "SGDRegressor": "models.stochastic",
     "Separable": "solvers.separation.certificates",
     "Step": "models.replay",
-    "Summary": "evidence.summary",
+    "Summary": "stats.summary",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
     "bayes_error": "decision.bayes",
     "binary_costs": "metrics.costs",
     "confusion_at": "metrics.ranking",
-    "diagnose": "evidence.diagnose",
+    "diagnose": "stats.diagnose",
     "gini_score": "metrics.ranking",
-    "inference": "evidence.covariance",
+    "inference": "stats.covariance",
     "information_value": "metrics.divergence",
     "js_divergence": "metrics.divergence",
     "kl_divergence": "metrics.divergence",
     "ks_score": "metrics.ranking",
     "ks_test": "metrics.ranking",
-    "likelihood_ratio": "evidence.logistic_covariance",
+    "likelihood_ratio": "stats.logistic_covariance",
     "load": "models.saving",
     "load_credit_default": "datasets.credit_default",
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
-    "mistake_bound": "evidence.mistakes",
+    "mistake_bound": "stats.mistakes",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -124,7 +124,7 @@ _HOME = {
     "save": "models.saving",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
-    "separability": "evidence.separability",
+    "separability": "stats.separability",
     "signed_distance": "decision.geometry",
     "votes": "decision.votes",
     "write_report": "report.page",

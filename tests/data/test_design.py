@@ -15,9 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from hiperplano import LinearRegression, Ridge
 from hiperplano.data import blas, threads
-from hiperplano.data import design as design_module
-from hiperplano.data.dense import DenseDesign
-from hiperplano.data.sparse import SparseDesign
+from hiperplano.data import in_memory as design_module
+from hiperplano.data.in_memory import InMemory
 from hiperplano.data.validate import design as make_design
 
 
@@ -53,7 +52,7 @@ def test_blocks_cover_every_row_once(design):
     assert [part.start for part in slices[1:]] == [part.stop for part in slices[:-1]]
     assert (slices[0].start, slices[-1].stop) == (0, design.n_rows)
     whole = np.vstack([design.block(part).dense() for part in slices])
-    np.testing.assert_array_equal(whole, design.x if isinstance(design, DenseDesign) else design.x.toarray())
+    np.testing.assert_array_equal(whole, design.x.toarray() if design.is_sparse else design.x)
     np.testing.assert_array_equal(np.concatenate([design.block(part).weight for part in slices]), design.weight)
     np.testing.assert_array_equal(np.vstack([design.block(part).y for part in slices]), design.y)
 
@@ -119,7 +118,7 @@ def test_rows_without_weight_are_blank_in_counted_blocks():
 
 def test_sparse_blocks_are_views():
     X = sparse.csr_array(table(70_000, density=0.05)[0])
-    design = SparseDesign(X, np.zeros((70_000, 1)))
+    design = InMemory(X, np.zeros((70_000, 1)))
     block = design.block(design.slices()[1])
     assert np.shares_memory(block.x.data, X.data)
 
@@ -127,7 +126,7 @@ def test_sparse_blocks_are_views():
 @pytest.mark.parametrize("n_columns", [1, 50, 3_000, 100_000])
 def test_blocks_are_small(n_columns):
     """A block and its copies are what a fit may add to memory."""
-    dense = DenseDesign(np.broadcast_to(0.0, (1_000_000, n_columns)), np.zeros((1, 1)))
+    dense = InMemory(np.broadcast_to(0.0, (1_000_000, n_columns)), np.zeros((1, 1)))
     assert dense.block_rows() * n_columns * 8 <= max(2**22, 1024 * n_columns * 8)
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from hiperplano.data import design as module
-from hiperplano.data.dense import DenseDesign
+from hiperplano.data import in_memory as module
+from hiperplano.data.in_memory import InMemory
 from hiperplano.data.threads import ordered_reduce
 
 AT_WORK: list[object] = []
-ROWS = DenseDesign(np.ones((20_000, 2)), np.ones((20_000, 1)))
+ROWS = InMemory(np.ones((20_000, 2)), np.ones((20_000, 1)))
 
 
 def limits():

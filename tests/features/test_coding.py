@@ -187,7 +187,7 @@ def test_a_column_of_rare_categories_alone_is_not_the_intercept_once_more():
 
 
 def test_names_are_shown_in_the_readers_language_and_kept_in_one():
-    from hiperplano.language.catalogue import speaking
+    from hiperplano.messages.catalogue import speaking
 
     town = ["Cali"] * 16 + [None, None, "x", "z"]
     coding = Coding(COLUMNS).fit(pd.concat([FRAME.assign(town=town)] * 10, ignore_index=True))

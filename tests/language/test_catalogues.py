@@ -8,7 +8,7 @@ import string
 import pytest
 from babel.messages.mofile import read_mo
 
-from hiperplano.language.catalogue import LANGUAGES, preferred, speaking, spoken, words
+from hiperplano.messages.catalogue import LANGUAGES, preferred, speaking, spoken, words
 from tools import catalogues
 
 PAIRS = [(domain, language) for domain in catalogues.texts() for language in catalogues.TRANSLATED]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hiperplano import LinearRegression, LogisticRegression, Ridge, diagnose, write_report
-from hiperplano.language.catalogue import speaking
+from hiperplano.messages.catalogue import speaking
 from hiperplano.report.sentences import tell_again
 from tests.report.pages import COSTS, credit_model
 from tests.report.reading import read

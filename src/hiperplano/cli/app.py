@@ -12,7 +12,7 @@ from hiperplano import __version__
 from hiperplano.cli import options
 from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
 from hiperplano.cli.usage import Command, Group, explain_misuse, has_shown_help, is_misuse
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

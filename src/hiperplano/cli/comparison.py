@@ -20,7 +20,7 @@ from hiperplano.cli.training import fit_choice
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
 from hiperplano.features.coding import Coding
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

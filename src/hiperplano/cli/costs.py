@@ -11,7 +11,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.costs import binary_costs, check_costs
 
 _ = words("terminal")

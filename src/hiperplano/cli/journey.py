@@ -25,8 +25,8 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
-from hiperplano.language.catalogue import spoken, words
-from hiperplano.language.verdicts import retell
+from hiperplano.messages.catalogue import spoken, words
+from hiperplano.messages.verdicts import retell
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
 from hiperplano.report.subject import understand

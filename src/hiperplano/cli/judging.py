@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.costs import class_numbers, realised_costs
 from hiperplano.report.subject import Sample, understand
 

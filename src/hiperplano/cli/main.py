@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from hiperplano.language.catalogue import LANGUAGES, preferred, speaking, words
+from hiperplano.messages.catalogue import LANGUAGES, preferred, speaking, words
 
 _ = words("terminal")
 

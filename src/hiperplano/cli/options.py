@@ -10,7 +10,7 @@ from typing import Any
 
 from typer import Argument, BadParameter, Option
 
-from hiperplano.language.catalogue import LANGUAGES, words
+from hiperplano.messages.catalogue import LANGUAGES, words
 
 _ = words("terminal")
 

@@ -15,7 +15,7 @@ from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
 from hiperplano.features.kinds import guess_kinds
 from hiperplano.features.target import Target, read_target
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.tables.reading import Source, no_such_column, read_table, to_frame
 
 _ = words("terminal")

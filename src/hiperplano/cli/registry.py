@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiperplano.errors import InvalidParameter
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

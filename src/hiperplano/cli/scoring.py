@@ -15,7 +15,7 @@ from hiperplano.cli.study import Study, load_study
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile, InvalidTarget
 from hiperplano.features.target import plain_labels
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.tables.reading import no_such_column, read_table, to_frame
 
 _ = words("terminal")

@@ -15,7 +15,7 @@ from hiperplano.cli.judging import measure_word
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
 from hiperplano.features.columns import Column, kind_word
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.models.saving import load
 
 _ = words("terminal")

@@ -77,7 +77,7 @@ class Terminal:
     @contextmanager
     def hearing(self) -> Iterator[None]:
         """Turn the library's warnings into notes."""
-        from hiperplano.language.verdicts import retell
+        from hiperplano.messages.verdicts import retell
 
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")

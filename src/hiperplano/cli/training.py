@@ -15,7 +15,7 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
 from hiperplano.features.target import Target
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _ = words("terminal")

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

@@ -1,53 +1,29 @@
-"""The protocol between rows and solvers: blocks of rows, and `fold` over them."""
+"""The contract between rows and solvers: `fold` is the only way to see rows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.data.block import Array, Block
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from hiperplano.data.in_memory import InMemory
+
+__all__ = ["Array", "Block", "Design", "RowVector", "Rows", "Statistic", "Sums", "add", "maximum", "minimum"]
+
 Sums = tuple[Array, ...]
+Statistic = Callable[[Block], Sums]
+Rows = dict[str, Array]
+RowVector = Any
+"""One number, or k, for each row of a design, lying where the rows lie.
 
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Some consecutive rows: `x` (dense or CSR), `y` of shape (m, targets), weights, and where they lie."""
-
-    x: Any
-    y: Array
-    weight: Array | None
-    rows: slice
-
-    def __len__(self) -> int:
-        return int(self.x.shape[0])
-
-    @property
-    def weights(self) -> Array:
-        """One for each row, also where all are one."""
-        return np.ones(len(self)) if self.weight is None else self.weight
-
-    def counted(self) -> Block:
-        """The block with zeros in the rows without weight, so that no number there can matter."""
-        if self.weight is None or self.weight.all():
-            return self
-        x = self.x.copy()
-        if isinstance(x, np.ndarray):
-            x[self.weight == 0] = 0.0
-        else:
-            x.data[np.repeat(self.weight == 0, np.diff(x.indptr))] = 0.0
-        return replace(self, x=x)
-
-    def dense(self) -> Array:
-        """The rows of `x` as an array; not to be written to."""
-        return self.x if isinstance(self.x, np.ndarray) else self.x.toarray()
+Opaque: it is handed to `with_vectors`, `gather` or `collect`, and to nothing else.
+"""
 
 
 def add(left: Sums, right: Sums) -> Sums:
@@ -57,90 +33,158 @@ def add(left: Sums, right: Sums) -> Sums:
     return left
 
 
-@dataclass(frozen=True)
-class Design(ABC):
-    """Rows with their targets and weights.
+def maximum(left: Sums, right: Sums) -> Sums:
+    """The larger of two tuples of arrays, entry by entry."""
+    return tuple(np.maximum(a, b) for a, b in zip(left, right, strict=True))
 
-    Parameters
+
+def minimum(left: Sums, right: Sums) -> Sums:
+    """The smaller of two tuples of arrays, entry by entry."""
+    return tuple(np.minimum(a, b) for a, b in zip(left, right, strict=True))
+
+
+class Design(ABC):
+    """Rows with their targets and weights, wherever they are.
+
+    Attributes
     ----------
-    x : ndarray or csr_array of shape (n, d)
-    y : ndarray of shape (n, targets)
-    weight : ndarray of shape (n,) or None
-        None stands for equal weights of one.
+    n_rows, n_columns, n_targets : int
+    dtype : numpy.dtype
+        Of the numbers in the rows; sums are made in float64.
+    density : float
+        Share of the entries that are stored; 1 for dense rows.
+    names : ndarray of str or None
+        Of the columns.
     one_target : bool
         Whether the target came as a plain vector.
+    has_weight : bool
+        Whether blocks carry a vector "weight".
     """
 
-    x: Any
-    y: Array
-    weight: Array | None = None
+    n_rows: int
+    n_columns: int
+    n_targets: int
+    dtype: np.dtype[Any]
+    density: float = 1.0
+    names: Array | None = None
     one_target: bool = False
+    has_weight: bool = False
 
     @property
-    def n_rows(self) -> int:
-        return int(self.x.shape[0])
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.x.shape[1])
-
-    @property
-    def n_targets(self) -> int:
-        return int(self.y.shape[1])
-
-    @property
-    def total_weight(self) -> float:
-        return float(self.n_rows) if self.weight is None else float(self.weight.sum())
-
-    def with_target(self, y: Array, weight: Array | None) -> Self:
-        """The same rows with another target, of shape (n, targets), and other weights."""
-        return type(self)(self.x, y, weight, self.one_target)
+    @abstractmethod
+    def is_sparse(self) -> bool:
+        """Whether blocks hold CSR rows."""
 
     @abstractmethod
-    def block_rows(self) -> int:
-        """Rows in a block. A function of the data alone: it decides the order of additions."""
-
-    @abstractmethod
-    def _slice(self, rows: slice) -> Any:
-        """The given consecutive rows of `x`, without a copy of more than them."""
-
-    @abstractmethod
-    def take(self, rows: Array | slice) -> Any:
-        """The rows with these indices, dense or CSR as the design is; not to be written to."""
-
-    def block(self, rows: slice) -> Block:
-        weight = None if self.weight is None else self.weight[rows]
-        return Block(self._slice(rows), self.y[rows], weight, rows)
-
-    def slices(self) -> list[slice]:
-        """Where the blocks lie."""
-        size = self.block_rows()
-        return [slice(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
-
-    def fold(self, statistic: Callable[[Block], Sums], combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
-        """Σ over all rows: apply a pure function to every block, and add the tuples up in block order.
-
-        The answer has the same bits for any number of threads.
+    def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
+        """Σ over all rows: apply a pure function to every block, and combine the tuples in block order.
 
         Parameters
         ----------
         statistic : callable, Block -> tuple of arrays
-            Must return fresh arrays: sums are made in place.
+            A frozen dataclass of small arrays. It must return fresh arrays: sums are made in place.
         combine : callable, (tuple, tuple) -> tuple
             Addition unless another associative operation is given.
+
+        Returns
+        -------
+        tuple of ndarray
+            On the host. The same bits for any number of threads.
         """
-        slices = self.slices()
-        if len(slices) == 1:
-            with one_blas_thread():
-                return statistic(self.block(slices[0]))
-        return ordered_reduce(lambda rows: statistic(self.block(rows)), slices, combine, worker_count())
 
-    def map_rows(self, function: Callable[[Block], Array], out: Array) -> Array:
-        """Fill `out`, one row for each row of the design, block by block."""
+    @abstractmethod
+    def fold_and_map(
+        self, statistic: Callable[[Block], tuple[Sums, Rows]], combine: Callable[[Sums, Sums], Sums] = add
+    ) -> tuple[Sums, dict[str, RowVector]]:
+        """`fold` and `map` in one pass.
 
-        def fill(block: Block) -> Sums:
-            out[block.rows] = function(block)
-            return ()
+        Parameters
+        ----------
+        statistic : callable, Block -> (tuple of arrays, mapping of arrays)
+            What is summed, and what is kept for each row of the block, by name.
+        combine : callable, (tuple, tuple) -> tuple
 
-        self.fold(fill)
-        return out
+        Returns
+        -------
+        sums : tuple of ndarray
+        vectors : dict of str to RowVector
+        """
+
+    def map(self, function: Callable[[Block], Array]) -> RowVector:
+        """One number, or k, for each row.
+
+        Parameters
+        ----------
+        function : callable, Block -> ndarray of shape (m,) or (m, k)
+
+        Returns
+        -------
+        RowVector
+            It stays with its rows; `collect` brings it to the host.
+        """
+        return self.fold_and_map(_Mapped(function))[1]["values"]
+
+    @abstractmethod
+    def collect(self, vector: RowVector) -> Array:
+        """A row vector as one array on the host, in the order of the rows."""
+
+    @abstractmethod
+    def with_vectors(self, **vectors: RowVector | None) -> Self:
+        """The same rows with other or more row vectors; None takes one away.
+
+        A vector is what `map` or `fold_and_map` of this design returned, or an array on the host with one entry for
+        each row. A target "y" of shape (n,) becomes one of shape (n, 1).
+        """
+
+    @abstractmethod
+    def vector(self, name: str) -> RowVector:
+        """A row vector by its name."""
+
+    @abstractmethod
+    def row_numbers(self) -> Array:
+        """The number of each row in the table that came in: not 0, 1, 2 … where rows without weight were left out."""
+
+    @abstractmethod
+    def sample(self, size: int, seed: int = 0) -> InMemory:
+        """At most `size` rows drawn without replacement, in their order, on the host."""
+
+    @abstractmethod
+    def gather(self, mask: RowVector) -> InMemory:
+        """The rows where a row vector of bool is true, with all their vectors, on the host."""
+
+    def weighted_rows(self) -> Design:
+        """The rows whose weight is not 0: the one rule for rows without weight is that they are not there."""
+        if not self.has_weight or self.fold(_SmallestWeight(), minimum)[0][0] > 0:
+            return self
+        return self.gather(self.map(_has_weight))
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.fold(_TotalWeight())[0][0]) if self.has_weight else float(self.n_rows)
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """A function of a block as a statistic that sums nothing."""
+
+    function: Callable[[Block], Array]
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        return (), {"values": self.function(block)}
+
+
+@dataclass(frozen=True)
+class _SmallestWeight:
+    def __call__(self, block: Block) -> Sums:
+        return (np.atleast_1d(block.weights.min(initial=np.inf)),)
+
+
+@dataclass(frozen=True)
+class _TotalWeight:
+    def __call__(self, block: Block) -> Sums:
+        return (np.atleast_1d(block.weights.sum()),)
+
+
+def _has_weight(block: Block) -> Array:
+    return np.asarray(block.weights > 0)

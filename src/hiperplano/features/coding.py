@@ -14,7 +14,7 @@ from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_word
 from hiperplano.features.encoders import Categories, Number, numbers
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

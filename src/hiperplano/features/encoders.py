@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.columns import Column
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

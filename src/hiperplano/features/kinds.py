@@ -15,7 +15,7 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import KINDS, Column, kind_word
 from hiperplano.features.leaks import tells_target
 from hiperplano.features.scales import ordered_words
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hiperplano.data.design import Array
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.ranking import ranking_scores
 
 _ = words("terminal")

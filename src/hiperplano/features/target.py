@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

@@ -16,11 +16,11 @@ from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
-from hiperplano.evidence.canonical import CanonicalAxes, canonical_axes
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, refuse_unsquarable, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
+from hiperplano.stats.canonical import CanonicalAxes, canonical_axes
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 

@@ -14,11 +14,11 @@ from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.data.validate import refuse_nonfinite, target_names
 from hiperplano.errors import InvalidParameter
-from hiperplano.evidence.least_squares import Sample, summarise
-from hiperplano.evidence.summary import Summary
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first
 from hiperplano.solvers.statistics import Moments, NonFiniteRows
+from hiperplano.stats.least_squares import Sample, summarise
+from hiperplano.stats.summary import Summary
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):

@@ -16,9 +16,6 @@ from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
-from hiperplano.evidence.logistic import summarise
-from hiperplano.evidence.odds import OddsSummary
-from hiperplano.evidence.summary import coefficient_names
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.growth import growing_columns
@@ -28,6 +25,9 @@ from hiperplano.solvers.likelihood.sample import sample_of
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.stats.logistic import summarise
+from hiperplano.stats.odds import OddsSummary
+from hiperplano.stats.summary import coefficient_names
 
 _PROGRAM_CELLS = 10**6
 _LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own

@@ -11,7 +11,7 @@ from hiperplano.errors import InvalidFile
 
 TRUSTED = frozenset(
     {
-        "hiperplano.evidence.least_squares.Sample",
+        "hiperplano.stats.least_squares.Sample",
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.Categories",
@@ -37,8 +37,8 @@ TRUSTED = frozenset(
         "hiperplano.solvers.discriminant.linear.DiscriminantSolution",
         "hiperplano.solvers.discriminant.quadratic.QuadraticSolution",
         "hiperplano.solvers.discriminant.whitening.Whitening",
-        "hiperplano.solvers.least_squares.factor.Columns",
-        "hiperplano.solvers.least_squares.factor.Factor",
+        "hiperplano.linalg.triangular.Columns",
+        "hiperplano.linalg.triangular.Factor",
         "hiperplano.solvers.likelihood.coordinates.Coordinates",
         "hiperplano.solvers.likelihood.firth.FirthSolution",
         "hiperplano.solvers.likelihood.maximum.LogisticSolution",

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.evidence.summary import Summary
 from hiperplano.plot.style import GREY, Display, colour, legend_above, quiet_frame
+from hiperplano.stats.summary import Summary
 
 
 class CoefficientDisplay(Display):

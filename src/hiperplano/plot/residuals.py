@@ -9,8 +9,8 @@ from scipy.special import ndtri
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.evidence.diagnose import diagnose
 from hiperplano.plot.style import GREY, Display, as_image, colour, quiet_frame
+from hiperplano.stats.diagnose import diagnose
 
 PANELS = ("fitted", "quantiles", "leverage")
 _NUMBERED = 3  # rows whose numbers are written beside their points

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.evidence.summary import column_text
+from hiperplano.stats.summary import column_text
 
 _THIN = "\u202f"  # groups of thousands: neither a comma nor a point, which mean opposite things in two languages
 

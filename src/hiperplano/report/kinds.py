@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("report")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
-from hiperplano.language.catalogue import LANGUAGES, speaking, words
+from hiperplano.messages.catalogue import LANGUAGES, speaking, words
 from hiperplano.report.blocks import Glance, Page, Section
 from hiperplano.report.figures import count, decimal, measure, share
 from hiperplano.report.kinds import kind_of

@@ -11,7 +11,7 @@ from typing import Any
 
 from hiperplano import __version__
 from hiperplano.errors import NotAvailable
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Page
 from hiperplano.report.charts.svg import Markup
 

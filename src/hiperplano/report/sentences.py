@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from hiperplano.language.catalogue import speaking, spoken, words
+from hiperplano.messages.catalogue import speaking, spoken, words
 
 _ = words("report")
 

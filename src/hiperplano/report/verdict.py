@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hiperplano.language.catalogue import spoken
-from hiperplano.language.verdicts import retell
+from hiperplano.messages.catalogue import spoken
+from hiperplano.messages.verdicts import retell
 from hiperplano.report.sentences import tell_again
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.sparse import SparseDesign
 from hiperplano.solvers.statistics import largest, power_of_two
 
 _EPS = float(np.finfo(float).eps)
@@ -47,7 +46,7 @@ def column_spread(design: Design, centred: bool) -> Spread:
         (sums,) = design.fold(lambda block: (block.weights / share @ block.counted().x / unit,))
         mean = unit * (sums / (total / share))
     deviations, squares, stored = design.fold(lambda block: _about(block, mean, unit))
-    if isinstance(design, SparseDesign):  # entries that are not stored are zeros
+    if design.is_sparse:  # entries that are not stored are zeros
         missing = np.where(stored[1] == design.n_rows, 0.0, total - stored[0])
         deviations -= missing * (mean / unit)
         squares += missing * np.square(mean / unit)
@@ -56,7 +55,7 @@ def column_spread(design: Design, centred: bool) -> Spread:
     rounding = total * np.square(4 * _EPS * mean / unit)
     length = unit * np.sqrt(np.where(squares > rounding, squares, 0.0))
     far = np.abs(mean) * np.sqrt(total) / np.where(length > 0, length, np.inf)
-    offset = max(1.0, float(far.max())) if isinstance(design, SparseDesign) else 1.0
+    offset = max(1.0, float(far.max())) if design.is_sparse else 1.0
     return Spread(mean, unit * drift, length, offset, total)
 
 

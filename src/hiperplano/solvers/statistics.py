@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.sparse import SparseDesign
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
@@ -196,7 +195,7 @@ def moments(design: Design, *, centred: bool, groups: Array | None = None, n_gro
 
 
 def _is_sparse(design: Design) -> bool:
-    return isinstance(design, SparseDesign) and design.density < _SPARSE_BELOW
+    return design.is_sparse and design.density < _SPARSE_BELOW
 
 
 def _sampled_reference(design: Design, centred: bool) -> Reference:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hiperplano.errors import InvalidFile
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.tables.dates import as_dates
 from hiperplano.tables.dialect import Dialect
 from hiperplano.tables.numbers import as_numbers

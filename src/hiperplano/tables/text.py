@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from hiperplano.errors import InvalidFile
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.tables.dialect import SEPARATORS, Dialect, decoded, sniff
 
 _ = words("terminal")

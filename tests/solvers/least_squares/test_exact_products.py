@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from hiperplano.data.dense import DenseDesign
-from hiperplano.data.sparse import SparseDesign
+from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.least_squares.exact import ExactProducts, two_product
 
 N, D = 2500, 4  # of rows: more than one block
@@ -35,7 +34,7 @@ def test_residual_and_gradient_are_rounded_once(kind, weighted):
     coef = coef / np.abs(X).max(axis=0).astype(float)
     y = X.astype(float) @ coef + r  # so that most of y − r − x·coef cancels
     parts = np.stack(two_product(weight, r) if weighted else (r,), axis=1)
-    rows = SparseDesign(csr_array(X), y[:, None]) if kind == "sparse" else DenseDesign(X, y[:, None])
+    rows = InMemory(csr_array(X), y[:, None]) if kind == "sparse" else InMemory(X, y[:, None])
     exact = ExactProducts(rows)
     f, gradient = exact.residual_and_gradient(y, r, coef, 0.0, parts)
     whole = [[Fraction(float(value)) for value in row] for row in X]

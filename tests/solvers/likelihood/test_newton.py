@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from hiperplano.data.dense import DenseDesign
+from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.metric import inverse
@@ -17,7 +17,7 @@ def test_the_first_step_is_that_of_scikit_learns_discriminant(share):
     y = np.where(rng.random(500) < share, 1.0, -1.0)
     X = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4)) * [1.0, 100.0, 0.01, 1.0] + 5.0
     X[:, 0] += 1.5 * (y > 0)
-    design = DenseDesign(X, y[:, None])
+    design = InMemory(X, y[:, None])
     problem = Likelihood(design, Coordinates.of(design, design, True), 1, 0.0)
     theta = problem.prior()
     _, gradient, hessian = problem.evaluate_with_hessian(theta)

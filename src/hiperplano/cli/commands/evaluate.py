@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from hiperplano.cli import options
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 
@@ -28,7 +28,7 @@ def report(
     """Write the page about a saved model and a table that holds the target."""
     from hiperplano.cli.scoring import score_table
     from hiperplano.cli.terminal import Terminal
-    from hiperplano.language.catalogue import spoken
+    from hiperplano.messages.catalogue import spoken
     from hiperplano.report.page import write_subject
     from hiperplano.report.subject import understand
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 
 _ = words("terminal")
 
@@ -33,9 +33,9 @@ def separable(
 
     from hiperplano.cli.problem import Choices, read_problem
     from hiperplano.cli.terminal import Terminal
-    from hiperplano.evidence.separability import separability
     from hiperplano.features.coding import Coding
-    from hiperplano.language.verdicts import retell
+    from hiperplano.messages.verdicts import retell
+    from hiperplano.stats.separability import separability
 
     terminal = Terminal(json, quiet)
     choices = Choices(kind, drop, order, missing, separator, decimal, "classification")

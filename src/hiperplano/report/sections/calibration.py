@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from hiperplano.data.design import Array
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Figure
 from hiperplano.report.charts.picture import Picture
 from hiperplano.report.charts.scale import reach

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from hiperplano.errors import HiperplanoError
-from hiperplano.evidence.separability import separability
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Notice, Section, Table, Words
 from hiperplano.report.columns import row_count
 from hiperplano.report.figures import decimal, measure
 from hiperplano.report.subject import Subject
 from hiperplano.report.verdict import said
+from hiperplano.stats.separability import separability
 
 _ = words("report")
 

@@ -8,7 +8,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 
 from hiperplano.data.design import Array
 from hiperplano.decision.votes import ambiguous
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.costs import savings_score
 from hiperplano.report.blocks import Block, Cell, Section, Table, Words
 from hiperplano.report.figures import count, decimal, share

@@ -9,9 +9,7 @@ from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
-from hiperplano.evidence.odds import OddsSummary
-from hiperplano.evidence.summary import Summary
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Notice, Section, Table, Words
 from hiperplano.report.charts.picture import WIDE, Picture
 from hiperplano.report.charts.scale import reach
@@ -19,6 +17,8 @@ from hiperplano.report.columns import draw
 from hiperplano.report.figures import column, count
 from hiperplano.report.subject import Sample, Subject
 from hiperplano.report.verdict import said
+from hiperplano.stats.odds import OddsSummary
+from hiperplano.stats.summary import Summary
 
 _ = words("report")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Figure
 from hiperplano.report.charts.picture import Picture

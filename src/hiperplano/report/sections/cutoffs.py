@@ -9,7 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.decision.costs import best_cutoff, odds_cutoff
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.costs import constant_costs
 from hiperplano.metrics.ranking import ConfusionCurve
 from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Table, Words

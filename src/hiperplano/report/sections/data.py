@@ -6,7 +6,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Section, Table, Words
 from hiperplano.report.charts.picture import Picture, sparkline
 from hiperplano.report.charts.scale import reach

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Block, Code, Formula, Section, Words
 from hiperplano.report.figures import count, measure
 from hiperplano.report.kinds import kind_of

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from hiperplano import __version__
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Code, Heading, Section, Table, Words
 from hiperplano.report.subject import Subject
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.area import AUCInterval, interval_of
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words

@@ -7,8 +7,7 @@ from scipy.special import ndtri
 
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
-from hiperplano.evidence.diagnose import Diagnosis, diagnose
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Section, Table, Words
 from hiperplano.report.charts.picture import Picture
 from hiperplano.report.charts.scale import reach
@@ -16,6 +15,7 @@ from hiperplano.report.figures import measure, share
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.subject import Subject
 from hiperplano.report.verdict import said
+from hiperplano.stats.diagnose import Diagnosis, diagnose
 
 _ = words("report")
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from hiperplano.data.design import Array
-from hiperplano.language.catalogue import words
+from hiperplano.messages.catalogue import words
 from hiperplano.metrics.divergence import population_stability_index
 from hiperplano.report.blocks import Block, Cell, Section, Table, Words
 from hiperplano.report.columns import Column, draw, read_columns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hiperplano.data.design import Array, Design
-from hiperplano.data.sparse import SparseDesign
 from hiperplano.errors import InvalidParameter
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
@@ -84,4 +83,4 @@ def fits_in_memory(design: Design) -> bool:
     """Whether a direct solver can hold what it needs: the Gram matrix, or all rows if they are fewer."""
     if design.n_rows < design.n_columns:
         return design.n_rows * design.n_columns <= _MOST_WIDE_CELLS
-    return design.n_columns <= (_MOST_SPARSE_COLUMNS if isinstance(design, SparseDesign) else _MOST_COLUMNS)
+    return design.n_columns <= (_MOST_SPARSE_COLUMNS if design.is_sparse else _MOST_COLUMNS)

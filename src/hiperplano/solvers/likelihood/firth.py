@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.losses import Logistic
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.likelihood import Likelihood
@@ -79,7 +79,7 @@ class FirthLikelihood:
     ----------
     basis : ndarray of shape (size, k)
         From these coordinates θ to scaled parameters.
-    design : DenseDesign
+    design : InMemory
         Rows in these coordinates.
     total : float
         Sum of the weights.
@@ -96,7 +96,7 @@ class FirthLikelihood:
         self.basis = vectors[:, kept] / self._root
         k = len(self._root)
         rows = design.map_rows(lambda block: coordinates.rows(block) @ self.basis, np.empty((design.n_rows, k)))
-        self.design = DenseDesign(rows, design.y, design.weight)
+        self.design = InMemory(rows, design.y, design.weight)
         self.total = design.total_weight
         self.passes = 2
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.likelihood.likelihood import Likelihood, outer
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
@@ -44,7 +44,7 @@ def growing_columns(problem: Likelihood, theta: Array) -> tuple[Array, bool] | N
     # One row stands on the other side with its sign turned, which changes nothing but gives the program two sides.
     sides = np.concatenate([np.ones(len(pairs)), [-1.0]])[:, None]
     try:
-        found = separate(DenseDesign(np.vstack([pairs, -pairs[:1]]), sides), fit_intercept=False)
+        found = separate(InMemory(np.vstack([pairs, -pairs[:1]]), sides), fit_intercept=False)
     except NotAvailable:
         return None
     if not isinstance(found, Separable | QuasiSeparable):

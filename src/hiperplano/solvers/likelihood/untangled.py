@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from hiperplano.data.dense import DenseDesign
 from hiperplano.data.design import Array, Block, Sums
-from hiperplano.solvers.least_squares.orthogonal import merge_triangles, triangle_of
+from hiperplano.data.in_memory import InMemory
+from hiperplano.linalg.orthogonal import merge_triangles, triangle_of
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.metric import SINGULAR, at_unit_diagonal
 
@@ -28,7 +28,7 @@ def hides_directions(problem: Likelihood, hessian: Array) -> bool:
     return bool((np.sqrt(squares / problem.total) > _noise(problem, blind)).any())
 
 
-def untangle(problem: Likelihood) -> tuple[DenseDesign, Array]:
+def untangle(problem: Likelihood) -> tuple[InMemory, Array]:
     """The rows in orthonormal columns, and the matrix from scaled columns to them, of shape (d, r)."""
     design, level = problem.design, int(problem.coordinates.level)
 
@@ -43,7 +43,7 @@ def untangle(problem: Likelihood) -> tuple[DenseDesign, Array]:
     turn = basis[:, there] / values[there]
     out = np.empty((design.n_rows, turn.shape[1]))
     design.map_rows(lambda block: _rows(problem, block)[:, level:] @ turn, out)
-    return DenseDesign(out, design.y, design.weight), turn
+    return InMemory(out, design.y, design.weight), turn
 
 
 def _of_one_contrast(problem: Likelihood, hessian: Array) -> Array:

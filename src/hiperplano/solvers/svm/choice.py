@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hiperplano.data.design import Design
-from hiperplano.data.sparse import SparseDesign
 from hiperplano.solvers.svm.augmented import MATRIX_COLUMNS, augmented_newton
 from hiperplano.solvers.svm.dual import dual_ascent
 from hiperplano.solvers.svm.proof import Answer, Budget
@@ -23,7 +22,7 @@ def choose_solver(design: Design, squared: bool) -> str:
     There rows are nearly independent, and multipliers settle in few passes one by one. With more rows than that
     thousands of passes would not settle them.
     """
-    wide = design.n_columns > MATRIX_COLUMNS and isinstance(design, SparseDesign)
+    wide = design.n_columns > MATRIX_COLUMNS and design.is_sparse
     return "dual" if wide and not squared and design.n_rows < 2 * design.n_columns else "newton"
 
 

@@ -11,11 +11,10 @@ from scipy.special import fdtrc, stdtr, stdtrit
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
-from hiperplano.evidence.slopes import Slopes
-from hiperplano.evidence.summary import Summary, coefficient_names, target_names
-from hiperplano.solvers.least_squares.factor import Factor
-from hiperplano.solvers.least_squares.normal import reciprocal
+from hiperplano.linalg.triangular import Factor, reciprocal
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
+from hiperplano.stats.slopes import Slopes
+from hiperplano.stats.summary import Summary, coefficient_names, target_names
 
 _EPS = float(np.finfo(float).eps)
 _ACCURATE = 1e-8  # relative error of standard errors that goes without saying

@@ -55,7 +55,7 @@ def words(domain: str) -> Callable[..., str]:
 
     Examples
     --------
-    >>> from hiperplano.language.catalogue import speaking, words
+    >>> from hiperplano.messages.catalogue import speaking, words
     >>> _ = words("terminal")
     >>> with speaking("en"):
     ...     _("{n} rows", n=5)
@@ -73,5 +73,8 @@ def words(domain: str) -> Callable[..., str]:
 def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
     if language == "en":
         return gettext.NullTranslations()
-    with (files("hiperplano.language") / language / f"{domain}.mo").open("rb") as source:
-        return gettext.GNUTranslations(source)
+    source = files("hiperplano.messages") / language / f"{domain}.mo"
+    if not source.is_file():
+        return gettext.NullTranslations()
+    with source.open("rb") as file:
+        return gettext.GNUTranslations(file)

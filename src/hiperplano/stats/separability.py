@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from hiperplano.data import validate
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.evidence.summary import coefficient_names
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
+from hiperplano.stats.summary import coefficient_names
 
 __all__ = ["Overlapping", "QuasiSeparable", "Separable", "separability"]
 

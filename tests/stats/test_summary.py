@@ -8,7 +8,7 @@ import statsmodels.api as sm
 
 from hiperplano import LinearRegression, LogisticRegression, Ridge
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.evidence.summary import column_text
+from hiperplano.stats.summary import column_text
 
 
 def table(n=80, d=3, seed=0):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from hiperplano.language.catalogue import spoken, words
+from hiperplano.messages.catalogue import spoken, words
 
 _ = words("verdicts")
 
 
 def _pieces() -> tuple[str, ...]:
     """All pieces. They are listed through `_` for the catalogue, in English because nothing else is spoken then."""
-    from hiperplano.language.catalogue import speaking
+    from hiperplano.messages.catalogue import speaking
 
     with speaking("en"):
         return (
@@ -145,8 +145,8 @@ def retell(text: str) -> str:
 
     Examples
     --------
-    >>> from hiperplano.language.catalogue import speaking
-    >>> from hiperplano.language.verdicts import retell
+    >>> from hiperplano.messages.catalogue import speaking
+    >>> from hiperplano.messages.verdicts import retell
     >>> with speaking("es"):
     ...     retell("Solved by normal equations; about 14 digits of the coefficients can be trusted.")
     'Resuelto por ecuaciones normales; se puede confiar en unas 14 cifras de los coeficientes.'

@@ -16,7 +16,7 @@ from hiperplano.errors import (
     NotAvailable,
     SeparationWarning,
 )
-from hiperplano.evidence.summary import Summary
+from hiperplano.stats.summary import Summary
 
 
 def sample(n=400, d=4, classes=2, seed=0):

@@ -12,8 +12,10 @@ from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Sums
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.evidence.hat import Hat
-from hiperplano.evidence.least_squares import (
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
+from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.stats.hat import Hat
+from hiperplano.stats.least_squares import (
     Sample,
     Spread,
     explained_squares,
@@ -21,10 +23,8 @@ from hiperplano.evidence.least_squares import (
     refuse_undetermined,
     table,
 )
-from hiperplano.evidence.logistic_covariance import logistic_inference
-from hiperplano.evidence.summary import Summary, library_and_name
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.stats.logistic_covariance import logistic_inference
+from hiperplano.stats.summary import Summary, library_and_name
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.evidence.summary import Summary
+from hiperplano.stats.summary import Summary
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from hiperplano.data.design import Array
-from hiperplano.evidence.summary import coefficient_names
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution
+from hiperplano.stats.summary import coefficient_names
 
 
 @dataclass(frozen=True, repr=False)

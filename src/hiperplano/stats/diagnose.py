@@ -14,12 +14,12 @@ from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.evidence.findings import Finding, about_columns, about_residuals, about_rows
-from hiperplano.evidence.hat import Hat
-from hiperplano.evidence.least_squares import Sample, fitted_exactly, refuse_undetermined
-from hiperplano.evidence.summary import coefficient_names, library_and_name
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
+from hiperplano.stats.findings import Finding, about_columns, about_residuals, about_rows
+from hiperplano.stats.hat import Hat
+from hiperplano.stats.least_squares import Sample, fitted_exactly, refuse_undetermined
+from hiperplano.stats.summary import coefficient_names, library_and_name
 
 
 @dataclass(frozen=True, repr=False)

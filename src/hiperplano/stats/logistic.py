@@ -10,12 +10,12 @@ from scipy.special import chdtrc, ndtr, ndtri
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
-from hiperplano.evidence.odds import OddsSummary
-from hiperplano.evidence.profile import firth_intervals
-from hiperplano.evidence.summary import coefficient_names, fact
 from hiperplano.solvers.likelihood.coordinates import Coordinates
 from hiperplano.solvers.likelihood.firth import FirthSolution
 from hiperplano.solvers.likelihood.maximum import LogisticSolution, ways_out
+from hiperplano.stats.odds import OddsSummary
+from hiperplano.stats.profile import firth_intervals
+from hiperplano.stats.summary import coefficient_names, fact
 
 _FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information
 

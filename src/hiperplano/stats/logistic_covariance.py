@@ -14,12 +14,12 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Sums
 from hiperplano.data.labels import label_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
-from hiperplano.evidence.logistic import scaled_covariance, table
-from hiperplano.evidence.odds import OddsSummary
 from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.maximum import LogisticSolution
 from hiperplano.solvers.likelihood.sample import sample_of
+from hiperplano.stats.logistic import scaled_covariance, table
+from hiperplano.stats.odds import OddsSummary
 
 _AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")

@@ -1,0 +1,120 @@
+"""A block of rows: what a statistic sees, and the few products that differ between dense and sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some rows, and the row vectors that travel with them.
+
+    Attributes
+    ----------
+    x : ndarray or csr_array of shape (m, d)
+        Not to be written to. Statistics use the methods below, which serve dense and sparse rows alike.
+    vectors : mapping of str to ndarray of shape (m,) or (m, k)
+        "y" (targets, of shape (m, targets)), "weight" unless all weights are one, and what `with_vectors` added.
+    """
+
+    x: Any
+    vectors: Mapping[str, Array]
+    rows: slice = field(default_factory=lambda: slice(0))
+
+    def __len__(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def xp(self) -> Any:
+        """The namespace of the array: NumPy's functions, or those of another library with the same names."""
+        return np
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of `x`."""
+        return int(self.x.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only some entries of `x` are stored."""
+        return not isinstance(self.x, np.ndarray)
+
+    @property
+    def y(self) -> Array:
+        """Targets, of shape (m, targets)."""
+        return self.vectors["y"]
+
+    @property
+    def weight(self) -> Array | None:
+        """Weights, or None where all are one."""
+        return self.vectors.get("weight")
+
+    @property
+    def weights(self) -> Array:
+        """Weights, also where all are one."""
+        weight = self.vectors.get("weight")
+        return np.ones(len(self)) if weight is None else weight
+
+    def weighted(self, values: Array) -> Array:
+        """`values`, of shape (m,) or (m, k), times the weights."""
+        weight = self.vectors.get("weight")
+        if weight is None:
+            return values
+        return values * (weight if values.ndim == 1 else weight[:, None])
+
+    def dense(self) -> Array:
+        """The rows of `x` as an array; not to be written to."""
+        return np.asarray(self.x.toarray() if self.is_sparse else self.x)
+
+    def dot(self, coef: Array) -> Array:
+        """x·coef, for `coef` of shape (d,) or (d, k)."""
+        return np.asarray(self.x @ coef)
+
+    def transpose_dot(self, right: Array) -> Array:
+        """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
+        return np.asarray(self.x.T @ right, dtype=np.float64)
+
+    def squared(self) -> Block:
+        """The same rows with every entry squared."""
+        return Block(self.x.multiply(self.x).tocsr() if self.is_sparse else np.square(self.x), self.vectors)
+
+    def row_squares(self) -> Array:
+        """Σⱼ x² of every row."""
+        if self.is_sparse:
+            return np.asarray(self.x.multiply(self.x).sum(axis=1), dtype=np.float64).ravel()
+        return np.asarray(np.einsum("ij,ij->i", self.x, self.x, dtype=np.float64))
+
+    def column_squares(self) -> Array:
+        """Σᵢ x² of every column, in float64."""
+        if self.is_sparse:
+            squares = np.square(self.x.data, dtype=np.float64)
+            return np.bincount(self.x.indices, squares, self.n_columns).astype(np.float64, copy=False)
+        return np.asarray(np.einsum("ij,ij->j", self.x, self.x, dtype=np.float64))
+
+    def columns(self, which: Array) -> Block:
+        """The block with these columns only."""
+        if len(which) == self.n_columns and np.array_equal(which, np.arange(self.n_columns)):
+            return self
+        return Block(self.x[:, which], self.vectors)
+
+    def take(self, which: Array) -> Block:
+        """The rows with these positions in the block, or where a mask is true, and their vectors."""
+        return Block(self.x[which], {name: vector[which] for name, vector in self.vectors.items()})
+
+    def counted(self) -> Block:
+        """The block with zeros in the rows without weight, so that no number there can matter."""
+        if self.weight is None or self.weight.all():
+            return self
+        x = self.x.copy()
+        if isinstance(x, np.ndarray):
+            x[self.weight == 0] = 0.0
+        else:
+            x.data[np.repeat(self.weight == 0, np.diff(x.indptr))] = 0.0
+        return Block(x, self.vectors, self.rows)

@@ -1,0 +1,208 @@
+"""Where every column lies and how large it is: the coordinates in which units and offsets do not matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.block import Array, Block
+from hiperplano.data.design import Design, Sums
+
+_EPS = float(np.finfo(float).eps)
+_SAMPLE_CELLS = 2**21  # of the rows that an estimate looks at
+_RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again, in all rows
+_FAR = 1e3  # a mean of so many standard deviations costs digits where rows are not centred
+
+
+@dataclass(frozen=True)
+class ColumnScale:
+    """Standardised columns z = (x − shift)·scale, and the parameters that belong to them.
+
+    A parameter vector of one score is [level, v] with an intercept and v without: score = level + z·v. In the units of
+    the data coef = scale·v and intercept = level − coef·shift. Several scores stand in rows of `theta`.
+
+    Attributes
+    ----------
+    shift : ndarray of shape (d,)
+        Near the mean of each column; 0 without an intercept.
+    scale : ndarray of shape (d,)
+        One over the standard deviation (without an intercept the root mean square); 1 for a constant column.
+    constant : ndarray of bool of shape (d,)
+        Columns that do not vary (without an intercept, that are 0). What rounding leaves of them is no column: their
+        standardised entries count as 0, and so do their coefficients.
+    fit_intercept : bool
+    centre_rows : bool
+        Whether dense rows must be centred before they are multiplied, for the sake of digits.
+    """
+
+    shift: Array
+    scale: Array
+    constant: Array
+    fit_intercept: bool
+    centre_rows: bool = False
+
+    @classmethod
+    def exact(cls, design: Design, fit_intercept: bool) -> ColumnScale:
+        """From all rows: one pass for the means, one for the distances from them.
+
+        Parameters
+        ----------
+        design : Design
+        fit_intercept : bool
+
+        Returns
+        -------
+        ColumnScale
+        """
+        mean, spread = column_moments(design, np.arange(design.n_columns))
+        return cls.of(mean, spread, fit_intercept, design.is_sparse)
+
+    @classmethod
+    def estimate(cls, design: Design, fit_intercept: bool) -> ColumnScale:
+        """From a sample of dense rows, and from all rows for columns that it does not show well.
+
+        Parameters
+        ----------
+        design : Design
+        fit_intercept : bool
+
+        Returns
+        -------
+        ColumnScale
+            Fit for preconditioning: any scale near this one does.
+        """
+        every = np.arange(design.n_columns)
+        size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
+        if design.is_sparse or size >= design.n_rows:  # few sparse rows would show few of the columns
+            return cls.exact(design, fit_intercept)
+        mean, spread = column_moments(design.sample(size), every)
+        doubtful = np.flatnonzero(~(spread > _RESOLVED * np.abs(mean)))
+        if len(doubtful):
+            mean[doubtful], spread[doubtful] = column_moments(design, doubtful)
+        return cls.of(mean, spread, fit_intercept, sparse=False)
+
+    @classmethod
+    def of(cls, mean: Array, spread: Array, fit_intercept: bool, sparse: bool) -> ColumnScale:
+        """From means and standard deviations.
+
+        Parameters
+        ----------
+        mean, spread : ndarray of shape (d,)
+        fit_intercept : bool
+        sparse : bool
+            Sparse rows are never centred.
+
+        Returns
+        -------
+        ColumnScale
+        """
+        if not fit_intercept:
+            size = np.hypot(mean, spread)
+            return cls(np.zeros_like(mean), _reciprocal(size), size == 0, False)
+        far = not sparse and bool((np.abs(mean) > _FAR * spread)[spread > 0].any())
+        return cls(mean, _reciprocal(spread), spread == 0, True, far)
+
+    @property
+    def size(self) -> int:
+        """Parameters of one score."""
+        return len(self.scale) + self.fit_intercept
+
+    def coefficients(self, theta: Array) -> tuple[Array, Array]:
+        """(scores, d) coefficients and (scores,) intercepts in the units of the data, from standardised parameters."""
+        coef = theta[:, self.fit_intercept :] * self.scale
+        return coef, (theta[:, 0] - coef @ self.shift) if self.fit_intercept else np.zeros(len(theta))
+
+    def parameters(self, coef: Array, intercept: Array) -> Array:
+        """The inverse of `coefficients`."""
+        v = coef / self.scale
+        return np.column_stack([intercept + coef @ self.shift, v]) if self.fit_intercept else v
+
+    def matrix(self) -> Array:
+        """The matrix from standardised parameters of one score to [intercept, coefficients]."""
+        change = np.zeros((self.size, self.size))
+        change[self.fit_intercept :, self.fit_intercept :] = np.diag(self.scale)
+        if self.fit_intercept:
+            change[0, 0] = 1.0
+            change[0, 1:] = -self.shift * self.scale
+        return change
+
+    def penalty(self, strength: Any) -> Array:
+        """strength·scale²: what a penalty on coefficients in the units of the data is on standardised ones."""
+        return np.asarray(strength * np.square(self.scale))
+
+    def rows(self, block: Block) -> Array:
+        """[1, z] of a block, without the 1 if there is no intercept, as a fresh array."""
+        first = int(self.fit_intercept)
+        out = np.empty((len(block), self.size))
+        out[:, :first] = 1.0
+        np.subtract(block.dense(), self.shift, out=out[:, first:])
+        out[:, first:] *= self.scale
+        if self.constant.any():
+            out[:, first:][:, self.constant] = 0.0
+        return out
+
+
+def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
+    """Weighted means and standard deviations of some columns, in two passes, so that no digits cancel.
+
+    Parameters
+    ----------
+    design : Design
+    columns : ndarray of int
+        Their numbers.
+
+    Returns
+    -------
+    mean, spread : ndarray of shape (len(columns),)
+        The spread of a column that is constant up to the rounding of its numbers is 0.
+    """
+    total = design.total_weight
+    mean = design.fold(_ColumnSums(columns))[0] / total
+    deviations, squares = design.fold(_Deviations(columns, mean))
+    drift = deviations / total
+    squares = squares - total * np.square(drift)
+    rounding = total * np.square(4 * _EPS * mean)
+    return mean + drift, np.sqrt(np.where(squares > rounding, squares, 0.0) / total)
+
+
+@dataclass(frozen=True)
+class _ColumnSums:
+    """Σ w·x of some columns."""
+
+    columns: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return (block.columns(self.columns).transpose_dot(block.weights),)
+
+
+@dataclass(frozen=True)
+class _Deviations:
+    """Σ w·(x − mean) and Σ w·(x − mean)² of some columns."""
+
+    columns: Array
+    mean: Array
+
+    def __call__(self, block: Block) -> Sums:
+        part, weight = block.columns(self.columns), block.weights
+        if not part.is_sparse:
+            apart = np.subtract(part.x, self.mean)
+            return weight @ apart, weight @ np.square(apart)
+        where, rows = part.x.indices, np.repeat(weight, np.diff(part.x.indptr))
+        apart = part.x.data - self.mean[where]
+
+        def by_column(values: Array) -> Array:
+            return np.bincount(where, values, len(self.mean)).astype(np.float64, copy=False)
+
+        # Entries that are not stored are zeros; where all are stored, a difference of sums would leave rounding.
+        full = by_column(np.ones(len(where))) == len(block)
+        missing = np.where(full, 0.0, weight.sum() - by_column(rows))
+        return (
+            by_column(rows * apart) - missing * self.mean,
+            by_column(rows * np.square(apart)) + missing * np.square(self.mean),
+        )
+
+
+def _reciprocal(spread: Array) -> Array:
+    return 1.0 / np.where(spread > 0, spread, 1.0)

@@ -1,0 +1,220 @@
+"""Rows in memory: a NumPy array or a SciPy CSR array, with their row vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.block import Array, Block
+from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
+from hiperplano.data.threads import ordered_map, ordered_reduce, worker_count
+from hiperplano.errors import NotAvailable
+
+# A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
+# rows that a product over it outweighs the addition of its result.
+_BLOCK_CELLS = 2**18
+_FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
+_SPARSE_ENTRIES = 2**19
+_SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
+_FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
+
+
+class InMemory(Design):
+    """Rows of a two-dimensional array of any memory order, or of a CSR array with sorted, unique column numbers.
+
+    Parameters
+    ----------
+    x : ndarray or csr_array of shape (n, d)
+    y : ndarray of shape (n, targets)
+    weight : ndarray of shape (n,) or None
+        None stands for equal weights of one.
+    one_target : bool
+        Whether the target came as a plain vector.
+    names : ndarray of str, optional
+        Of the columns.
+    vectors : mapping of str to ndarray, optional
+        More row vectors.
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        y: Array,
+        weight: Array | None = None,
+        one_target: bool = False,
+        names: Array | None = None,
+        vectors: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.x = x
+        self.vectors = {"y": y, **({} if weight is None else {"weight": weight}), **(vectors or {})}
+        self.one_target, self.names = one_target, names
+        self.has_weight = "weight" in self.vectors
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.x, np.ndarray)
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        return self.x.dtype
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return int(self.x.shape[0])
+
+    @property
+    def n_columns(self) -> int:  # type: ignore[override]
+        return int(self.x.shape[1])
+
+    @property
+    def n_targets(self) -> int:  # type: ignore[override]
+        return int(self.y.shape[1])
+
+    @property
+    def density(self) -> float:  # type: ignore[override]
+        return float(self.x.nnz) / max(1, self.n_rows * self.n_columns) if self.is_sparse else 1.0
+
+    @property
+    def y(self) -> Array:
+        """Targets, of shape (n, targets)."""
+        return self.vectors["y"]
+
+    @property
+    def weight(self) -> Array | None:
+        """Weights, or None where all are one."""
+        return self.vectors.get("weight")
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.n_rows) if self.weight is None else float(self.weight.sum())
+
+    def block_rows(self) -> int:
+        """Rows in a block. A function of the data alone: it decides the order of additions."""
+        if not self.is_sparse:
+            return min(_MOST_ROWS, max(_FEWEST_ROWS, _BLOCK_CELLS // (self.n_columns + 1)))
+        by_entries = int(_SPARSE_ENTRIES * self.n_rows / max(1, self.x.nnz))
+        by_cells = _SPARSE_CELLS // max(1, self.n_columns)
+        rows = min(by_entries, by_cells) if by_cells > _FEWEST_SPARSE_ROWS else by_entries
+        return min(_MOST_SPARSE_ROWS, max(_FEWEST_SPARSE_ROWS, rows))
+
+    def slices(self) -> list[slice]:
+        """Where the blocks lie."""
+        size = self.block_rows()
+        return [slice(start, min(start + size, self.n_rows)) for start in range(0, max(self.n_rows, 1), size)]
+
+    def block(self, rows: slice) -> Block:
+        """Consecutive rows, without a copy."""
+        return Block(self._slice(rows), {name: vector[rows] for name, vector in self.vectors.items()}, rows)
+
+    def _slice(self, rows: slice) -> Any:
+        if not self.is_sparse:
+            return self.x[rows]
+        # Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
+        first, last = self.x.indptr[rows.start], self.x.indptr[rows.stop]
+        part = type(self.x)((rows.stop - rows.start, self.n_columns), dtype=self.x.dtype)
+        part.data, part.indices = self.x.data[first:last], self.x.indices[first:last]
+        part.indptr = self.x.indptr[rows.start : rows.stop + 1] - first
+        part.has_canonical_format = True
+        return part
+
+    def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
+        return self._reduce(lambda rows: statistic(self.block(rows)), combine)
+
+    def _reduce(self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums]) -> Sums:
+        slices = self.slices()
+        if len(slices) == 1:  # small fits do not ask how many threads there are
+            with one_blas_thread():
+                return function(slices[0])
+        return ordered_reduce(function, slices, combine, worker_count())
+
+    def fold_and_map(
+        self, statistic: Callable[[Block], tuple[Sums, Rows]], combine: Callable[[Sums, Sums], Sums] = add
+    ) -> tuple[Sums, dict[str, RowVector]]:
+        kept: dict[int, Rows] = {}
+
+        def summed(rows: slice) -> Sums:
+            sums, kept[rows.start] = statistic(self.block(rows))
+            return sums
+
+        sums = self._reduce(summed, combine)
+        parts = [kept[start] for start in sorted(kept)]
+        if len(parts) == 1:
+            return sums, dict(parts[0])
+        return sums, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def collect(self, vector: RowVector) -> Array:
+        return np.asarray(vector)
+
+    def with_vectors(self, **vectors: RowVector | None) -> Self:
+        merged = {**self.vectors, **vectors}
+        changed = type(self).__new__(type(self))
+        changed.__dict__.update(self.__dict__)
+        changed.vectors = {name: np.asarray(vector) for name, vector in merged.items() if vector is not None}
+        if changed.y.ndim == 1:
+            changed.vectors["y"] = changed.y[:, None]
+        changed.has_weight = "weight" in changed.vectors
+        return changed
+
+    def vector(self, name: str) -> RowVector:
+        return self.vectors[name]
+
+    def weighted_rows(self) -> Design:
+        return self if self.weight is None or self.weight.all() else self.gather(self.weight > 0)
+
+    def row_numbers(self) -> Array:
+        return self.vectors["row"] if "row" in self.vectors else np.arange(self.n_rows)
+
+    def sample(self, size: int, seed: int = 0) -> InMemory:
+        if size >= self.n_rows:
+            return self
+        rows = np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False)
+        return self.subset(np.sort(rows))
+
+    def gather(self, mask: RowVector) -> InMemory:
+        return self.with_vectors(row=self.row_numbers()).subset(np.flatnonzero(mask))
+
+    def subset(self, rows: Array | slice) -> InMemory:
+        """The rows with these numbers, in this order, with all their vectors."""
+        vectors = {name: vector[rows] for name, vector in self.vectors.items()}
+        return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
+
+    # What follows is on its way out.
+
+    def take(self, rows: Array | slice) -> Any:
+        """The rows with these numbers, dense or CSR as the design is; not to be written to."""
+        return self.x[rows]
+
+    def with_target(self, y: Array, weight: Array | None) -> Self:
+        """The same rows with another target, of shape (n, targets), and other weights."""
+        return self.with_vectors(y=y, weight=weight)
+
+    def map_rows(self, function: Callable[[Block], Array], out: Array) -> Array:
+        """Fill `out`, one row for each row of the design, block by block."""
+        parts = ordered_map(lambda rows: (rows, function(self.block(rows))), self.slices(), worker_count())
+        for rows, part in parts:
+            out[rows] = part
+        return out
+
+
+def require_memory(design: Design, reason: str) -> InMemory:
+    """The design, if its rows are in memory; otherwise an error.
+
+    Parameters
+    ----------
+    design : Design
+    reason : str
+        Who needs the rows in memory and what would do without, as one sentence.
+
+    Returns
+    -------
+    InMemory
+    """
+    if isinstance(design, InMemory):
+        return design
+    raise NotAvailable(
+        f"{reason} These {design.n_rows} rows lie elsewhere ({type(design).__name__}). Pass arrays, or a sample of the "
+        "rows."
+    )
