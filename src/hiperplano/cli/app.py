@@ -12,9 +12,9 @@ from hiperplano import __version__
 from hiperplano.cli import options
 from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
 from hiperplano.cli.usage import Command, Group, explain_misuse, has_shown_help, is_misuse
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def build() -> Typer:

@@ -10,9 +10,9 @@ from typing import Any
 
 from typer import Argument, BadParameter, Option
 
-from hiperplano.messages.catalogue import LANGUAGES, words
+from hiperplano.messages.catalogue import LANGUAGES, translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def language() -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hiperplano.cli.study import Study
-from hiperplano.messages.catalogue import spoken
+from hiperplano.messages.catalogue import current_language
 from hiperplano.report.subject import Subject
 
 
@@ -13,4 +13,4 @@ def write_page(path: Path, subject: Subject, study: Study) -> Path:
     """Write the page, in the language now spoken."""
     from hiperplano.report.page import write_subject
 
-    return write_subject(path, subject, study.provenance(), spoken())
+    return write_subject(path, subject, study.provenance(), current_language())

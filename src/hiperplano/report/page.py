@@ -9,7 +9,7 @@ from typing import Any
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages.catalogue import LANGUAGES, speaking, words
+from hiperplano.messages.catalogue import LANGUAGES, translator, use_language
 from hiperplano.report.blocks import Glance, Page, Section
 from hiperplano.report.figures import count, decimal, measure, share
 from hiperplano.report.kinds import kind_of
@@ -26,7 +26,7 @@ from hiperplano.report.sections.residuals import residuals_section
 from hiperplano.report.sections.stability import score_shift, stability_section
 from hiperplano.report.subject import Subject, understand
 
-_ = words("report")
+_ = translator("report")
 
 
 def write_report(
@@ -98,7 +98,7 @@ def write_report(
 
 def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
     """Write the page about a model taken apart before; what is already known of its rows is not asked again."""
-    with speaking(language):
+    with use_language(language):
         text = render(_page(subject, provenance, language))
     write_bytes(path, text.encode())
     return path

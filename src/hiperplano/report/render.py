@@ -11,11 +11,11 @@ from typing import Any
 
 from hiperplano import __version__
 from hiperplano.errors import NotAvailable
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Page
 from hiperplano.report.charts.svg import Markup
 
-_ = words("report")
+_ = translator("report")
 
 
 def render(page: Page) -> str:

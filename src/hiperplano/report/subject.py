@@ -72,7 +72,7 @@ def _split(model: Any) -> tuple[Any, Any]:
 
 def _names_out(coder: Any, names: list[str]) -> list[str]:
     try:
-        return [str(name) for name in getattr(coder, "spoken_names", coder.get_feature_names_out)()]
+        return [str(name) for name in getattr(coder, "display_names", coder.get_feature_names_out)()]
     except (AttributeError, ValueError):  # a step without names for what it makes
         return names
 

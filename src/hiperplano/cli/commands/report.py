@@ -8,9 +8,9 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def report(
@@ -32,7 +32,7 @@ def report(
     from hiperplano.report.subject import understand
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("writing the report")), terminal.hearing():
+    with terminal.working(_("writing the report")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
         terminal.note(*scored.notes)
         assert scored.y is not None
