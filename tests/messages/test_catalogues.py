@@ -8,7 +8,7 @@ import io
 import pytest
 from babel.messages.mofile import read_mo
 
-from hiperplano.messages.catalogue import LANGUAGES, preferred_language, use_language, current_language, translator
+from hiperplano.messages.catalogue import LANGUAGES, current_language, preferred_language, translator, use_language
 from tools import catalogues
 
 TEXTS = catalogues.texts()

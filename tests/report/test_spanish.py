@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+from hiperplano.report.sentences import tell_again
 
 from hiperplano import LinearRegression, LogisticRegression, Ridge, diagnose, write_report
 from hiperplano.messages.catalogue import use_language
-from hiperplano.report.sentences import tell_again
 from tests.report.pages import COSTS, credit_model
 from tests.report.reading import read
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from hiperplano.data.sparse import is_sparse
 from hiperplano.errors import InvalidData, InvalidTarget
 from hiperplano.messages import Message
 
@@ -124,7 +124,7 @@ def _one_dimension(text: str, X: Any) -> str:
 
 
 def _column_types(X: Any) -> Iterator[tuple[Any, Any]]:
-    if is_sparse(X) or isinstance(X, np.ndarray):
+    if issparse(X) or isinstance(X, np.ndarray):
         if X.dtype.kind in "mM":
             yield 0, X.dtype
         return
@@ -145,7 +145,7 @@ def _column_names(X: Any) -> list[Any]:
 def _text_in(X: Any) -> tuple[Any, int, str] | None:
     """Column, row and content of the first cell that is text and not a number in writing."""
     try:
-        table = None if is_sparse(X) else np.asarray(X, dtype=object)
+        table = None if issparse(X) else np.asarray(X, dtype=object)
     except ValueError:  # rows of unequal length
         return None
     if table is None or table.ndim != 2:

@@ -154,11 +154,16 @@ class InMemory(Design):
         changed = type(self).__new__(type(self))
         changed.__dict__.update(self.__dict__)
         changed.vectors = {name: np.asarray(vector) for name, vector in merged.items() if vector is not None}
+        if changed.y.ndim == 1:
+            changed.vectors["y"] = changed.y[:, None]
         changed.has_weight = "weight" in changed.vectors
         return changed
 
     def vector(self, name: str) -> RowVector:
         return self.vectors[name]
+
+    def weighted_rows(self) -> Design:
+        return self if self.weight is None or self.weight.all() else self.gather(self.weight > 0)
 
     def row_numbers(self) -> Array:
         return self.vectors["row"] if "row" in self.vectors else np.arange(self.n_rows)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
 from hiperplano.data.design import Array
-from hiperplano.data.validate import check_is_fitted, validate_rows
+from hiperplano.data.validate import dense_rows
 from hiperplano.errors import InvalidTarget, NotAvailable
 from hiperplano.messages import Message
 
@@ -65,8 +66,7 @@ def project(model: Any, X: Any) -> Array:
     """
     length = _lengths(model)
     _need_one_plane(model, length, "project")
-    rows = validate_rows(model, X)
-    rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
+    rows = dense_rows(model, X)
     unit = np.ravel(model.coef_).astype(np.float64) / length[0]
     return np.asarray(rows - np.outer(rows @ unit + float(np.ravel(model.intercept_)[0]) / length[0], unit))
 

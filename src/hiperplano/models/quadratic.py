@@ -6,12 +6,13 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
 from hiperplano.data.parameters import flag, number
-from hiperplano.data.validate import check_is_fitted, validate_rows
 from hiperplano.data.validate import design as rows_of
+from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.models.base import all_or_nothing, refuse_unsquarable, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities

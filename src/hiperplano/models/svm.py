@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import RegressorMixin
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter, InvalidTarget

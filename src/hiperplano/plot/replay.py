@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import BaseEstimator
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.validate import validate
 from hiperplano.errors import InvalidParameter, InvalidTarget

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.triangular import inverse_root
 from hiperplano.solvers.discriminant.class_moments import ClassMoments, deviations
-from hiperplano.solvers.least_squares.normal import inverse_root
 
 
 def class_covariances(sums: ClassMoments) -> Array:

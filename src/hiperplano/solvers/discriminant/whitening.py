@@ -8,11 +8,9 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.orthogonal import is_present, merge_triangles, triangle_of
+from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Factor, cholesky, from_triangle, inverse_root
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_weights, deviations
-from hiperplano.solvers.least_squares.direct import SQUARED
-from hiperplano.solvers.least_squares.factor import Factor, cholesky, from_triangle
-from hiperplano.solvers.least_squares.normal import inverse_root
-from hiperplano.solvers.least_squares.orthogonal import is_present, merge_triangles, triangle_of
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ def whiten_rows(design: Design, codes: Array, sums: ClassMoments, *, only: int |
     scale = inverse_root(scatter.diagonal() / total)
     factor = _factor_of_varying(scatter / total * scale[:, None] * scale, scale)
     scale = scale / sums.unit
-    if factor is not None and factor.condition <= SQUARED:
+    if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
         return _from_factor(factor, scale, "sums over classes", EPS * factor.condition**2)
     means = sums.means
     upper = _triangle(design, codes, means, scale / np.sqrt(total), only)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
@@ -135,8 +136,6 @@ def sparser_direction(z: Array, still: Array, level: bool, direction: Array) -> 
 
 
 def _solve(cost: Array, **program: Any) -> Any:
-    from scipy.optimize import linprog
-
     for tolerance in _TOLERANCES:
         options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         answer = linprog(cost, method="highs-ds", options=options, **program)

@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_reduce, worker_count
-from hiperplano.solvers.least_squares.normal import inverse_root
+from hiperplano.linalg.triangular import inverse_root
 
 _RIDGES = (0.0, 1e-14, 1e-11, 1e-8)  # tried in turn where rounding makes a matrix indefinite
 _FEW_ROWS = 800
