@@ -33,6 +33,8 @@ def check_number(
         limits.append(Message("more than {low:g}", low=low) if open_low else Message("{low:g} or more", low=low))
     if not np.isinf(high):
         limits.append(Message("at most {high:g}", high=high))
+    if len(limits) == 2:
+        limits = [Message("{lower} and {upper}", lower=limits[0], upper=limits[1])]
     kind = Message("a number") if infinite else Message("a finite number")
     raise InvalidParameter(
         Message(

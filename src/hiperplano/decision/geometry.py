@@ -139,11 +139,11 @@ def _need_one_plane(model: Any, length: Array, function: str) -> None:
     if len(length) > 1:
         raise NotAvailable(
             Message(
-                "{function}: {model} has {n_length} planes, one for each class; a projection needs one. Fit two "
+                "{function}: {model} has {n} planes, one for each class; a projection needs one. Fit two "
                 "classes at a time.",
                 function=function,
                 model=type(model).__name__,
-                n_length=len(length),
+                n=len(length),
             )
         )
 

@@ -66,9 +66,9 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
     if matrix.ndim == 3 and n_rows is not None and len(matrix) != n_rows:
         raise InvalidData(
             Message(
-                "costs holds matrices for {n_matrix} rows, the data {n_rows}; each row needs its own. Pass them in "
+                "costs holds matrices for {n} rows, the data {n_rows}; each row needs its own. Pass them in "
                 "the order of the rows.",
-                n_matrix=len(matrix),
+                n=len(matrix),
                 n_rows=n_rows,
             )
         )

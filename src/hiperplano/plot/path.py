@@ -127,8 +127,8 @@ class PathDisplay(Display):
             if np.ndim(model.intercept_) and len(np.ravel(model.intercept_)) > 1 and not hasattr(model, "classes_"):
                 raise InvalidParameter(
                     Message(
-                        "PathDisplay: y has {n_model_intercept} targets; a path belongs to one. Pass one column of y.",
-                        n_model_intercept=len(model.intercept_),
+                        "PathDisplay: y has {n} targets; a path belongs to one. Pass one column of y.",
+                        n=len(model.intercept_),
                     )
                 )
             coef.append(np.ravel(model.coef_))

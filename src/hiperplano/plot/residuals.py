@@ -83,10 +83,10 @@ class ResidualDisplay(Display):
         if not np.isfinite(found.standardised).any():
             raise NotAvailable(
                 Message(
-                    "ResidualDisplay: {model} fits all {n_found_residuals} rows exactly, so its residuals are rounding "
+                    "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding "
                     "and show nothing. Add rows, or take columns out.",
                     model=type(estimator).__name__,
-                    n_found_residuals=len(found.residuals),
+                    n=len(found.residuals),
                 )
             )
         fitted = np.asarray(y, dtype=np.float64).ravel() - found.residuals
@@ -122,7 +122,9 @@ class ResidualDisplay(Display):
             )
         residuals = true - fitted
         if not np.isfinite(residuals).all() or not residuals.std() > 0:
-            what = "do not vary" if np.isfinite(residuals).all() else "hold NaN or infinity"
+            what = Message("hold NaN or infinity")
+            if np.isfinite(residuals).all():
+                what = Message("do not vary")
             raise InvalidData(
                 Message(
                     "ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
@@ -149,12 +151,13 @@ class ResidualDisplay(Display):
         wanted = list(known) if panels is None else [panels] if isinstance(panels, str) else list(panels)
         unknown = [one for one in wanted if one not in known]
         if unknown or not wanted:
+            reason = "" if self.leverage is not None else Message(" (predictions alone have no leverage)")
             raise InvalidParameter(
                 Message(
-                    "ResidualDisplay: panels={panels!r}; panels must be some of {value}{value_2}. Choose among them.",
+                    "ResidualDisplay: panels={panels!r}; panels must be some of {known}{reason}. Choose among them.",
                     panels=panels,
-                    value=", ".join(map(repr, known)),
-                    value_2="" if self.leverage is not None else " (predictions alone have no leverage)",
+                    known=", ".join(map(repr, known)),
+                    reason=reason,
                 )
             )
         draw = {"fitted": self._fitted, "quantiles": self._quantiles, "leverage": self._leverage}

@@ -30,7 +30,9 @@ def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: A
         )
     classes = np.asarray(getattr(model, "classes_", ()))
     if len(classes) != 2:
-        what = f"tells {len(classes)} classes apart" if len(classes) else "is no classifier (it has no classes_)"
+        what = Message("is no classifier (it has no classes_)")
+        if len(classes):
+            what = Message("tells {n} classes apart", n=len(classes))
         raise NotAvailable(
             Message(
                 "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
@@ -64,7 +66,7 @@ def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: A
             "with from_predictions.",
             owner=owner,
             model=type(model).__name__,
-            methods=" and no ".join(wanted),
+            methods=", ".join(wanted),
         )
     )
 

@@ -232,7 +232,7 @@ def understand(
             raise InvalidParameter(
                 Message("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
             )
-        made_on = _sample(training[0], training[1], anatomy, classes, chosen, "the training rows' y", coded[1])
+        made_on = _sample(training[0], training[1], anatomy, classes, chosen, Message("the training rows' y"), coded[1])
     name = target if target is not None else getattr(y, "name", None)
     matrix = None
     if costs is not None:
@@ -266,9 +266,8 @@ def _positive(positive: Any, classes: Array | None, task: Task) -> int:
     if task != "two classes":
         raise InvalidParameter(
             Message(
-                "positive={positive!r} for {task}; it chooses one of two classes. Leave it out.",
+                "positive={positive!r} chooses one of two classes; this model has not two. Leave it out.",
                 positive=positive,
-                task=task,
             )
         )
     labels = [str(label) for label in np.asarray(classes).tolist()]
