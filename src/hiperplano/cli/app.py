@@ -1,4 +1,4 @@
-"""The command with its subcommands, built in the language now spoken."""
+"""The command with its subcommands, built in the current language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ = translator("terminal")
 
 
 def build() -> Typer:
-    """The command; its help is in the language now spoken."""
+    """The command; its help is in the current language."""
     app = Typer(
         name="hiperplano",
         cls=Group,

@@ -10,22 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 
-from hiperplano.cli import quickly
 from hiperplano.messages.catalogue import LANGUAGES, preferred_language, translator, use_language
 
 _ = translator("terminal")
 
 OK, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 _NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
-
-
-def program() -> int:
-    """The command as a process of its own."""
-    quickly.begin_process()
-    try:
-        return main()
-    finally:
-        quickly.end_process()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,4 +109,4 @@ def _complain(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(program())
+    sys.exit(main())

@@ -26,9 +26,10 @@ def report(
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Write the page about a saved model and a table that holds the target."""
-    from hiperplano.cli.page import write_page
     from hiperplano.cli.scoring import score_table
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.messages.catalogue import current_language
+    from hiperplano.report.page import write_subject
     from hiperplano.report.subject import understand
 
     terminal = Terminal(json, quiet)
@@ -42,7 +43,7 @@ def report(
         subject = understand(
             scored.pipeline, used, scored.y, None, study.target, study.positive, study.cost_matrix, coded
         )
-        page = write_page(out, subject, study)
+        page = write_subject(out, subject, study.provenance(), current_language())
     terminal.facts = {"rows": len(scored.y), "file": str(page)}
     terminal.say(_("Written: {files}", files=page))
     terminal.finish()
