@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
-from hiperplano.data.complaints import complaint, refuse_dates
 from hiperplano.data.design import Design
+from hiperplano.data.error_messages import data_error, refuse_dates
 from hiperplano.data.finite import refuse_nonfinite, refuse_out_of_range, refuse_target_out_of_range
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidData, InvalidTarget
@@ -118,7 +118,7 @@ def _numbers(y: Any) -> Array:
     try:
         y = np.asarray(y, dtype=np.float64)
     except ValueError as problem:
-        raise complaint(problem, None, y) from problem
+        raise data_error(problem, None, y) from problem
     if not np.isfinite(y).all():  # missing values of object arrays pass scikit-learn's look
         raise InvalidTarget(
             f"Input y contains NaN or infinity in {np.sum(~np.isfinite(y))} of {y.size} places. A target must be "
@@ -232,7 +232,7 @@ def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
         with np.errstate(over="ignore"):  # of longer floats: found as infinity below
             return validate_data(estimator, *args, ensure_all_finite=False, **rules)
     except (ValueError, OverflowError, DTypePromotionError) as problem:
-        raise complaint(problem, *args) from problem
+        raise data_error(problem, *args) from problem
 
 
 def _is_plain(X: Any, *targets: Any) -> bool:
