@@ -94,12 +94,12 @@ class LogisticRegressionCV(LogisticClassifier):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose C, and fit all rows with it.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
         """

@@ -64,7 +64,7 @@ class MistakeBound:
         )
 
 
-def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
+def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeBound:
     """The most mistakes that a perceptron can make on separable rows: (R/γ)², by Novikoff's theorem.
 
     R = max ‖x‖ and γ = max over planes of min y·(w·x)/‖w‖, found as the point of the convex hull of the y·x that
@@ -72,7 +72,7 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
 
     Parameters
     ----------
-    X : array-like, CSR matrix or table of shape (n, d)
+    X : array-like, CSR matrix or table of shape (n, d), or Design
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True

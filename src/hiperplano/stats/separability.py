@@ -19,7 +19,7 @@ from hiperplano.stats.summary import coefficient_names
 __all__ = ["Overlapping", "QuasiSeparable", "Separable", "separability"]
 
 
-def separability(X: Any, y: Any, fit_intercept: bool = True) -> Separable | QuasiSeparable | Overlapping:
+def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable | QuasiSeparable | Overlapping:
     """Whether a plane separates two classes, with a proof either way.
 
     With y = ±1 and score = x·coef + intercept:
@@ -33,7 +33,7 @@ def separability(X: Any, y: Any, fit_intercept: bool = True) -> Separable | Quas
 
     Parameters
     ----------
-    X : array-like, CSR matrix or table of shape (n, d)
+    X : array-like, CSR matrix or table of shape (n, d), or Design
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True
