@@ -124,7 +124,7 @@ def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
     if not np.isfinite(raw).all():
         raise NonFiniteRows
     d = design.n_columns
-    squares = raw.diagonal()[1 : d + 1] / (raw[0, 0] or 1.0)
+    squares = raw.diagonal()[1 : d + 1]
     ordinary = ((squares >= _SMALLEST**2) | (np.abs(shift[:d]) >= _SMALLEST)) & (squares <= _LARGEST**2)
     if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= _LARGEST:
         return
