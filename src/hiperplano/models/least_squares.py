@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.data.validate import refuse_nonfinite, target_names
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first
@@ -62,10 +63,10 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return summarise(self, level)
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
-        """The design; NaN and infinity are left to be met by the first sum over the rows, where there is one."""
+        """The design; numbers that must be refused are left to be met by the first sum over the rows, if there is one."""
         design = validate(self, X, y, sample_weight, finite=False)
         if not sums_first(design, one_of(self, "solver", SOLVERS)):
-            refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
+            refuse_out_of_range(design)
         self._target_names_ = target_names(y)
         return design
 
@@ -83,7 +84,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
                 sums=sums,
             )
         except NonFiniteRows:
-            refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
+            refuse_out_of_range(design)
             raise
         publish(self, solution, design.dtype, design.one_target)
         self.rank_ = solution.rank

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
+from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
-_SMALLEST, _LARGEST = 1e-100, 1e100  # sizes of columns that the gate lets pass
 _SPARSE_BELOW = 0.1  # share of stored entries under which a sparse product beats a dense one
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
 _CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refinement costs less before that
@@ -125,11 +125,11 @@ def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
         raise NonFiniteRows
     d = design.n_columns
     squares = raw.diagonal()[1 : d + 1]
-    ordinary = ((squares >= _SMALLEST**2) | (np.abs(shift[:d]) >= _SMALLEST)) & (squares <= _LARGEST**2)
-    if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= _LARGEST:
+    ordinary = ((squares >= SMALLEST**2) | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
+    if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= LARGEST:
         return
     sizes = largest(design)  # a column of zeros is ordinary, too
-    if ((sizes > _LARGEST) | ((sizes < _SMALLEST) & (sizes > 0))).any():
+    if ((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))).any():
         raise NonFiniteRows
 
 
