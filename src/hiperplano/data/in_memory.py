@@ -176,6 +176,10 @@ class InMemory(Design):
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
 
+    def dense(self) -> Array:
+        """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
+        return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)
+
     # What follows is on its way out.
 
     def take(self, rows: Array | slice) -> Any:
