@@ -29,7 +29,7 @@ def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Gaussian
     design = validate(model, X, y, sample_weight, numeric_target=False)
     classes, codes = encode_labels(design)
     design = design.with_vectors(code=codes)
-    weight = class_weights(design, len(classes))
+    weight = class_weights(design, len(classes)) if design.has_weight else np.ones(len(classes))
     if not weight.all():
         empty = classes.tolist()[int(weight.argmin())]
         raise InvalidTarget(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Block, Design, Sums
 
@@ -102,11 +103,10 @@ def class_weights(design: Design, n_classes: int) -> Array:
     return design.fold(_ClassWeights(n_classes))[0]
 
 
-def membership(block: Block, n_classes: int) -> Array:
-    """A column for each class: the weights of its rows, and 0 for all others."""
-    xp = block.xp
-    inside = block.vectors["code"][:, None] == xp.arange(n_classes)
-    return block.weighted(xp.asarray(inside, dtype=xp.float64))
+def class_sums(block: Block, n_classes: int, values: Array) -> Array:
+    """Σ w·values over the rows of each class, for `values` of shape (m,) or (m, k)."""
+    member = csr_array((block.weights, block.vectors["code"], np.arange(len(block) + 1)), shape=(len(block), n_classes))
+    return np.asarray(member.T @ values)
 
 
 def deviations(block: Block, points: Array) -> Array:
@@ -127,12 +127,16 @@ def weighted_deviations(block: Block, points: Array, scale: Array | float = 1.0)
     return rows
 
 
+def _weights(block: Block, n_classes: int) -> Array:
+    return np.bincount(block.vectors["code"], block.weight, n_classes).astype(np.float64, copy=False)
+
+
 @dataclass(frozen=True)
 class _ClassWeights:
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
-        return (membership(block, self.n_classes).sum(axis=0),)
+        return (_weights(block, self.n_classes),)
 
 
 @dataclass(frozen=True)
@@ -143,11 +147,11 @@ class _PooledMoments:
     points: Array
 
     def __call__(self, block: Block) -> Sums:
-        member, rows = membership(block, self.n_classes), deviations(block, self.points)
-        sums = member.T @ rows
+        rows = deviations(block, self.points)
+        sums = class_sums(block, self.n_classes, rows)
         if block.weight is not None:
             rows *= block.xp.sqrt(block.weight)[:, None]
-        return member.sum(axis=0), sums, rows.T @ rows
+        return _weights(block, self.n_classes), sums, rows.T @ rows
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ class _SeparateMoments:
             if block.weight is not None:
                 part *= xp.sqrt(weight[here])[:, None]
             squares[k] = part.T @ part
-        return membership(block, n_classes).sum(axis=0), sums, squares
+        return _weights(block, n_classes), sums, squares
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.discriminant.class_moments import ClassMoments, deviations, membership
+from hiperplano.solvers.discriminant.class_moments import ClassMoments, class_sums, deviations
 from hiperplano.solvers.least_squares.normal import inverse_root
 
 
@@ -70,5 +70,5 @@ class _FourthMoments:
     def __call__(self, block: Block) -> Sums:
         rows = deviations(block, self.means)
         rows *= self.scale[block.vectors["code"]]
-        fourth = block.xp.sum(rows * rows, axis=1) ** 2
-        return (membership(block, len(self.means)).T @ fourth,)
+        fourth = np.einsum("ij,ij->i", rows, rows) ** 2
+        return (class_sums(block, len(self.means), fourth),)

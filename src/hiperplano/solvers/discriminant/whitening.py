@@ -9,7 +9,14 @@ from scipy.linalg import eigh, svd
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.messages import Message
-from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, deviations, membership, weighted_deviations
+from hiperplano.solvers.discriminant.class_moments import (
+    EPS,
+    ClassMoments,
+    class_sums,
+    class_weights,
+    deviations,
+    weighted_deviations,
+)
 from hiperplano.solvers.least_squares.direct import SQUARED
 from hiperplano.solvers.least_squares.factor import Factor, cholesky, from_triangle
 from hiperplano.solvers.least_squares.normal import inverse_root
@@ -130,9 +137,9 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     weight : ndarray of shape (classes,)
     """
     rows = design.sample(design.n_rows)
-    weight, means = rows.fold(_ClassSums(np.zeros((n_classes, design.n_columns))))
-    means /= weight[:, None]
-    means += rows.fold(_ClassSums(means))[1] / weight[:, None]  # for the digits that a large offset took
+    weight, means = class_weights(rows, n_classes), np.zeros((n_classes, design.n_columns))
+    for _ in range(2):  # the second time for the digits that a large offset took
+        means += rows.fold(_ClassSums(means))[0] / weight[:, None]
     apart = rows.collect(rows.map(_Deviations(means))) / np.sqrt(weight.sum())
     spread = np.sqrt(np.einsum("ij,ij->j", apart, apart))
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = 0.0
@@ -146,13 +153,12 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
 
 @dataclass(frozen=True)
 class _ClassSums:
-    """Weights of the classes, and Σ w·(x − point) of each."""
+    """Σ w·(x − point) of each class."""
 
     points: Array
 
     def __call__(self, block: Block) -> Sums:
-        member = membership(block, len(self.points))
-        return member.sum(axis=0), member.T @ deviations(block, self.points)
+        return (class_sums(block, len(self.points), deviations(block, self.points)),)
 
 
 @dataclass(frozen=True)
