@@ -58,7 +58,6 @@ class Outcome:
     rivals: tuple[Measured, ...]
     meaning: str = ""
     equal: float = 0.0
-    allowance: float = 0.0
     memory_limit: int | None = None
     quick: bool = False
     real: bool = False
@@ -110,7 +109,7 @@ class Outcome:
 
     def ratio(self, rival: Measured) -> float:
         """How many times as fast as this rival ours is."""
-        return (_seconds(rival) + self.allowance) / _seconds(self.ours)
+        return _seconds(rival) / _seconds(self.ours)
 
     @property
     def reached(self) -> bool | None:

@@ -91,7 +91,6 @@ def _outcome(
         rivals=tuple(rivals),
         meaning=accuracy.meaning if accuracy else "",
         equal=accuracy.equal if accuracy else 0.0,
-        allowance=workload.allowance,
         memory_limit=None if request.quick else workload.memory_limit,
         quick=request.quick,
         real=workload.table is not None,

@@ -83,8 +83,7 @@ def _defeat(outcome: Outcome) -> str:
 
 def _target(outcome: Outcome) -> str:
     verdict = {True: " reached", False: " NOT REACHED", None: ""}[outcome.reached]
-    grace = f", rival + {outcome.allowance:g} s" if outcome.allowance else ""
-    return f"{outcome.target:g}×{verdict}{grace}"
+    return f"{outcome.target:g}×{verdict}"
 
 
 def _memory_cell(outcome: Outcome, best: Measured | None) -> str:

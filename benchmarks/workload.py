@@ -82,8 +82,6 @@ class Workload(Generic[Problem]):
         How many times as fast as the best rival ours is to be.
     accuracy : Accuracy, optional
         None where there is nothing to judge.
-    allowance : float
-        Seconds granted on top of the rival's before the ratio is taken.
     weighed : bool
         Whether extra memory is measured.
     memory_limit : int, optional
@@ -98,7 +96,6 @@ class Workload(Generic[Problem]):
     rivals: tuple[Contender[Problem], ...]
     target: float
     accuracy: Accuracy[Problem] | None = None
-    allowance: float = 0.0
     weighed: bool = True
     memory_limit: int | None = None
     table: str | None = None

@@ -8,7 +8,6 @@ from scipy.sparse import csc_array, diags_array
 from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "clarabel"
-IMPORT = "import clarabel"
 
 
 def hard_margin(X: Array, y: Array) -> Answer:

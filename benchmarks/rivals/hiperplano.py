@@ -10,7 +10,6 @@ from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "hiperplano"
 # The package loads its models when they are first asked for; to be honest, one is asked for.
-IMPORT = "from hiperplano import LinearRegression"
 
 
 def linear_regression(X: Array, y: Array) -> Answer:

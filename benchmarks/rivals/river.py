@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.workload import Answer
 
 DISTRIBUTION = "river"
-IMPORT = "import river.linear_model"
 
 
 def perceptron_rows(dictionaries: list[tuple[dict[int, float], bool]]) -> Answer:

@@ -7,7 +7,6 @@ from typing import Any
 from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "scikit-learn"
-IMPORT = "import sklearn.linear_model"
 
 
 def linear_regression(X: Array, y: Array) -> Answer:

@@ -13,7 +13,6 @@ import numpy as np
 from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "vowpalwabbit"
-IMPORT = "import vowpalwabbit"
 
 
 class Parsed(NamedTuple):

@@ -6,10 +6,7 @@ what was found, what is needed, what to do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "AccuracyWarning",
@@ -57,7 +54,7 @@ class NotSeparable(InvalidTarget):
         self.certificate = certificate
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (str(self), self.certificate)
+        return type(self), (self.args[0], self.certificate)
 
 
 class InvalidParameter(HiperplanoError, ValueError):
@@ -82,12 +79,3 @@ class SingularWarning(UserWarning):
 
 class SeparationWarning(UserWarning):
     """A plane separates the classes, so the likelihood has no finite maximum."""
-
-
-def __getattr__(name: str) -> Any:
-    """scikit-learn's warning, loaded when it is asked for: an error about a file needs none of that library."""
-    if name != "ConvergenceWarning":
-        raise AttributeError(f"module 'hiperplano.errors' has no attribute {name!r}")
-    from sklearn.exceptions import ConvergenceWarning
-
-    return ConvergenceWarning

@@ -166,11 +166,6 @@ def test_warnings_of_a_contender_are_noted(stage):
     assert outcome.rivals[0].note == "warned: UserWarning: did not converge at all"
 
 
-def test_an_allowance_is_added_to_the_rival(stage):
-    outcome = stage.race(stage.contender("a", [2]), stage.contender("b", [1]), allowance=3.0)
-    assert outcome.ratio(outcome.best_rival) == 2
-
-
 def test_a_busy_machine_is_told_and_judges_no_target(stage, neighbours):
     neighbours.cores = 0.7
     outcome = stage.race(stage.contender("a", [1]), stage.contender("b", [9]))

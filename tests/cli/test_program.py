@@ -46,7 +46,6 @@ def _shout(rows):
 
 
 def test_the_program_trusts_what_the_library_trusts(tmp_path):
-    """It loads skops without the names of scikit-learn's estimators, of which a scaler is one."""
     rng = np.random.default_rng(0)
     rows = "".join(f"{a},{b},{a + 2 * b + e}\n" for a, b, e in rng.normal(size=(60, 3)))
     (tmp_path / "t.csv").write_text("a,b,y\n" + rows)

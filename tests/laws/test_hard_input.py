@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -39,7 +39,7 @@ def column(draw, rng, earlier):
 
 
 @st.composite
-def hard_tables(draw, least_rows=1):
+def hard_tables(draw, least_rows=1, least_weighted=1):
     n = draw(st.integers(least_rows, 12))
     d = draw(st.integers(1, 5))
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
@@ -51,6 +51,7 @@ def hard_tables(draw, least_rows=1):
     y = (y + draw(OFFSETS)) * draw(SIZES)
     weight = draw(st.sampled_from([None, rng.uniform(size=n), rng.integers(0, 3, n).astype(float), np.full(n, 1e-300)]))
     weight = np.full(n, 1e300) if weight is None and draw(st.integers(0, 5)) == 0 else weight
+    assume(weight is None or np.count_nonzero(weight) >= least_weighted)
     return X, y, weight
 
 
@@ -63,7 +64,7 @@ def assert_minimal(problem, model, coef):
 def fit_quietly(model, X, y, weight):
     """Fit with every warning an error but the two that are part of the answer.
 
-    None where a coefficient is refused as too large for float64, and where columns and target make it so.
+    Another table is drawn where a coefficient is refused as too large for float64, and columns and target make it so.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -75,7 +76,7 @@ def fit_quietly(model, X, y, weight):
             sizes = np.abs(X.data if sparse.issparse(X) else X)
             too_large = np.abs(y).max() / 1e300 > sizes.min(initial=np.inf, where=sizes > 0)
             if "a coefficient lies beyond the range of float64" in str(problem) and too_large:
-                return None
+                reject()
             raise
 
 
@@ -91,12 +92,7 @@ def test_regressions_are_right_or_refused(data, alpha, solver, fit_intercept, sp
     X, y, weight = data
     model = Ridge(alpha=alpha, solver=solver, fit_intercept=fit_intercept)
     rows = sparse.csr_array(X) if sparse_rows else X
-    if weight is not None and not weight.any():
-        with pytest.raises(HiperplanoError, match="at least one non-zero"):
-            fit_quietly(model, rows, y, weight)
-        return
-    if fit_quietly(model, rows, y, weight) is None:
-        return
+    fit_quietly(model, rows, y, weight)
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_)
     assert np.isfinite(model.predict(rows)).all()
@@ -110,15 +106,10 @@ def test_regressions_are_right_or_refused(data, alpha, solver, fit_intercept, sp
 @given(data=hard_tables(), fit_intercept=st.booleans(), alpha=st.sampled_from([0.0, 1.0]))
 def test_conjugate_gradients_are_right_or_say_so(data, fit_intercept, alpha):
     X, y, weight = data
-    if weight is not None and not weight.any():
-        return
     model = fit_quietly(Ridge(alpha=alpha, solver="cg", fit_intercept=fit_intercept), X, y, weight)
-    if model is None:
-        return
     assert np.isfinite(model.coef_).all()
-    if model.solution_.converged:
-        slack = np.abs(Problem(X, y, weight, alpha, fit_intercept).slack(model.coef_)).max()
-        assert slack < 1e-9
+    slack = np.abs(Problem(X, y, weight, alpha, fit_intercept).slack(model.coef_)).max()
+    assert slack < 1e-9 or "above tol" in model.solution_.status
 
 
 @settings(max_examples=80)
@@ -126,11 +117,7 @@ def test_conjugate_gradients_are_right_or_say_so(data, fit_intercept, alpha):
 def test_signs_are_kept_and_nothing_better_has_them(data, fit_intercept, alpha):
     """Karush, Kuhn, Tucker: no slope where a coefficient is positive, none downhill where it is 0."""
     X, y, weight = data
-    if weight is not None and not weight.any():
-        return
     model = fit_quietly(Ridge(alpha=alpha, positive=True, fit_intercept=fit_intercept), X, y, weight)
-    if model is None:
-        return
     assert (model.coef_ >= 0).all()
     slope = Problem(X, y, weight, alpha, fit_intercept).slack(model.coef_)
     assert np.abs(slope[model.coef_ > 0]).max(initial=0.0) < 1e-10
@@ -142,8 +129,6 @@ def test_signs_are_kept_and_nothing_better_has_them(data, fit_intercept, alpha):
 def test_classifiers_are_finite_or_refuse(data, classes, alpha):
     X, _, weight = data
     labels = np.arange(len(X)) % classes
-    if weight is not None and not weight.any():
-        return
     model = fit_quietly(LeastSquaresClassifier(alpha=alpha), X, labels, weight)
     assert np.isfinite(model.coef_).all()
     assert np.isin(model.predict(X), labels).all()
@@ -153,24 +138,18 @@ def test_classifiers_are_finite_or_refuse(data, classes, alpha):
 
 
 @settings(max_examples=40)
-@given(data=hard_tables(least_rows=3), alpha=st.sampled_from([(1.0,), (1e-3, 1.0, 1e3)]))
+@given(data=hard_tables(least_rows=3, least_weighted=2), alpha=st.sampled_from([(1.0,), (1e-3, 1.0, 1e3)]))
 def test_chosen_penalties_are_fitted_right(data, alpha):
     X, y, weight = data
-    if weight is not None and np.count_nonzero(weight) < 2:
-        return
     sizes = np.abs(np.concatenate([X.ravel(), y, np.ones(1) if weight is None else weight]))
     extreme = np.abs(np.log10(sizes[sizes > 0])).max(initial=0.0) > 100
-    problem = ""
     try:
         model = fit_quietly(RidgeCV(alphas=alpha), X, y, weight)
-    except InvalidData as error:
-        problem = str(error)
-    if problem:  # a score beyond float64, or 0/0 where a penalty is nothing beside columns or weights of 1e150
-        assert extreme
-        assert "no penalty has a score" in problem
-        return
-    if model is None:
-        return
+    except InvalidData as problem:
+        # A score beyond float64, or 0/0 where a penalty is nothing beside columns or weights of 1e150.
+        if extreme and "no penalty has a score" in str(problem):
+            reject()
+        raise
     assert model.alpha_ in alpha
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.best_score_)

@@ -103,16 +103,26 @@ def test_the_mean_of_a_replay_is_the_average(model, rows):
     np.testing.assert_allclose(np.average([s.intercept for s in steps], weights=late), intercept[0], rtol=1e-10)
 
 
+WHOLE_BATCHES = [m for m in OPTIONS if getattr(m, "update", "") == "batch" or getattr(m, "batch_size", 1) is None]
+
+
 @ROWS
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("model", OPTIONS, ids=str)
+@pytest.mark.parametrize("model", WHOLE_BATCHES, ids=str)
+def test_a_pass_over_all_rows_at_once_is_one_step(model, n_classes, rows):
+    X, y = data(model, 90, classes=n_classes)
+    steps = list(replay(few_passes(model, 2), rows(X), y))
+    assert all(step.row is None for step in steps)
+    assert len(steps) == 2 * len({step.label for step in steps})
+
+
+@ROWS
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("model", [m for m in OPTIONS if m not in WHOLE_BATCHES], ids=str)
 def test_rows_and_scores_of_a_replay_are_those_of_the_caller(model, n_classes, rows):
     X, y = data(model, 90, classes=n_classes)
     given, X = rows(X), np.asarray(rows(X), dtype=float) if rows is np.float32 else X
     steps = list(replay(few_passes(model, 2), given, y))
-    if steps[0].row is None:
-        assert len(steps) == 2 * len({step.label for step in steps})
-        return
     seen = np.unique(np.concatenate([np.atleast_1d(step.row) for step in steps]))
     if getattr(model, "early_stopping", False):
         assert 70 < len(seen) < 90

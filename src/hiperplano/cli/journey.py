@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiperplano.cli import quickly
 from hiperplano.cli.costs import read_costs
 from hiperplano.cli.judging import judge_sample
 from hiperplano.cli.options import made
-from hiperplano.cli.page import write_page
 from hiperplano.cli.problem import Choices, Problem, read_problem
-from hiperplano.cli.reading import Reading
 from hiperplano.cli.registry import CLASSIFICATION, choose
 from hiperplano.cli.show import (
     coefficients_facts,
@@ -21,19 +18,20 @@ from hiperplano.cli.show import (
     measures_table,
     read_coefficients,
 )
-from hiperplano.cli.study import Study, command_line, versions
+from hiperplano.cli.study import Study, command_line, file_digest, versions
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.training import Fitted, fit_auto, fit_choice, split
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
-from hiperplano.messages.catalogue import words
-from hiperplano.messages.verdicts import retell
+from hiperplano.messages import Message, translate
+from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
+from hiperplano.report.page import write_subject
 from hiperplano.report.subject import understand
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,10 @@ class Settings:
     arguments: tuple[str, ...] = ()
 
 
-def travel(
-    terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings, reading: Reading | None = None
-) -> None:
+def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings) -> None:
     """Read, split, code, fit, judge, save, write the page, and say all of it."""
-    with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.hearing():
-        problem = read_problem(path, target, choices, step=step, reading=reading)
+    with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
+        problem = read_problem(path, target, choices, step=step)
         terminal.note(*problem.notes)
         costs = _costs(problem, settings)
         training, validation = split(problem.target, settings.validation, settings.seed)
@@ -84,14 +80,13 @@ def travel(
         study.attach(pipeline)
         step(_("writing"))
         folder = made(settings.out)
-        quickly.import_skops()
         if getattr(fitted.linear, "firth", False):  # whose intervals need the rows, which no file holds
             fitted.linear.summary()
         save(pipeline, folder / "model.skops")
         files = {"model": folder / "model.skops"}
         if settings.report:
             step(_("writing the report"))
-            files["report"] = write_page(folder / "report.html", subject, study)
+            files["report"] = write_subject(folder / "report.html", subject, study.provenance(), current_language())
     _say(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
     _facts(terminal, problem, fitted, coding, list(measures.values()), study, files)
     terminal.finish()
@@ -121,7 +116,7 @@ def _study(problem: Problem, fitted: Fitted, settings: Settings, costs: Array | 
         positive=problem.target.positive,
         costs=None if costs is None else costs.tolist(),
         file=str(problem.source.path),
-        sha256=problem.digest.result(),
+        sha256=file_digest(problem.source.path),
         rows=len(problem.frame),
         command=command_line(list(settings.arguments)),
         seed=settings.seed,
@@ -137,7 +132,9 @@ def _say(
         return
     target = problem.target
     terminal.say(columns_table(problem.columns, len(problem.frame)))
-    about = _("Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=target.why)
+    about = _(
+        "Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=translate(target.why)
+    )
     if target.positive is not None:
         about += _("; looked for: {label}", label=target.positive)
     terminal.out.print(about, markup=False)
@@ -146,17 +143,17 @@ def _say(
     terminal.out.print(_("Model {name}, fitted in {s} s", name=name, s=f"{fitted.seconds:.2f}"), markup=False)
     solution = getattr(fitted.linear, "solution_", None)
     if solution is not None:
-        terminal.out.print(retell(str(solution)), markup=False)
+        terminal.out.print(translate(str(solution)), markup=False)
     terminal.say()
     terminal.say(measures_table(measures, rows))
-    found = read_coefficients(fitted.linear, fitted.scaler, coding.spoken_names(), target.positive)
+    found = read_coefficients(fitted.linear, fitted.scaler, coding.display_names(), target.positive)
     if found is not None:
         terminal.say(coefficients_table(found))
         for column, reference in coding.references().items():
-            other = _("no value") if reference is None else reference
-            terminal.note(_("{column}: compared with {reference}", column=column, reference=other))
+            other = Message("no value") if reference is None else reference
+            terminal.note(Message("{column}: compared with {reference}", column=column, reference=other))
     for column in coding.too_rare():
-        terminal.note(_("{column}: each of its categories is in too few rows to learn from", column=column))
+        terminal.note(Message("{column}: each of its categories is in too few rows to learn from", column=column))
 
 
 def _facts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from hiperplano.cli import options
-from hiperplano.cli.reading import Reading, begin
 from hiperplano.cli.registry import TASKS
 from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
 from hiperplano.features.kinds import guess_kinds
 from hiperplano.features.target import Target, read_target
-from hiperplano.messages.catalogue import words
-from hiperplano.tables.reading import Source, no_such_column, to_frame
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import translator
+from hiperplano.tables.reading import Source, no_such_column, read_table, to_frame
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,6 @@ class Problem:
     frame : pandas frame
         Without the target, and without rows whose target is missing.
     target : Target
-    digest : Future of str
-        SHA-256 of the file.
     notes : list of str
         What a person should know of how the table was read.
     """
@@ -58,20 +55,11 @@ class Problem:
     columns: list[Column]
     frame: Any
     target: Target
-    digest: Future[str] = field(repr=False)
     notes: list[str] = field(default_factory=list)
 
 
-def read_problem(
-    path: Path,
-    target: str,
-    choices: Choices,
-    *,
-    leaks: bool = True,
-    step: Any = None,
-    reading: Reading | None = None,
-) -> Problem:
-    """Read a file, guess what its columns are, and take the target apart; `reading` may have begun before."""
+def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = True, step: Any = None) -> Problem:
+    """Read a file, guess what its columns are, and take the target apart."""
     step = step or (lambda text="": None)
     if choices.task is not None:
         options.one_of("--task", choices.task, TASKS)
@@ -82,8 +70,7 @@ def read_problem(
     if target in dropped:
         raise InvalidParameter(_("--drop names the target {name!r}; it is needed. Drop another.", name=target))
     step(_("reading {file}", file=path.name))
-    reading = reading or begin(path, choices.separator, choices.decimal, dropped)
-    table, source = reading.table.result()
+    table, source = read_table(path, separator=choices.separator, decimal=choices.decimal, drop=dropped)
     if target not in table.column_names:
         raise InvalidFile(no_such_column(path, target, table.column_names))
     if table.num_columns < 2:
@@ -97,7 +84,7 @@ def read_problem(
     found = read_target(path, target, table.column(target), choices.task, choices.positive)
     columns = guess_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
     used = [column.name for column in columns if column.used]
-    return Problem(source, columns, to_frame(table.select(used)), found, reading.digest, notes)
+    return Problem(source, columns, to_frame(table.select(used)), found, notes)
 
 
 def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
@@ -105,7 +92,7 @@ def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
     n = table.column(target).null_count
     if not n:
         return table, ""
-    said = _(
+    said = Message(
         "{n} of {all} rows have no value in {name} and were left out.", n=f"{n:,}", all=f"{len(table):,}", name=target
     )
     return table.filter(table.column(target).is_valid()), said

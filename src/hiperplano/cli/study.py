@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import shlex
 from dataclasses import asdict, dataclass
@@ -12,13 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from hiperplano.cli import quickly
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.models.saving import load
 
-_ = words("terminal")
+_ = translator("terminal")
 
 _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
@@ -83,9 +83,14 @@ def command_line(arguments: list[str]) -> str:
     return shlex.join(["hiperplano", *arguments])
 
 
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def load_study(path: Path) -> tuple[Pipeline, Study]:
     """A model of the command `hiperplano fit`, with its story."""
-    quickly.import_skops()
     model = load(path)
     story = getattr(model, "study_", None)
     if not isinstance(model, Pipeline) or not isinstance(story, dict):

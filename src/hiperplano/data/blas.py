@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import scipy.linalg  # noqa: F401  loads SciPy's BLAS, so that the controller finds it
+from threadpoolctl import ThreadpoolController
+
 
 class _BlasGuard:
     """Keeps every BLAS at one thread while at least one caller is inside.
@@ -64,9 +67,6 @@ guard = _BlasGuard()
 
 @cache
 def _blas_libraries() -> list[Any]:
-    import scipy.linalg  # noqa: F401  loads SciPy's BLAS, so that the controller finds it
-    from threadpoolctl import ThreadpoolController
-
     return [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
 
 

@@ -71,7 +71,7 @@ class Block:
 
     def dense(self) -> Array:
         """The rows of `x` as an array; not to be written to."""
-        return self.x.toarray() if self.is_sparse else self.x
+        return np.asarray(self.x.toarray() if self.is_sparse else self.x)
 
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
@@ -90,6 +90,13 @@ class Block:
         if self.is_sparse:
             return np.asarray(self.x.multiply(self.x).sum(axis=1), dtype=np.float64).ravel()
         return np.asarray(np.einsum("ij,ij->i", self.x, self.x, dtype=np.float64))
+
+    def column_squares(self) -> Array:
+        """Σᵢ x² of every column, in float64."""
+        if self.is_sparse:
+            squares = np.square(self.x.data, dtype=np.float64)
+            return np.bincount(self.x.indices, squares, self.n_columns).astype(np.float64, copy=False)
+        return np.asarray(np.einsum("ij,ij->j", self.x, self.x, dtype=np.float64))
 
     def columns(self, which: Array) -> Block:
         """The block with these columns only."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -132,7 +133,7 @@ class Design(ABC):
         """The same rows with other or more row vectors; None takes one away.
 
         A vector is what `map` or `fold_and_map` of this design returned, or an array on the host with one entry for
-        each row.
+        each row. A target "y" of shape (n,) becomes one of shape (n, 1).
         """
 
     @abstractmethod
@@ -163,21 +164,23 @@ class Design(ABC):
         return float(self.fold(_TotalWeight())[0][0]) if self.has_weight else float(self.n_rows)
 
 
+@dataclass(frozen=True)
 class _Mapped:
     """A function of a block as a statistic that sums nothing."""
 
-    def __init__(self, function: Callable[[Block], Array]) -> None:
-        self.function = function
+    function: Callable[[Block], Array]
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         return (), {"values": self.function(block)}
 
 
+@dataclass(frozen=True)
 class _SmallestWeight:
     def __call__(self, block: Block) -> Sums:
         return (np.atleast_1d(block.weights.min(initial=np.inf)),)
 
 
+@dataclass(frozen=True)
 class _TotalWeight:
     def __call__(self, block: Block) -> Sums:
         return (np.atleast_1d(block.weights.sum()),)

@@ -12,6 +12,7 @@ from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.threads import ordered_map, ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
+from hiperplano.messages import Message
 
 # A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
 # rows that a product over it outweighs the addition of its result.
@@ -153,11 +154,16 @@ class InMemory(Design):
         changed = type(self).__new__(type(self))
         changed.__dict__.update(self.__dict__)
         changed.vectors = {name: np.asarray(vector) for name, vector in merged.items() if vector is not None}
+        if changed.y.ndim == 1:
+            changed.vectors["y"] = changed.y[:, None]
         changed.has_weight = "weight" in changed.vectors
         return changed
 
     def vector(self, name: str) -> RowVector:
         return self.vectors[name]
+
+    def weighted_rows(self) -> Design:
+        return self if self.weight is None or self.weight.all() else self.gather(self.weight > 0)
 
     def row_numbers(self) -> Array:
         return self.vectors["row"] if "row" in self.vectors else np.arange(self.n_rows)
@@ -220,6 +226,10 @@ def require_memory(design: Design, reason: str) -> InMemory:
     if isinstance(design, InMemory):
         return design
     raise NotAvailable(
-        f"{reason} These {design.n_rows} rows lie elsewhere ({type(design).__name__}). Pass arrays, or a sample of the "
-        "rows."
+        Message(
+            "{reason} These {n_rows} rows lie elsewhere ({design}). Pass arrays, or a sample of the rows.",
+            reason=reason,
+            n_rows=design.n_rows,
+            design=type(design).__name__,
+        )
     )

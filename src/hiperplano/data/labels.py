@@ -3,69 +3,128 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import type_of_target
 
-from hiperplano.data.design import Array, Design
-from hiperplano.data.validate import check_weight
+from hiperplano.data.block import Array, Block
+from hiperplano.data.design import Design, RowVector, Sums
 from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.messages import Message
 
 _NARROW = 2**16
 _FEW, _MOST_FLOATS = 20, 100
 
 
-def encode_labels(design: Design) -> tuple[Array, Array]:
+def encode_labels(design: Design) -> tuple[Array, RowVector]:
     """The sorted classes of a design's target, and the number of its class for every row.
 
-    A class whose rows all have weight 0 is still a class; solvers that need every class to weigh something
-    check that themselves.
+    Parameters
+    ----------
+    design : Design
+        With labels of any kind as its target.
+
+    Returns
+    -------
+    classes : ndarray of shape (classes,)
+    codes : RowVector of int
     """
-    labels = design.y[:, 0]
-    kind = "multiclass" if _are_plainly_classes(labels) else _kind(labels)
+    try:
+        (classes,) = design.fold(_DistinctLabels(), _union)
+        kind = "multiclass" if _are_plainly_classes(classes) else _kind(classes)
+    except TypeError:  # labels that cannot be compared
+        kind = "unknown"
     if kind == "unknown":
-        kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        (kinds,) = design.fold(_LabelKinds(), _union)
         raise InvalidTarget(
-            f"Unknown label type: {kind}. y holds objects of the kinds {kinds}; labels must be all numbers or all "
-            "text, and none may be missing. Fill or convert them first."
+            Message(
+                "Unknown label type: {kind}. y holds objects of the kinds {listed}; labels must be all "
+                "numbers or all text, and none may be missing. Fill or convert them first.",
+                kind=kind,
+                listed=", ".join(kinds.tolist()),
+            )
         )
     if kind not in ("binary", "multiclass"):
-        values = len(np.unique(labels)) if kind.startswith("continuous") else 0
-        seen = f"{values} different numbers with fractions" if values else kind
+        seen: str = kind
+        if kind.startswith("continuous"):
+            seen = Message("{n} different numbers with fractions", n=len(classes))
         raise InvalidTarget(
-            f"Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a classifier needs "
-            "classes. Use a regressor, or cut the numbers into classes first."
+            Message(
+                "Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a "
+                "classifier needs classes. Use a regressor, or cut the numbers into classes first.",
+                kind=kind,
+                seen=seen,
+            )
         )
-    classes, codes = _sorted_classes(labels)
-    if labels.dtype.kind in "iuf" and _too_many(labels, len(classes)):
+    if classes.dtype.kind in "iuf" and _too_many(classes, design.n_rows):
         raise InvalidTarget(
-            f"y holds {len(classes)} different numbers in {len(labels)} rows: this looks like a regression target; a "
-            "classifier needs classes. Use a regressor, cut the numbers into classes, or pass them as text if each "
-            "really is a class."
+            Message(
+                "y holds {n_classes} different numbers in {n_rows} rows: this looks like a regression "
+                "target; a classifier needs classes. Use a regressor, cut the numbers into classes, or pass "
+                "them as text if each really is a class.",
+                n_classes=len(classes),
+                n_rows=design.n_rows,
+            )
         )
     if len(classes) < 2:
         raise InvalidTarget(
-            f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or "
-            "more. Check the target column."
+            Message(
+                "y holds one class ({classes!r} in all {n_rows} rows); a classifier needs 2 classes or more. "
+                "Check the target column.",
+                classes=classes.tolist()[0],
+                n_rows=design.n_rows,
+            )
         )
-    return classes, codes
+    return classes, design.map(_Codes(classes))
 
 
-def _sorted_classes(labels: Array) -> tuple[Array, Array]:
-    """Classes and codes; whole numbers that lie close together are counted instead of sorted."""
-    if labels.dtype.kind not in "iu":
-        return np.unique(labels, return_inverse=True)
-    low, high = int(labels.min()), int(labels.max())
-    if high - low >= _NARROW or high > np.iinfo(np.int64).max:
-        return np.unique(labels, return_inverse=True)
-    places = np.subtract(labels, low, dtype=np.intp, casting="unsafe")
-    there = np.bincount(places, minlength=high - low + 1) > 0
-    codes = places if there.all() else (np.cumsum(there) - 1)[places]
-    return (np.flatnonzero(there) + low).astype(labels.dtype), codes
+def _union(left: Sums, right: Sums) -> Sums:
+    return (np.union1d(left[0], right[0]),)
+
+
+@dataclass(frozen=True)
+class _DistinctLabels:
+    """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
+
+    def __call__(self, block: Block) -> Sums:
+        labels = block.y[:, 0]
+        if labels.dtype.kind not in "iu" or not len(labels):
+            return (np.unique(labels),)
+        low, high = int(labels.min()), int(labels.max())
+        if high - low >= _NARROW or high > np.iinfo(np.int64).max:
+            return (np.unique(labels),)
+        counts = np.bincount(np.subtract(labels, low, dtype=np.intp, casting="unsafe"))
+        return ((np.flatnonzero(counts) + low).astype(labels.dtype),)
+
+
+@dataclass(frozen=True)
+class _LabelKinds:
+    """Names of the types of a block's labels."""
+
+    def __call__(self, block: Block) -> Sums:
+        return (np.unique([type(label).__name__ for label in block.y[:, 0].tolist()]),)
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """The place of each label among the sorted classes."""
+
+    classes: Array
+
+    def __call__(self, block: Block) -> Array:
+        labels, classes = block.y[:, 0], self.classes
+        if classes.dtype.kind in "iu" and int(classes[-1]) - int(classes[0]) < _NARROW:
+            places = np.zeros(int(classes[-1]) - int(classes[0]) + 1, dtype=np.intp)
+            places[np.subtract(classes, classes[0]).astype(np.intp)] = np.arange(len(classes))
+            return np.asarray(places[np.subtract(labels, classes[0]).astype(np.intp)])
+        return np.searchsorted(classes, labels)
 
 
 def _are_plainly_classes(labels: Array) -> bool:
-    """Whole numbers or text: nothing for which scikit-learn would have to be asked."""
+    """Whole numbers or text: classes beyond doubt, so that `type_of_target` need not sort them to say so."""
     if labels.dtype.kind == "f":
         return bool(np.isfinite(labels).all() and (labels == np.floor(labels)).all())
     return labels.dtype.kind in "iubU"
@@ -73,50 +132,105 @@ def _are_plainly_classes(labels: Array) -> bool:
 
 def _kind(labels: Array) -> str:
     """What scikit-learn takes the labels for; the words it has for labels that cannot be compared are not said."""
-    from sklearn.utils.multiclass import type_of_target
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of many classes: refused below if they are too many
-            return str(type_of_target(labels, input_name="y"))
-    except TypeError:
-        return "unknown"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of many classes: refused by the caller if they are too many
+        return str(type_of_target(labels, input_name="y"))
 
 
-def _too_many(labels: Array, n_classes: int) -> bool:
+def _too_many(classes: Array, n_rows: int) -> bool:
     """Numbers of which most occur once, or fractional types with more values than anyone has classes."""
-    return n_classes > _FEW and (2 * n_classes > len(labels) or (labels.dtype.kind == "f" and n_classes > _MOST_FLOATS))
+    n_classes = len(classes)
+    return n_classes > _FEW and (2 * n_classes > n_rows or (classes.dtype.kind == "f" and n_classes > _MOST_FLOATS))
 
 
-def label_weight(design: Design, class_weight: Any) -> Array | None:
+def label_weight(design: Design, class_weight: Any) -> RowVector | None:
     """The weights of the rows times those of their classes; None for equal weights of one.
 
-    "balanced" counts rows by their weights, so that a weight of 2 still equals two rows.
+    Parameters
+    ----------
+    design : Design
+        With labels as its target.
+    class_weight : None, "balanced" or dict
+        "balanced" counts rows by their weights, so that a weight of 2 still equals two rows.
+
+    Returns
+    -------
+    RowVector or None
     """
     if class_weight is None:
-        return design.weight
-    classes, codes = np.unique(design.y[:, 0], return_inverse=True)
-    by_class = class_weights(class_weight, classes, codes, design)
-    return check_weight(by_class[codes] if design.weight is None else design.weight * by_class[codes], len(codes))
+        return design.vector("weight") if design.has_weight else None
+    classes, codes = encode_labels(design)
+    by_class = class_weights(class_weight, classes, class_totals(design, codes, len(classes)))
+    return design.with_vectors(code=codes).map(_WeightOfClass(by_class))
 
 
-def class_weights(class_weight: Any, classes: Array, codes: Array, design: Design) -> Array:
-    """One weight for each class."""
+def class_totals(design: Design, codes: RowVector, n_classes: int) -> Array:
+    """The total weight of each class."""
+    return design.with_vectors(code=codes).fold(_ClassTotals(n_classes))[0]
+
+
+@dataclass(frozen=True)
+class _ClassTotals:
+    n_classes: int
+
+    def __call__(self, block: Block) -> Sums:
+        totals = np.bincount(block.vectors["code"], weights=block.weight, minlength=self.n_classes)
+        return (totals.astype(np.float64),)
+
+
+@dataclass(frozen=True)
+class _WeightOfClass:
+    by_class: Array
+
+    def __call__(self, block: Block) -> Array:
+        return block.weighted(self.by_class[block.vectors["code"]])
+
+
+def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
+    """One weight for each class.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict
+    classes : ndarray of shape (classes,)
+    totals : ndarray of shape (classes,)
+        Total weight of the rows of each class.
+
+    Returns
+    -------
+    ndarray of shape (classes,)
+    """
     if class_weight is None:
         return np.ones(len(classes))
-    rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
+    rule = Message("class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class")
     if isinstance(class_weight, str) and class_weight == "balanced":
-        mass = np.bincount(codes, weights=design.weight)
-        return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
-    from sklearn.utils.class_weight import compute_class_weight
-
+        return np.where(totals > 0, totals.sum() / (len(classes) * np.where(totals > 0, totals, 1.0)), 0.0)
     try:
-        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
+        by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise InvalidParameter(f"class_weight={class_weight!r}; {rule} ({problem}). Set one of them.") from problem
+        raise InvalidParameter(
+            Message(
+                "class_weight={class_weight!r}; {rule} ({problem}). Set one of them.",
+                class_weight=class_weight,
+                rule=rule,
+                problem=problem,
+            )
+        ) from problem
     if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
         raise InvalidParameter(
-            f"class_weight gives {dict(zip(classes.tolist(), by_class.tolist(), strict=True))}; {rule}. Correct it."
+            Message(
+                "class_weight gives {classes}; {rule}. Correct it.",
+                classes=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
+                rule=rule,
+            )
+        )
+    if not by_class.any():
+        raise InvalidParameter(
+            Message(
+                "class_weight gives 0 to all {n_classes} classes; {rule}, and one above 0. Set it.",
+                n_classes=len(classes),
+                rule=rule,
+            )
         )
     return by_class
 
@@ -130,14 +244,22 @@ def codes_of(labels: Array, classes: Array) -> Array:
             places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
         except TypeError as problem:
             raise InvalidTarget(
-                f"y holds an object that cannot be a label ({problem}); labels must be all numbers or all text. "
-                "Convert them first."
+                Message(
+                    "y holds an object that cannot be a label ({problem}); labels must be all numbers or all "
+                    "text. Convert them first.",
+                    problem=problem,
+                )
             ) from problem
     unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
     if len(unknown):
         raise InvalidTarget(
-            f"y holds {labels.tolist()[unknown[0]]!r} (row {unknown[0]}), which is none of the classes "
-            f"{classes.tolist()}. Name all classes that can come in `classes` at the first call of partial_fit."
+            Message(
+                "y holds {label!r} (row {row}), which is none of the classes {classes}. Name all "
+                "classes that can come in `classes` at the first call of partial_fit.",
+                label=labels.tolist()[unknown[0]],
+                row=unknown[0],
+                classes=classes.tolist(),
+            )
         )
     return places
 
@@ -146,10 +268,16 @@ def first_classes(classes: Any) -> Array:
     """The sorted classes named at the first call of `partial_fit`."""
     if classes is None:
         raise InvalidTarget(
-            "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. Pass "
-            "classes=numpy.unique(y) of all rows to come."
+            Message(
+                "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. "
+                "Pass classes=numpy.unique(y) of all rows to come."
+            )
         )
     known = np.unique(np.asarray(classes))
     if len(known) < 2:
-        raise InvalidTarget(f"classes={known.tolist()}; a classifier needs 2 classes or more. Name all that can come.")
+        raise InvalidTarget(
+            Message(
+                "classes={known}; a classifier needs 2 classes or more. Name all that can come.", known=known.tolist()
+            )
+        )
     return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.utils import Bunch
 
@@ -112,8 +113,6 @@ def load_credit_default(*, n_rows: int = 4000, return_X_y: bool = False, seed: i
 
 def _intercept(log_odds: Any) -> float:
     """The shift at which the probabilities average to the share of defaults."""
-    from scipy.optimize import brentq
-
     return float(brentq(lambda shift: float(np.mean(expit(log_odds + shift))) - _SHARE, -30.0, 30.0))
 
 

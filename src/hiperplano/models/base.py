@@ -5,18 +5,22 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from hiperplano.data.design import Array, Design
-from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
-from hiperplano.data.validate import check_is_fitted, compared_rows, refuse_nonfinite
-from hiperplano.errors import AccuracyWarning, InvalidData
-
-if TYPE_CHECKING:
-    from hiperplano.solvers.solution import Solution
+from hiperplano.data.block import Array, Block
+from hiperplano.data.design import Design
+from hiperplano.data.finite import refuse_nonfinite
+from hiperplano.data.validate import compared_rows
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
+from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.statistics import largest
+from hiperplano.stats.summary import coefficient_names
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
@@ -42,14 +46,26 @@ class LinearModel(BaseEstimator):
     def _scores(self, X: Any) -> Array:
         """x·coef + intercept for every row."""
         check_is_fitted(self)
-        rows = compared_rows(self, X)
+        design = compared_rows(self, X)
+        scores = _Scores(self.coef_.T, self.intercept_)
         if self.coef_.all():  # then a number that is not finite leaves no score of its row finite
             with np.errstate(over="ignore", invalid="ignore"):
-                scores = np.asarray(rows.x @ self.coef_.T + self.intercept_)
-            if np.isfinite(scores).all():
-                return scores
-        refuse_nonfinite(rows, getattr(self, "feature_names_in_", None))
-        return np.asarray(rows.x @ self.coef_.T + self.intercept_)
+                found = design.collect(design.map(scores))
+            if np.isfinite(found).all():
+                return found
+        refuse_nonfinite(design)
+        return design.collect(design.map(scores))
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """x·coef + intercept of a block, for coefficients of shape (d,) or (d, scores)."""
+
+    coef: Array
+    intercept: Any
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(block.dot(self.coef) + self.intercept)
 
 
 def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
@@ -100,9 +116,6 @@ def refuse_unsquarable(model: Any, design: Design) -> None:
         (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
     if squares[0] < _SQUARABLE**2:
         return
-    from hiperplano.solvers.statistics import largest
-    from hiperplano.stats.summary import coefficient_names
-
     sizes = largest(design)
     worst = int(sizes.argmax())
     if sizes[worst] > _SQUARABLE:
@@ -166,8 +179,6 @@ def publish(
 
 def warn_of_the_end(model: Any, solution: Any) -> None:
     """Say how a fit ended that did not converge."""
-    from hiperplano.errors import ConvergenceWarning  # scikit-learn's: imported if there is something to warn of
-
     warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
 
 

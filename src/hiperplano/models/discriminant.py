@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from hiperplano.data.parameters import flag, whole
-from hiperplano.data.validate import check_is_fitted, validate_rows
+from hiperplano.data.validate import validate_rows
+from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
@@ -128,12 +130,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.unbiased = unbiased
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the scores and the axes.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
@@ -280,8 +283,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         solution = self.solution_
         if not len(solution.eigenvalues):
             raise NotAvailable("The two groups have the same mean: no direction separates them. Add columns.")
-        from hiperplano.decision.costs import odds_cutoff
-
         u = solution.scalings[:, 0]
         centroids = solution.means @ u
         apart = float(centroids[1] - centroids[0])

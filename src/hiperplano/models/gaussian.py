@@ -11,8 +11,7 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import number
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.discriminant.class_moments import class_weights
+from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.solvers.discriminant.linear import Shrinkage
 
 
@@ -29,14 +28,6 @@ def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Gaussian
     design = validate(model, X, y, sample_weight, numeric_target=False)
     classes, codes = encode_labels(design)
     design = design.with_vectors(code=codes)
-    weight = class_weights(design, len(classes)) if design.has_weight else np.ones(len(classes))
-    if not weight.all():
-        empty = classes.tolist()[int(weight.argmin())]
-        raise InvalidTarget(
-            f"{type(model).__name__}: all rows of class {empty!r} have weight 0; a class needs rows that count "
-            "to have a mean. Leave its rows out, or give them weight."
-        )
-    design = design.weighted_rows()
     if design.n_rows <= len(classes):
         raise InvalidData(
             f"{type(model).__name__}: n_samples={design.n_rows} for {len(classes)} classes; the variance inside "

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import MultiOutputMixin, RegressorMixin
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.data.validate import check_is_fitted, refuse_nonfinite, target_names
+from hiperplano.data.validate import refuse_nonfinite, target_names
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first

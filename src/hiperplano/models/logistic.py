@@ -7,13 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.data.validate import check_is_fitted, refuse_nonfinite
+from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.solvers.likelihood.firth import fit_firth

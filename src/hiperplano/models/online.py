@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import flag, number, whole
@@ -131,12 +131,9 @@ class OnlineModel(LinearModel, ABC):
 
     def _draw(self) -> int:
         """A number that `random_state` says."""
-        source = np.random if self.random_state is None else self.random_state
         try:
-            if isinstance(source, Integral):
-                source = np.random.RandomState(int(source))
-            return int(source.randint(2**31 - 1))
-        except (AttributeError, TypeError, ValueError) as problem:
+            return int(check_random_state(self.random_state).randint(2**31 - 1))
+        except ValueError as problem:
             raise InvalidParameter(
                 f"{type(self).__name__}: random_state={self.random_state!r}; it must be None, a whole number of 0 or "
                 "more, or a numpy RandomState. Set one of them."

@@ -8,7 +8,7 @@ import numpy as np
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
-from hiperplano.data.labels import class_weights, codes_of, encode_labels, first_classes
+from hiperplano.data.labels import class_totals, class_weights, codes_of, encode_labels, first_classes
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online import OnlineModel
@@ -103,7 +103,9 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         self._check_visits(design.weight)
         classes, codes = encode_labels(design)
         self._check_classes(classes)
-        examples = Examples(design, codes, class_weights(self.class_weight, classes, codes, design))
+        examples = Examples(
+            design, codes, class_weights(self.class_weight, classes, class_totals(design, codes, len(classes)))
+        )
         seed = self._seed()
         held = None
         if held_share is not None:
@@ -131,7 +133,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         self._check_visits(design.weight)
         self._check_classes(known)
         codes = codes_of(design.y[:, 0], known)
-        weights = class_weights(self.class_weight, known, np.arange(len(known)), design)
+        weights = class_weights(self.class_weight, known, np.ones(len(known)))
         examples = Examples(design, codes, weights)
         learner = self._begin(examples, len(known)) if first else self._turned(rule)
         self.classes_ = known

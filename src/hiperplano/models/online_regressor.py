@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
-from hiperplano.data.kinship import RegressorMixin
 from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.online import OnlineModel

@@ -10,6 +10,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.online_classifier import Examples, OnlineClassifier
+from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 
@@ -175,8 +176,6 @@ class Perceptron(OnlineClassifier):
         given = coef is not None or intercept is not None or (self.warm_start and "_learner_" in vars(self))
         if given or self.init == "zeros":
             return learner
-        from hiperplano.solvers.least_squares.choice import solve_least_squares
-
         planes = len(learner.weights)
         positive = examples.codes[:, None] == np.arange(1 if planes == 1 else 0, n_classes)
         weight = examples.class_weight[examples.codes]

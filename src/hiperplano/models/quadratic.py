@@ -6,12 +6,13 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import BaseEstimator, ClassifierMixin
 from hiperplano.data.parameters import flag, number
-from hiperplano.data.validate import check_is_fitted, validate_rows
 from hiperplano.data.validate import design as rows_of
+from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.models.base import all_or_nothing, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
@@ -89,12 +90,13 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit means and covariances of the classes.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional

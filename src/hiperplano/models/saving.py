@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
-from inspect import isabstract
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile
 
-from sklearn.base import BaseEstimator
-
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
-
-_APART = frozenset({"conftest", "estimator_checks", "experimental", "externals", "setup", "tests"})
-"""Modules of scikit-learn that hold nothing for its users."""
 
 TRUSTED = frozenset(
     {
@@ -46,8 +37,8 @@ TRUSTED = frozenset(
         "hiperplano.solvers.discriminant.linear.DiscriminantSolution",
         "hiperplano.solvers.discriminant.quadratic.QuadraticSolution",
         "hiperplano.solvers.discriminant.whitening.Whitening",
-        "hiperplano.solvers.least_squares.factor.Columns",
-        "hiperplano.solvers.least_squares.factor.Factor",
+        "hiperplano.linalg.triangular.Columns",
+        "hiperplano.linalg.triangular.Factor",
         "hiperplano.solvers.likelihood.coordinates.Coordinates",
         "hiperplano.solvers.likelihood.firth.FirthSolution",
         "hiperplano.solvers.likelihood.maximum.LogisticSolution",
@@ -104,7 +95,7 @@ def save(model: Any, path: str | Path) -> None:
     if not path.parent.is_dir():
         raise InvalidFile(f"{path}: there is no folder {path.parent}. Make it first, or choose another.")
     content = dumps(model, compression=ZIP_DEFLATED)
-    foreign = _foreign(get_untrusted_types(data=content))
+    foreign = set(get_untrusted_types(data=content)) - TRUSTED
     if foreign:
         raise InvalidFile(
             f"{path} was not written: the model holds {_listed(foreign)}, which load would refuse. Only estimators of "
@@ -149,10 +140,9 @@ def load(path: str | Path) -> Any:
         raise InvalidFile(f"{path}: there is no such file. Check the path.")
     content = path.read_bytes()
     try:
-        unknown = get_untrusted_types(data=content)
-        foreign = _foreign(unknown)
+        foreign = set(get_untrusted_types(data=content)) - TRUSTED
         if not foreign:
-            return loads(content, trusted=sorted(TRUSTED.union(unknown)))
+            return loads(content, trusted=sorted(TRUSTED))
     except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError, EOFError, OSError) as problem:
         what = "no file that hiperplano.save wrote" if isinstance(problem, BadZipFile) else "damaged, or too new"
         raise InvalidFile(
@@ -163,30 +153,6 @@ def load(path: str | Path) -> Any:
         f"{path} holds types that are not trusted: {_listed(foreign)}. A model consists of estimators of hiperplano "
         "and scikit-learn and of arrays. Do not open the file unless you know who made it; then use skops.io.load."
     )
-
-
-def _foreign(names: Sequence[str]) -> set[str]:
-    """Of the types that skops does not know, those that are not trusted."""
-    return {name for name in names if name not in TRUSTED and not is_estimator_of_sklearn(name)}
-
-
-def is_estimator_of_sklearn(name: str) -> bool:
-    """Whether a name is that of a public estimator of scikit-learn: the classes that `all_estimators` would find.
-
-    Only public modules are imported to see it, never what the name itself asks for.
-    """
-    module, _, short = name.rpartition(".")
-    parts = module.split(".")
-    public = list(takewhile(lambda part: not part.startswith("_"), parts))
-    if parts[0] != "sklearn" or len(public) < 2 or short.startswith("_") or not _APART.isdisjoint(parts):
-        return False
-    try:
-        found = getattr(import_module(".".join(public)), short, None)
-    except ImportError:
-        return False
-    if not isinstance(found, type) or not issubclass(found, BaseEstimator) or isabstract(found):
-        return False
-    return f"{found.__module__}.{found.__qualname__}" == name
 
 
 def _listed(names: set[str], most: int = 6) -> str:

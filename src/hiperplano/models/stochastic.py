@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import MethodType
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
@@ -63,18 +62,10 @@ class _Stochastic(OnlineModel):
         return rule
 
 
-class _OnlyLogistic:
-    """A method that a model with another loss does not have: scikit-learn's `available_if`, without its import."""
-
-    def __init__(self, method: Callable[..., Array]) -> None:
-        self._method = method
-
-    def __get__(self, model: Any, cls: type[Any]) -> Callable[..., Array]:
-        if model is None:
-            return self._method
-        if model.loss != "log_loss":
-            raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={model.loss!r}")
-        return MethodType(self._method, model)
+def _has_probabilities(model: SGDClassifier) -> bool:
+    if model.loss != "log_loss":
+        raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={model.loss!r}")
+    return True
 
 
 class SGDClassifier(_Stochastic, OnlineClassifier):
@@ -174,7 +165,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     def _rule(self) -> Array:
         return self._gradient_rule(_CLASS_LOSSES[one_of(self, "loss", tuple(_CLASS_LOSSES))])
 
-    @_OnlyLogistic
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, for loss="log_loss".
 
@@ -190,7 +181,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    @_OnlyLogistic
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`.
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
@@ -100,8 +101,6 @@ class LogisticRegressionCV(LogisticClassifier):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
         """
-        from sklearn.model_selection import check_cv
-
         Cs = self._checked_Cs()
         design = validate(self, X, y, sample_weight, numeric_target=False)
         classes, coded = code_classes(design, self.class_weight)

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Sums
-from hiperplano.data.kinship import BaseEstimator, RegressorMixin
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
@@ -217,8 +218,6 @@ class RidgeCV(LeastSquares):
         return [scorer(_Given(), shaped[..., a], y) for a in range(predictions.shape[2])]
 
     def _folds(self, design: Design, alphas: Array) -> Array:
-        from sklearn.model_selection import check_cv
-
         try:
             splits: list[Split] = [
                 (np.asarray(train), np.asarray(test))

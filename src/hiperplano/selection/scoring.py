@@ -5,6 +5,8 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
+from sklearn.metrics import get_scorer
+
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
 
@@ -13,8 +15,6 @@ class Scorer:
     """One of scikit-learn's scorers, or any callable like them, given weights if it takes them."""
 
     def __init__(self, scoring: Any, weight: Array | None) -> None:
-        from sklearn.metrics import get_scorer
-
         try:
             self._score = get_scorer(scoring)
         except (ValueError, TypeError) as problem:

@@ -6,11 +6,11 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Sums
-from hiperplano.data.validate import check_is_fitted
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.likelihood.maximum import LogisticSolution

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
-from hiperplano.data.validate import check_is_fitted
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution

@@ -12,10 +12,10 @@ from scipy.linalg import solve_triangular
 from hiperplano.data import Block, Design
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
-from hiperplano.solvers.least_squares.direct import dependent_columns, factorise
-from hiperplano.solvers.least_squares.factor import Columns, Factor
+from hiperplano.linalg.orthogonal import dependent_columns, directions
+from hiperplano.linalg.triangular import Columns, Factor
+from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.orthogonal import directions
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import moments

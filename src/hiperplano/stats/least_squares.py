@@ -11,8 +11,7 @@ from scipy.special import fdtrc, stdtr, stdtrit
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
-from hiperplano.solvers.least_squares.factor import Factor
-from hiperplano.solvers.least_squares.normal import reciprocal
+from hiperplano.linalg.triangular import Factor, reciprocal
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.stats.slopes import Slopes
 from hiperplano.stats.summary import Summary, coefficient_names, target_names

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
+from sklearn.base import BaseEstimator
 
 from hiperplano.data import validate
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import BaseEstimator
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.solvers.online.nearest_point import nearest_point

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
+from scipy.optimize import brentq
 from scipy.special import chdtrc, chdtri
 
 from hiperplano.data.blas import one_blas_thread
@@ -171,8 +172,6 @@ class _Way:
 
     def _bisected(self, side: float, drop: float) -> float:
         """The end between two values, of which one lies inside."""
-        from scipy.optimize import brentq
-
         near, far = 0.0, 2.0  # in standard errors, so that units do not matter
 
         def value(distance: float) -> float:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiperplano.data import validate
-from hiperplano.data.kinship import BaseEstimator
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable

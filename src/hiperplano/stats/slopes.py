@@ -8,9 +8,8 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.least_squares.factor import Columns, Factor
-from hiperplano.solvers.least_squares.normal import reciprocal
-from hiperplano.solvers.least_squares.shortest import graded_qr
+from hiperplano.linalg.orthogonal import graded_qr
+from hiperplano.linalg.triangular import Columns, Factor, reciprocal
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 
 _EPS = float(np.finfo(float).eps)

@@ -8,9 +8,9 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def fit(
@@ -41,13 +41,10 @@ def fit(
     """Fit a model to a table."""
     options.share("--validation", validation)
     options.one_of("--fill", fill, ("median", "model"))
-    from hiperplano.cli.reading import begin_while_importing
-
-    reading = begin_while_importing(file, separator, decimal, drop, report)
     from hiperplano.cli.journey import Settings, travel
     from hiperplano.cli.problem import Choices
     from hiperplano.cli.terminal import Terminal
 
     choices = Choices(kind, drop, order, missing, separator, decimal, task, positive)
     settings = Settings(model, validation, cost, fill, seed, out, report, tuple(options.typed()))
-    travel(Terminal(json, quiet), file, target, choices, settings, reading)
+    travel(Terminal(json, quiet), file, target, choices, settings)

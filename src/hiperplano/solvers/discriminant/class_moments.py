@@ -98,11 +98,6 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
     return _moments_about(design, first.means, separate) if first.lost_digits else first
 
 
-def class_weights(design: Design, n_classes: int) -> Array:
-    """The total weight of each class of a design with a row vector "code"."""
-    return design.fold(_ClassWeights(n_classes))[0]
-
-
 def class_sums(block: Block, n_classes: int, values: Array) -> Array:
     """Σ w·values over the rows of each class, for `values` of shape (m,) or (m, k)."""
     member = csr_array((block.weights, block.vectors["code"], np.arange(len(block) + 1)), shape=(len(block), n_classes))
@@ -129,14 +124,6 @@ def weighted_deviations(block: Block, points: Array, scale: Array | float = 1.0)
 
 def _weights(block: Block, n_classes: int) -> Array:
     return np.bincount(block.vectors["code"], block.weight, n_classes).astype(np.float64, copy=False)
-
-
-@dataclass(frozen=True)
-class _ClassWeights:
-    n_classes: int
-
-    def __call__(self, block: Block) -> Sums:
-        return (_weights(block, self.n_classes),)
 
 
 @dataclass(frozen=True)

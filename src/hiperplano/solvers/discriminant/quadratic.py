@@ -9,12 +9,12 @@ import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
+from hiperplano.linalg.orthogonal import is_present, triangle_of
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant.linear import Shrinkage
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
 from hiperplano.solvers.discriminant.whitening import Whitening, blur_of, whiten_covariance, whiten_rows
-from hiperplano.solvers.least_squares.orthogonal import is_present, triangle_of
 
 _THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.triangular import inverse_root
 from hiperplano.solvers.discriminant.class_moments import ClassMoments, class_sums, deviations
-from hiperplano.solvers.least_squares.normal import inverse_root
 
 
 def class_covariances(sums: ClassMoments) -> Array:

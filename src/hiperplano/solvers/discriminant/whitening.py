@@ -8,19 +8,17 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.labels import class_totals
+from hiperplano.linalg.orthogonal import is_present, merge_triangles, triangle_of
+from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Factor, cholesky, from_triangle, inverse_root
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import (
     EPS,
     ClassMoments,
     class_sums,
-    class_weights,
     deviations,
     weighted_deviations,
 )
-from hiperplano.solvers.least_squares.direct import SQUARED
-from hiperplano.solvers.least_squares.factor import Factor, cholesky, from_triangle
-from hiperplano.solvers.least_squares.normal import inverse_root
-from hiperplano.solvers.least_squares.orthogonal import is_present, merge_triangles, triangle_of
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     total = sums.total if only is None else float(sums.weight[only])
     scale = inverse_root(scatter.diagonal() / total)
     factor = _factor_of_varying(scatter / total * scale[:, None] * scale, scale)
-    if factor is not None and factor.condition <= SQUARED:
+    if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
         return _from_factor(factor, scale, Message("sums over classes"), EPS * factor.condition**2)
     means = sums.means
     (triangle,) = design.fold(_Triangle(means, scale / np.sqrt(total), only), merge_triangles)
@@ -137,7 +135,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     weight : ndarray of shape (classes,)
     """
     rows = design.sample(design.n_rows)
-    weight, means = class_weights(rows, n_classes), np.zeros((n_classes, design.n_columns))
+    weight, means = class_totals(rows, rows.vector("code"), n_classes), np.zeros((n_classes, design.n_columns))
     for _ in range(2):  # the second time for the digits that a large offset took
         means += rows.fold(_ClassSums(means))[0] / weight[:, None]
     apart = rows.collect(rows.map(_Deviations(means))) / np.sqrt(weight.sum())

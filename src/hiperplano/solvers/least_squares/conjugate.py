@@ -10,7 +10,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.least_squares.normal import reciprocal
+from hiperplano.linalg.triangular import reciprocal
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 from hiperplano.solvers.spread import Spread, column_spread

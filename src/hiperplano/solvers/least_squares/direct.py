@@ -12,23 +12,24 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
+from hiperplano.linalg.minimum_norm import minimum_norm
+from hiperplano.linalg.orthogonal import Directions, dependent_columns, directions
+from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
 from hiperplano.solvers.least_squares.exact import ExactProducts
-from hiperplano.solvers.least_squares.factor import Columns, Factor, cholesky, from_triangle
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.orthogonal import Directions, directions, triangles
+from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.least_squares.refine import by_factor, by_triangle, refine
 from hiperplano.solvers.least_squares.residuals import residual_squares
-from hiperplano.solvers.least_squares.shortest import shortest
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
 _SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
-SQUARED = 1e3  # condition of the columns beyond which a Gram matrix, with its square, is no longer factored
 _SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
 
 
@@ -131,7 +132,7 @@ def least_squares(
 def factorise(design: Design, equations: NormalEquations, alpha: float, level: bool, orthogonal: bool) -> Factorised:
     """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do."""
     factor = None if orthogonal else cholesky(equations.gram, equations.scale)
-    if factor is not None and factor.condition <= SQUARED:
+    if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
         return Factorised(factor, factor.forward(equations.cross), bare=None)
     d = design.n_columns
     right = (design.y - equations.target_mean) / equations.target_unit
@@ -213,29 +214,16 @@ def _minimum_norm(factored: Factorised, found: Directions, which: Array, unit: A
     factor, right = factored.factor, factored.right[:, which]
     varying = factor.scale > 0
     coef = np.zeros((right.shape[1], len(varying)))
-    coef[:, varying] = shortest(found.values, found.basis, found.left.T @ right[varying], 1.0 / factor.scale[varying])
-    digits = _digits(EPS * _condition(found))
+    coef[:, varying] = minimum_norm(
+        found.values, found.basis, found.left.T @ right[varying], 1.0 / factor.scale[varying]
+    )
+    digits = _digits(EPS * found.condition)
     method, rank = "minimum-norm solution", len(found.values)
     return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, dependent_columns(factor.scale, found))
 
 
-def _condition(found: Directions) -> float:
-    """Of what is there."""
-    return float(found.values.max(initial=1.0) / found.values.min(initial=1.0))
-
-
-def dependent_columns(scale: Array, found: Directions | None) -> Array:
-    """Columns that do not vary, and those in a linear relation; None stands for no relation."""
-    dependent = scale == 0
-    if found is not None:
-        dependent[~dependent] = np.abs(found.null).max(axis=1, initial=0.0) > 1e-6
-    return np.flatnonzero(dependent)
-
-
 def _nonnegative(factored: Factorised, found: Directions | None, which: Array, unit: Array) -> _Answer:
     """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
-    from scipy.optimize import nnls
-
     factor, right = factored.factor, factored.right[:, which]
     most = 30 * len(factor.scale)
     z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])
@@ -243,7 +231,7 @@ def _nonnegative(factored: Factorised, found: Directions | None, which: Array, u
     gap = _relative(np.where(z > 0, slope, np.maximum(slope, 0.0)), right)
     rank, condition = int(np.count_nonzero(factor.scale)), factor.condition
     if found is not None and found.null.size:
-        rank, condition = len(found.values), _condition(found)
+        rank, condition = len(found.values), found.condition
     digits = _digits(EPS * min(condition, 1e100) ** 2)
     dependent = dependent_columns(factor.scale, found)
     return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, dependent)

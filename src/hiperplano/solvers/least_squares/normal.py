@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.triangular import inverse_root
 from hiperplano.solvers.statistics import Moments
 
 
@@ -81,14 +82,3 @@ class NormalEquations:
 def _cancelled(before: Array, after: Array) -> float:
     varying = after > 0
     return float(np.max(before[varying] / after[varying], initial=1.0))
-
-
-def inverse_root(squares: Array) -> Array:
-    """1/√ of sums of squares, 0 where they are 0."""
-    with np.errstate(divide="ignore"):
-        return np.where(squares > 0, 1.0 / np.sqrt(squares), 0.0)
-
-
-def reciprocal(length: Array) -> Array:
-    """One over each, 0 for 0."""
-    return np.where(length > 0, 1.0 / np.where(length > 0, length, 1.0), 0.0)

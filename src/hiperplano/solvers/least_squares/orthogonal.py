@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.least_squares.factor import Columns
+from hiperplano.linalg.orthogonal import merge_triangles, triangle_of
 from hiperplano.solvers.least_squares.normal import NormalEquations
 
 
@@ -59,54 +59,3 @@ def triangles(design: Design, equations: NormalEquations, alpha: float, fit_inte
         return Triangles(bare, bare)
     below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
     return Triangles(bare, placed(merge_triangles((upper,), (below,))[0]))
-
-
-def merge_triangles(left: Sums, right: Sums) -> Sums:
-    """The triangle of two sets of rows from those of each."""
-    return (triangle_of(np.vstack([left[0], right[0]])),)
-
-
-def triangle_of(rows: Array) -> Array:
-    """R of rows = Q·R."""
-    return np.asarray(np.linalg.qr(rows, mode="r"))
-
-
-class Directions(NamedTuple):
-    """A triangle of unit-length columns as left·diag(values)·basisᵀ, and the directions that are absent in it."""
-
-    left: Array
-    values: Array
-    basis: Array
-    null: Array
-
-    def columns(self, scale: Array) -> Columns:
-        """Only what is there, as rows that stand for all rows."""
-        rows = np.zeros((len(self.values), len(scale)))
-        rows[:, scale > 0] = self.values[:, None] * self.basis.T
-        return Columns(rows, scale)
-
-
-def directions(upper: Array, scale: Array, blur: Array) -> Directions:
-    """Which directions are there, among the columns that vary.
-
-    A direction counts as absent when it is shorter than the rounding errors made, or than what the rounding of
-    the columns it takes part in adds up to.
-
-    Parameters
-    ----------
-    upper, scale : ndarray of shape (d, d) and (d,)
-        The triangle, and by what columns were multiplied: 0 for those that do not vary.
-    blur : ndarray of shape (d,)
-        Rounding of each column as it was written down, relative to its spread.
-    """
-    varying = np.flatnonzero(scale)
-    left, values, right = np.linalg.svd(upper[np.ix_(varying, varying)])
-    present = is_present(values, right, blur[varying])
-    return Directions(left[:, present], values[present], right[present].T, right[~present].T)
-
-
-def is_present(values: Array, basis: Array, blur: Array) -> Array:
-    """Which singular values of unit-length columns are more than rounding; `basis` holds their directions in rows."""
-    made = 16 * max(basis.shape) * float(np.finfo(float).eps) * float(values.max(initial=0.0))
-    written = 2 * np.sqrt(np.square(basis) @ np.square(blur))
-    return np.asarray(values > np.maximum(made, written))

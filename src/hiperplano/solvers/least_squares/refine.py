@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.triangular import Factor
 from hiperplano.solvers.least_squares.exact import ExactProducts, two_product
-from hiperplano.solvers.least_squares.factor import Factor
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.statistics import centred_product, centred_scores

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.least_squares.factor import Columns, Factor
+from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.solvers.solution import Solution
 
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import svd
+from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
-from hiperplano.solvers.least_squares.factor import Columns
-from hiperplano.solvers.least_squares.normal import inverse_root, reciprocal
+from hiperplano.linalg.minimum_norm import minimum_norm
+from hiperplano.linalg.triangular import Columns, inverse_root, reciprocal
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
-from hiperplano.solvers.least_squares.shortest import shortest
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
 
 EPS = float(np.finfo(float).eps)
@@ -45,7 +45,7 @@ def wide_least_squares(
         if positive:
             coef = _nonnegative(rows, alpha)
         else:
-            coef = shortest(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
+            coef = minimum_norm(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
             coef = _polished(coef, rows, alpha)
         intercept = rows.target_mean - coef @ rows.mean
         best = None if fit_intercept else np.zeros(design.n_targets)
@@ -119,8 +119,6 @@ def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
 
 def _nonnegative(rows: _Rows, alpha: Array) -> Array:
     """In coordinates where columns with their penalty have unit length, and signs are the same."""
-    from scipy.optimize import nnls
-
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
         root = np.sqrt(strength)

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
-from hiperplano.solvers.least_squares.orthogonal import merge_triangles, triangle_of
+from hiperplano.linalg.orthogonal import merge_triangles, triangle_of
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.metric import SINGULAR, at_unit_diagonal
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
-from hiperplano.data.sparse import is_sparse
 from hiperplano.solvers.online import rules as at
 
 
@@ -33,7 +33,7 @@ NO_SHARE = np.empty(0)
 
 def rows_of(x: Any) -> Rows:
     """The rows of a checked array or CSR matrix."""
-    if not is_sparse(x):
+    if not issparse(x):
         return Rows(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
     # 64-bit indices are rare, and would have every loop compiled once more.
     small = x.nnz < 2**31 and x.shape[1] < 2**31

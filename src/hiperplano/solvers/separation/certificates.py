@@ -8,10 +8,10 @@ from math import hypot
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
-from hiperplano.data.kinship import BaseEstimator
 from hiperplano.solvers.separation.frame import Frame, signed_scores
 from hiperplano.solvers.separation.programs import row_space
 

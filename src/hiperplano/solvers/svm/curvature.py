@@ -7,7 +7,6 @@ exactly in their own space, many by conjugate gradients.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +14,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.least_squares.normal import inverse_root
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient
+from hiperplano.linalg.triangular import inverse_root
 
 _RIDGES = (0.0, 1e-14, 1e-11, 1e-8)  # tried in turn where rounding makes a matrix indefinite
 _FEW_ROWS = 800
@@ -148,7 +148,10 @@ class RowCurvature(Curvature):
             return np.asarray(p + rows.fold(_Product(p))[0] - mass * float(mean @ p) * mean)
 
         right = -slope[:-1] + (slope[-1] * mean if level else 0.0)
-        coef = conjugate_gradients(product, right, 1.0 / (1.0 + self.squares * mass), enough)
+        diagonal = 1.0 / (1.0 + self.squares * mass)
+        coef = conjugate_gradient(
+            product, right, atol=enough, rtol=_ROUGH, max_iter=_MOST_STEPS, preconditioner=diagonal
+        ).x
         rise = -slope[-1] / mass - float(mean @ coef) if level else 0.0
         return np.append(coef, rise)
 
@@ -170,24 +173,6 @@ class _Product:
 
     def __call__(self, block: Block) -> Sums:
         return (block.transpose_dot(block.vectors["stiffness"] * block.dot(self.p)),)
-
-
-def conjugate_gradients(product: Callable[[Array], Array], right: Array, scale: Array, enough: float) -> Array:
-    """Solve roughly: until the residual is short, or shorter than `enough`."""
-    answer, residual = np.zeros_like(right), right.copy()
-    direction = scale * residual
-    size = start = float(residual @ direction)
-    for _ in range(_MOST_STEPS):
-        if size <= _ROUGH**2 * start or float(residual @ residual) <= enough**2:
-            break
-        image = product(direction)
-        share = size / float(direction @ image)
-        answer += share * direction
-        residual -= share * image
-        image = scale * residual
-        size, before = float(residual @ image), size
-        direction = image + (size / before) * direction
-    return answer
 
 
 def solve_scaled(matrix: Array, right: Array) -> Array:

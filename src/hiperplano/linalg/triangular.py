@@ -1,4 +1,4 @@
-"""A triangular factor of unit-length columns: everything small that least squares needs after its passes."""
+"""Triangular factors of columns at unit length, and what is solved with them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
 
+MAX_GRAM_CONDITION = 1e3  # of the columns: beyond it their Gram matrix, with its square, is no longer factored
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -18,7 +20,7 @@ class Factor:
     ----------
     upper : ndarray of shape (d, d)
     scale : ndarray of shape (d,)
-        The diagonal of D; 0 for a column that does not vary, whose coefficient is then 0.
+        The diagonal of D; 0 for a constant column, whose coefficient is then 0.
     condition : float
         Estimated condition number of the columns, the square root of that of UᵀU.
     """
@@ -48,7 +50,7 @@ class Columns:
     ----------
     rows : ndarray of shape (r, d)
     scale : ndarray of shape (d,)
-        0 for a column that does not vary.
+        0 for a constant column.
     """
 
     rows: Array
@@ -56,17 +58,50 @@ class Columns:
 
 
 def cholesky(gram: Array, scale: Array) -> Factor | None:
-    """Factor a Gram matrix with unit diagonal; None where rounding makes it indefinite."""
+    """Factor a Gram matrix with unit diagonal.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+    scale : ndarray of shape (d,)
+        By what the columns were multiplied.
+
+    Returns
+    -------
+    Factor or None
+        None where rounding makes the matrix indefinite.
+    """
     upper, failed = lapack.dpotrf(gram, lower=0, clean=1)
     if failed:
         return None
-    reciprocal, _ = lapack.dpocon(upper, np.abs(gram).sum(axis=0).max(initial=0.0), uplo="U")
-    return Factor(upper, scale, float(max(reciprocal, 1e-300)) ** -0.5)
+    rcond, _ = lapack.dpocon(upper, np.abs(gram).sum(axis=0).max(initial=0.0), uplo="U")
+    return Factor(upper, scale, float(max(rcond, 1e-300)) ** -0.5)
 
 
 def from_triangle(upper: Array, scale: Array) -> Factor:
-    """Wrap the triangle of an orthogonal factorisation of columns multiplied by `scale`."""
+    """The factor whose triangle an orthogonal factorisation gave.
+
+    Parameters
+    ----------
+    upper : ndarray of shape (d, d)
+        R of the columns times `scale`.
+    scale : ndarray of shape (d,)
+
+    Returns
+    -------
+    Factor
+    """
     fixed = upper.copy()
     fixed[np.diag_indices_from(fixed)] += scale == 0  # a column of zeros has an empty pivot
-    reciprocal, _ = lapack.dtrcon(fixed, norm="1", uplo="U")
-    return Factor(fixed, scale, 1.0 / float(max(reciprocal, 1e-300)))
+    rcond, _ = lapack.dtrcon(fixed, norm="1", uplo="U")
+    return Factor(fixed, scale, 1.0 / float(max(rcond, 1e-300)))
+
+
+def reciprocal(values: Array) -> Array:
+    """One over each, 0 for 0."""
+    return np.where(values > 0, 1.0 / np.where(values > 0, values, 1.0), 0.0)
+
+
+def inverse_root(squares: Array) -> Array:
+    """1/√ of sums of squares, 0 for 0."""
+    return reciprocal(np.sqrt(np.maximum(squares, 0.0)))

@@ -1,4 +1,4 @@
-"""The shortest of all coefficients that fit equally well, in the units of the data."""
+"""The minimum-norm coefficients among all that fit equally well, in the units of the data."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.orthogonal import graded_qr
 
 _EPS = float(np.finfo(float).eps)
 
 
-def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: Array | None = None) -> Array:
-    """Minimise ‖values·(basisᵀ·(length·coef)) − turned‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
+def minimum_norm(values: Array, basis: Array, right: Array, length: Array, alpha: Array | None = None) -> Array:
+    """Minimise ‖values·(basisᵀ·(length·coef)) − right‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
 
-    Columns differ in length by any factor. Two things keep a short one from drowning in the rounding of longer
-    ones: the space of the rows is written in echelon form, where columns that have nothing to do with each other
-    show exact zeros, and its QR factorisation has columns pivoted and rows sorted by size, which keeps the
-    relative accuracy of each row (Cox and Higham 1998).
+    Columns may differ in length by any factor. Two things keep a short one from drowning in the rounding of longer
+    ones: the row space is written in echelon form, where columns that have nothing to do with each other show exact
+    zeros, and it is factored by `graded_qr`.
 
     Parameters
     ----------
     values, basis : ndarray of shape (r,) and (d, r)
         Singular values and right singular vectors of the columns at unit length.
-    turned : ndarray of shape (r, targets)
+    right : ndarray of shape (r, targets)
         Targets in the basis of left singular vectors.
     length : ndarray of shape (d,)
         Lengths of the columns; a coefficient is 0 where it is 0.
@@ -33,15 +33,14 @@ def shortest(values: Array, basis: Array, turned: Array, length: Array, alpha: A
     ndarray of shape (targets, d)
     """
     sizes = length[length > 0]
-    # Halfway between the longest and the shortest: the most room at both ends of float64.
-    unit = float(np.sqrt(sizes.max()) * np.sqrt(sizes.min())) if len(sizes) else 1.0
+    unit = float(np.sqrt(sizes.max() * sizes.min())) if len(sizes) else 1.0
     size = (length / unit)[:, None]
     turn = graded_qr(_echelon(values, basis) * size)[0]
     fit = (values * basis).T @ (size * turn)
-    roots = np.zeros(turned.shape[1]) if alpha is None else np.sqrt(alpha) / unit
-    inner = np.empty_like(turned)
+    roots = np.zeros(right.shape[1]) if alpha is None else np.sqrt(alpha) / unit
+    inner = np.empty_like(right)
     for root in np.unique(roots):
-        inner[:, roots == root] = _ridge(fit, turned[:, roots == root], root)
+        inner[:, roots == root] = _ridge(fit, right[:, roots == root], root)
     return np.asarray(inner.T @ turn.T / unit)
 
 
@@ -53,15 +52,6 @@ def _echelon(values: Array, basis: Array) -> Array:
     rows = np.linalg.solve(basis[order].T, basis.T).T
     noise = 4 * max(basis.shape) * _EPS * float(values.max() / values.min())
     return np.where(np.abs(rows) > noise, rows, 0.0)
-
-
-def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
-    """Q, R and pivots of a matrix whose rows differ in size by any factor."""
-    order = np.argsort(-np.abs(rows).max(axis=1, initial=0.0), kind="stable")
-    turn, upper, pivots = qr(rows[order], mode="economic", pivoting=True, check_finite=False)
-    unsorted = np.empty_like(turn)
-    unsorted[order] = turn
-    return unsorted, upper, pivots
 
 
 def _ridge(rows: Array, right: Array, root: float) -> Array:

@@ -1,0 +1,1 @@
+"""Small dense algebra on the host: triangular and orthogonal factorisations, and conjugate gradients."""

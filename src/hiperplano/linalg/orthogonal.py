@@ -1,0 +1,143 @@
+"""Orthogonal factorisation over blocks, and numerical rank.
+
+Triangles of blocks are merged two by two; Q is never formed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from hiperplano.data.design import Array, Sums
+from hiperplano.linalg.triangular import Columns
+
+_EPS = float(np.finfo(float).eps)
+_IN_RELATION = 1e-6  # share of a column in a direction of the null space, above which it takes part in the relation
+
+
+def triangle_of(rows: Array) -> Array:
+    """R of rows = Q·R."""
+    return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def merge_triangles(left: Sums, right: Sums) -> Sums:
+    """The triangle of two sets of rows from those of each: the `combine` of a fold over `triangle_of`."""
+    return (triangle_of(np.vstack([left[0], right[0]])),)
+
+
+def graded_qr(rows: Array) -> tuple[Array, Array, Array]:
+    """Q, R and pivots of a matrix whose rows differ in size by any factor.
+
+    Columns are pivoted and rows sorted by size, which keeps the relative accuracy of each row (Cox and Higham 1998).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, k)
+
+    Returns
+    -------
+    q : ndarray of shape (m, min(m, k))
+    upper : ndarray of shape (min(m, k), k)
+    pivots : ndarray of int of shape (k,)
+        rows[:, pivots] = q·upper.
+    """
+    order = np.argsort(-np.abs(rows).max(axis=1, initial=0.0), kind="stable")
+    turn, upper, pivots = qr(rows[order], mode="economic", pivoting=True, check_finite=False)
+    unsorted = np.empty_like(turn)
+    unsorted[order] = turn
+    return unsorted, upper, pivots
+
+
+class Directions(NamedTuple):
+    """A triangle of unit-length columns as left·diag(values)·basisᵀ, and the directions that are absent in it.
+
+    Attributes
+    ----------
+    left : ndarray of shape (d, rank)
+    values : ndarray of shape (rank,)
+        Singular values.
+    basis : ndarray of shape (d, rank)
+    null : ndarray of shape (d, d − rank)
+    """
+
+    left: Array
+    values: Array
+    basis: Array
+    null: Array
+
+    @property
+    def condition(self) -> float:
+        """Of the directions that are present."""
+        return float(self.values.max(initial=1.0) / self.values.min(initial=1.0))
+
+    def columns(self, scale: Array) -> Columns:
+        """Only what is present, as rows that stand for all rows."""
+        rows = np.zeros((len(self.values), len(scale)))
+        rows[:, scale > 0] = self.values[:, None] * self.basis.T
+        return Columns(rows, scale)
+
+
+def directions(upper: Array, scale: Array, rounding: Array) -> Directions:
+    """The numerical rank of a triangle: which directions are present, among the columns that vary.
+
+    A direction counts as absent when it is shorter than the rounding errors made, or than what the rounding of
+    the columns it takes part in adds up to.
+
+    Parameters
+    ----------
+    upper, scale : ndarray of shape (d, d) and (d,)
+        The triangle, and by what columns were multiplied: 0 for constant ones.
+    rounding : ndarray of shape (d,)
+        Rounding of each column as it was written down, relative to its spread.
+
+    Returns
+    -------
+    Directions
+        Of the columns whose `scale` is not 0.
+    """
+    varying = np.flatnonzero(scale)
+    left, values, right = np.linalg.svd(upper[np.ix_(varying, varying)])
+    present = is_present(values, right, rounding[varying])
+    return Directions(left[:, present], values[present], right[present].T, right[~present].T)
+
+
+def is_present(values: Array, basis: Array, rounding: Array) -> Array:
+    """Which singular values of unit-length columns are more than rounding.
+
+    Parameters
+    ----------
+    values : ndarray of shape (k,)
+    basis : ndarray of shape (k, d)
+        Their directions, in rows.
+    rounding : ndarray of shape (d,)
+        Of each column as it was written down, relative to its spread.
+
+    Returns
+    -------
+    ndarray of bool of shape (k,)
+    """
+    made = 16 * max(basis.shape) * _EPS * float(values.max(initial=0.0))
+    written = 2 * np.sqrt(np.square(basis) @ np.square(rounding))
+    return np.asarray(values > np.maximum(made, written))
+
+
+def dependent_columns(scale: Array, found: Directions | None) -> Array:
+    """Numbers of the columns that are constant or take part in a linear relation.
+
+    Parameters
+    ----------
+    scale : ndarray of shape (d,)
+        0 for constant columns.
+    found : Directions or None
+        None stands for no relation.
+
+    Returns
+    -------
+    ndarray of int
+    """
+    dependent = scale == 0
+    if found is not None:
+        dependent[~dependent] = np.abs(found.null).max(axis=1, initial=0.0) > _IN_RELATION
+    return np.flatnonzero(dependent)

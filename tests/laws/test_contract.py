@@ -1,0 +1,157 @@
+"""The contract of rows: `fold` is the only way to see them, so a model is the same wherever its rows are."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+
+from hiperplano import (
+    HardMarginSVC,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    diagnose,
+    inference,
+    separability,
+)
+from hiperplano.errors import NotAvailable
+from tests.registry import ESTIMATORS, ONLINE, WITHOUT_COEFFICIENTS, Entry
+from tests.shipped import Shipped
+
+BATCH = [
+    *ESTIMATORS,
+    Entry(LogisticRegression(C=np.inf)),
+    Entry(LogisticRegression(C=np.inf, fit_intercept=False, class_weight="balanced")),
+    Entry(LogisticRegression(firth=True)),
+    *[entry for entry in WITHOUT_COEFFICIENTS if hasattr(entry.estimator, "priors")],
+]
+IN_MEMORY = [entry for entry in BATCH if getattr(entry.estimator, "solver", "") == "dual"] + ONLINE
+ANYWHERE = [entry for entry in BATCH if entry not in IN_MEMORY]
+
+
+def table(estimator, n=173, seed=0):
+    """Rows of different scales and offsets, weights, and a target that fits the estimator."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * np.logspace(-1, 2, 4) + np.linspace(0, 5, 4)
+    score = X @ (rng.normal(size=4) / np.logspace(-1, 2, 4)) + rng.normal(size=n) + 3.0
+    levels = [0.5] if getattr(estimator, "firth", False) else [0.3, 0.7]
+    y = np.digitize(score, np.quantile(score, levels)) if is_classifier(estimator) else score
+    return X, y, rng.uniform(0.5, 2.0, size=n)
+
+
+def assert_same_model(model, other, X):
+    for name in ("coef_", "intercept_", "means_", "covariance_", "scalings_", "alpha_", "C_"):
+        mine, theirs = (getattr(one, name, None) for one in (model, other))
+        if name == "coef_" and mine is not None:
+            size = np.abs(X - X[:1]).max(axis=0)
+            mine, theirs = np.atleast_2d(mine) * size, np.atleast_2d(theirs) * size
+        if mine is None:
+            assert theirs is None
+            continue
+        scale = float(np.abs(np.asarray(theirs, dtype=float)).max(initial=0.0)) or 1.0
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * scale, err_msg=name)
+    np.testing.assert_allclose(model.predict(X).astype(float), other.predict(X).astype(float), rtol=1e-7)
+
+
+@pytest.mark.parametrize("entry", ANYWHERE, ids=str)
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_model_is_the_same_wherever_its_rows_are(entry, weighted, kind):
+    """Through a serialiser, and in blocks of random sizes."""
+    X, y, weight = table(entry.estimator)
+    if kind == "sparse":
+        X = X * (np.random.default_rng(1).uniform(size=X.shape) < 0.6)
+    weight = weight if weighted else None
+    plain = clone(entry.estimator).fit(sparse.csr_array(X) if kind == "sparse" else X, y, sample_weight=weight)
+    rows = sparse.csr_array(X) if kind == "sparse" else X
+    for seed in (0, 1):
+        shipped = clone(entry.estimator).fit(Shipped(rows, y, weight, seed=seed))
+        assert_same_model(shipped, plain, X)
+
+
+@pytest.mark.parametrize("entry", IN_MEMORY, ids=str)
+def test_a_model_that_needs_rows_in_memory_says_so(entry):
+    X, y, _ = table(entry.estimator)
+    with pytest.raises(NotAvailable, match=r"memory.*Pass arrays"):
+        clone(entry.estimator).fit(Shipped(X, y))
+
+
+def test_the_widest_margin_is_the_same_wherever_rows_are():
+    X, _, _ = table(HardMarginSVC())
+    y = X[:, 0] / 0.1 + X[:, 3] / 100 > 1.0
+    X[:, 0] += np.where(y, 0.1, -0.1)
+    plain = HardMarginSVC().fit(X, y)
+    assert_same_model(HardMarginSVC().fit(Shipped(X, y)), plain, X)
+
+
+@pytest.mark.parametrize("cov", ["classical", "HC1", "HC3"])
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
+def test_standard_errors_are_the_same_wherever_rows_are(cov, alpha):
+    X, y, weight = table(Ridge())
+    model = Ridge(alpha=alpha).fit(X, y, sample_weight=weight)
+    here, there = (
+        inference(model, X, y, cov=cov, sample_weight=weight),
+        inference(model, Shipped(X, y, weight), cov=cov),
+    )
+    np.testing.assert_allclose(there.se, here.se, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cov", ["classical", "HC0", "HC1"])
+def test_standard_errors_of_logistic_models_too(cov):
+    X, y, weight = table(LogisticRegression())
+    model = LogisticRegression(C=np.inf).fit(X, y, sample_weight=weight)
+    here, there = (
+        inference(model, X, y, cov=cov, sample_weight=weight),
+        inference(model, Shipped(X, y, weight), cov=cov),
+    )
+    np.testing.assert_allclose(there.se, here.se, rtol=1e-9)
+
+
+def test_a_diagnosis_is_the_same_wherever_rows_are():
+    X, y, _ = table(LinearRegression())
+    model = LinearRegression().fit(X, y)
+    here, there = diagnose(model, X, y), diagnose(model, Shipped(X, y))
+    assert str(here) == str(there)
+    np.testing.assert_allclose(there.leverage, here.leverage, rtol=1e-9)
+    np.testing.assert_allclose(there.cooks_distance, here.cooks_distance, rtol=1e-7)
+
+
+@pytest.mark.parametrize("gap", [-1.0, 0.0, 0.5])
+def test_separability_is_the_same_wherever_rows_are(gap):
+    X, _, _ = table(LogisticRegression())
+    y = X[:, 0] > 0
+    X[:, 0] += np.where(y, gap, -gap)
+    if gap == 0.0:
+        X[0] = X[1] = X[~y][0]
+    here, there = separability(X, y), separability(Shipped(X, y))
+    assert type(here) is type(there)
+    assert str(here) == str(there)
+    assert there.verify(X, y)
+
+
+SOURCES = Path(__file__).parents[2] / "src" / "hiperplano"
+FORBIDDEN = {"x", "y", "weight", "vectors", "take", "subset", "slices", "block", "block_rows"}
+DESIGNS = {"design", "rows", "coded", "sample", "problem.design", "self.design", "self._design"}
+
+
+def _violations(path):
+    """Attributes of designs that only `data/` may touch, the kind of its array, and closures given to `fold`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in DESIGNS and node.attr in FORBIDDEN:
+            yield f"{path.relative_to(SOURCES)}:{node.lineno}: {ast.unparse(node)}"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("fold", "fold_and_map", "map") and node.args and isinstance(node.args[0], ast.Lambda):
+                yield f"{path.relative_to(SOURCES)}:{node.lineno}: a closure as a statistic"
+            if node.func.attr in ("map_rows", "with_target", "counted"):
+                yield f"{path.relative_to(SOURCES)}:{node.lineno}: {node.func.attr}"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance" and "np.ndarray" in ast.unparse(node):
+            yield f"{path.relative_to(SOURCES)}:{node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("folder", ["solvers", "stats", "models", "selection", "linalg"])
+def test_only_data_touches_a_designs_arrays(folder):
+    assert not [found for path in sorted((SOURCES / folder).rglob("*.py")) for found in _violations(path)]
