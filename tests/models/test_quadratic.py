@@ -6,8 +6,8 @@ import sklearn.discriminant_analysis
 from scipy.sparse import csr_array
 from scipy.stats import multivariate_normal
 
-from hiperplano import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, InvalidTarget, SingularWarning
+from hiperplano import QuadraticDiscriminantAnalysis
+from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 
 
 def classes(n=300, d=4, k=3, seed=0, offset=0.0):
@@ -140,25 +140,5 @@ def test_wrong_parameters_are_refused(parameters, word):
 
 def test_wrong_data_are_refused():
     X, y = classes()
-    with pytest.raises(InvalidTarget, match="have weight 0"):
-        QuadraticDiscriminantAnalysis().fit(X, y, sample_weight=(y != 1).astype(float))
     with pytest.raises(InvalidData, match="do not fit"):
         QuadraticDiscriminantAnalysis().fit(csr_array((30, 20_000)), np.arange(30) % 3)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        QuadraticDiscriminantAnalysis(),
-        QuadraticDiscriminantAnalysis(shrinkage="auto"),
-        QuadraticDiscriminantAnalysis(reg_param=0.1),
-        LinearDiscriminantAnalysis(shrinkage=0.1),
-    ],
-    ids=str,
-)
-def test_a_number_whose_square_overflows(model):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 3))
-    X[4, 2] = 1e200
-    with pytest.raises(InvalidData, match=r"column 'x2' holds numbers of 1.0e\+200; .* Use units"):
-        model.fit(X, np.arange(30) % 2)
