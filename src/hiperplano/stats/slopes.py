@@ -93,4 +93,6 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
     upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * _EPS, lower=0)
     rows = np.empty((rank, len(gram)))
     rows[:, pivots - 1] = np.triu(upper)[:rank]
-    return Columns(rows, scale), float(np.square(upper.diagonal()[:rank]).min(initial=1.0))
+    # What was left of a column that was dropped is below rounding, which is not to say that it was nothing.
+    dropped = rank < np.count_nonzero(scale)
+    return Columns(rows, scale), 0.0 if dropped else float(np.square(upper.diagonal()[:rank]).min(initial=1.0))
