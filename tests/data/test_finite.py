@@ -33,6 +33,7 @@ def test_a_column_beyond_the_range_is_refused_by_name(model, size, kind):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("size", [1e99, 1e-99])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_column_inside_the_range_is_fitted(model, size):
     X, y = table()
     X[:, 1] *= size

@@ -125,7 +125,8 @@ def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
         raise NonFiniteRows
     d = design.n_columns
     squares = raw.diagonal()[1 : d + 1]
-    ordinary = ((squares >= SMALLEST**2) | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
+    spread = squares >= 4 * design.n_rows * SMALLEST**2
+    ordinary = (spread | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
     if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= LARGEST:
         return
     sizes = largest(design)  # a column of zeros is ordinary, too
