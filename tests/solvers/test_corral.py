@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hiperplano.solvers.online.nearest_point import Corral
+from hiperplano.solvers.nearest_point import Corral
 
 
 def test_a_mixture_of_corners_is_refused_and_changes_nothing():

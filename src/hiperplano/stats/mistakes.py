@@ -13,7 +13,7 @@ from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.online.nearest_point import nearest_point
+from hiperplano.solvers.nearest_point import nearest_point
 
 _TOL = 1e-10
 _STEPS_PER_COLUMN = 50

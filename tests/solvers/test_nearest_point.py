@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hiperplano.solvers.online.nearest_point import Corral, Lowest, approach, nearest_point
+from hiperplano.solvers.nearest_point import Corral, Lowest, approach, nearest_point
 from tests import quadratic
 
 
