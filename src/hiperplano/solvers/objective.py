@@ -12,7 +12,6 @@ from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.penalties import L2
 from hiperplano.solvers.statistics import NonFiniteRows
 
-
 _IMPLAUSIBLE = 1e90  # a gradient of standardised columns, which NaN, infinity or a number beyond the range made
 
 

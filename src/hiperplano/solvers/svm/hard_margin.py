@@ -14,7 +14,7 @@ import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.online.nearest_point import ActiveSet, Lowest, approach
+from hiperplano.solvers.nearest_point import ActiveSet, Lowest, approach
 from hiperplano.solvers.solution import Solution
 
 _MORE = 2  # rows of each class to add in a round, for each coordinate

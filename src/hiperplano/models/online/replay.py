@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from hiperplano.data.design import Array
+from hiperplano.data.block import Array
 from hiperplano.errors import InvalidParameter
-from hiperplano.models.online import OnlineModel
+from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.course import passes, present
-from hiperplano.solvers.online.courses import Course
+from hiperplano.solvers.online.passes import Trainer
+from hiperplano.solvers.online.training import Task, run_passes
 
 
 class Step(NamedTuple):
@@ -89,24 +89,32 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
             "Pass one of them."
         )
     model = clone(model)
-    design, lessons, control = model._plan(X, y, None, None, sample_weight)
-    for lesson in lessons:
-        recorder = _Recorder(lesson.course, lesson.label, lesson.numbers)
-        for record in passes(lesson._replace(course=recorder), control):
+    memory, tasks, control = model._plan(X, y, None, None, sample_weight)
+    for task in tasks:
+        recorder = _Recorder(task)
+        for record in run_passes(task._replace(trainer=recorder), control):
             if record.ended == "overflow":
-                model._refuse_overflow(design, len(record.mistakes))
+                model._refuse_overflow(memory, len(record.mistakes))
             yield from recorder.steps
             recorder.steps = []
 
 
 class _Recorder:
-    """A course that notes down every step of another one."""
+    """A trainer that notes down every step of another one.
 
-    def __init__(self, course: Course, label: Any, numbers: Array | None) -> None:
-        self.course, self.label, self.numbers = course, label, numbers
-        self.learner, self.planes, self.counts = course.learner, course.planes, course.counts
-        self.length, self.total = course.length, course.total
-        self.begin = course.begin
+    Parameters
+    ----------
+    task : Task
+        Of the other one.
+    """
+
+    def __init__(self, task: Task) -> None:
+        trainer: Trainer = task.trainer
+        self.trainer, self.label = trainer, task.label
+        self.learner, self.planes, self.counts = trainer.learner, trainer.planes, trainer.counts
+        self.length, self.total = trainer.length, trainer.total
+        self.begin = trainer.begin
+        self.row_numbers = None if task.memory is None else task.memory.row_numbers()
         self.steps: list[Step] = []
 
     def advance(self, start: int, stop: int, rule: Array) -> int:
@@ -114,7 +122,7 @@ class _Recorder:
         while start < stop:
             end = min(start + size, stop)
             before, counts = self._plane(), self.counts.copy()
-            reached = self.course.advance(start, end, rule)
+            reached = self.trainer.advance(start, end, rule)
             if reached < end:
                 return reached
             rows = self.row(start) if size == 1 else np.array([self.row(visit) for visit in range(start, end)])
@@ -127,13 +135,13 @@ class _Recorder:
 
     def row(self, visit: int) -> int | None:
         """The row of a visit, as the caller numbered it."""
-        row = self.course.row(visit)
-        return row if row is None or self.numbers is None else int(self.numbers[row])
+        row = self.trainer.row(visit)
+        return row if row is None or self.row_numbers is None else int(self.row_numbers[row])
 
     @property
-    def steepness(self) -> float | None:
-        return self.course.steepness
+    def squared_gradient(self) -> float | None:
+        return self.trainer.squared_gradient
 
     def _plane(self) -> tuple[Array, Any]:
-        coef, intercept = present(self)
+        coef, intercept = self.learner.last_coefficients(self.planes)
         return coef, np.array(intercept)[()]

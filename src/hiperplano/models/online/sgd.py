@@ -10,9 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
 from hiperplano.errors import InvalidParameter
-from hiperplano.models.online import OnlineModel
-from hiperplano.models.online_classifier import OnlineClassifier
-from hiperplano.models.online_regressor import OnlineRegressor
+from hiperplano.models.online.base import OnlineModel
+from hiperplano.models.online.classifier import OnlineClassifier
+from hiperplano.models.online.regressor import OnlineRegressor
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import SCHEDULES, set_schedule
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of
-from hiperplano.models.online_classifier import OnlineClassifier
-from hiperplano.models.online_regressor import OnlineRegressor
+from hiperplano.models.online.classifier import OnlineClassifier
+from hiperplano.models.online.regressor import OnlineRegressor
 from hiperplano.solvers.online import rules as at
 
 
@@ -94,7 +94,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         rule[at.LOSS] = at.HINGE
         first = one_of(self, "loss", ("hinge", "squared_hinge")) == "hinge"
         rule[at.RATE] = at.PASSIVE_AGGRESSIVE_1 if first else at.PASSIVE_AGGRESSIVE_2
-        rule[at.CAP] = number(self, "C", low=0.0, open_low=True, infinite=True)
+        rule[at.AGGRESSIVENESS] = number(self, "C", low=0.0, open_low=True, infinite=True)
         return rule
 
 
@@ -182,5 +182,5 @@ class PassiveAggressiveRegressor(OnlineRegressor):
         rule[at.EPSILON] = number(self, "epsilon", low=0.0)
         first = one_of(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive")) == "epsilon_insensitive"
         rule[at.RATE] = at.PASSIVE_AGGRESSIVE_1 if first else at.PASSIVE_AGGRESSIVE_2
-        rule[at.CAP] = number(self, "C", low=0.0, open_low=True, infinite=True)
+        rule[at.AGGRESSIVENESS] = number(self, "C", low=0.0, open_low=True, infinite=True)
         return rule

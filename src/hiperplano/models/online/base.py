@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from hiperplano.data.design import Array, Design
+from hiperplano.data.block import Array
+from hiperplano.data.design import Design
+from hiperplano.data.finite import refuse_out_of_range
+from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.data.threads import ordered_map, worker_count
-from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import LinearModel, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.course import Control, Lesson, Record, keep_if_better, one_pass, train
 from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.sampling_order import MOST_VISITS
 from hiperplano.solvers.online.solution import OnlineSolution, verdict
-from hiperplano.solvers.online.visits import MOST_VISITS
+from hiperplano.solvers.online.training import Control, Record, Task, run_pass, train, update_pocket
 
 
 class OnlineModel(LinearModel, ABC):
@@ -45,7 +47,7 @@ class OnlineModel(LinearModel, ABC):
     _records_: list[Record]
     _control_: Control
     _dtype_: Any
-    _door_: Any
+    _fast_path: Any
 
     # What is published
 
@@ -55,14 +57,14 @@ class OnlineModel(LinearModel, ABC):
     def _intercept(self) -> Array:
         return self._published()[1]
 
-    def _replant(self, coef: Any, intercept: Any) -> None:
+    def _set_planes(self, coef: Any, intercept: Any) -> None:
         """Go on from planes that someone assigned."""
         shape = self._of_fit("_learner_").weights.shape
         planes = self._given("coef_", coef, shape), self._given("intercept_", intercept, shape[:1])
         self._learner_ = Learner.start(*planes, self._pocketed())
 
-    coef_ = property(_coef, lambda self, coef: self._replant(coef, self.intercept_))
-    intercept_ = property(_intercept, lambda self, intercept: self._replant(self.coef_, intercept))
+    coef_ = property(_coef, lambda self, coef: self._set_planes(coef, self.intercept_))
+    intercept_ = property(_intercept, lambda self, intercept: self._set_planes(self.coef_, intercept))
 
     @property
     def solution_(self) -> OnlineSolution:
@@ -81,7 +83,7 @@ class OnlineModel(LinearModel, ABC):
         return coef
 
     def _published(self) -> tuple[Array, Array]:
-        coef, intercept = self._of_fit("_learner_").answer()
+        coef, intercept = self._of_fit("_learner_").coefficients()
         if not (representable(coef, self._dtype_) and representable(intercept, self._dtype_)):
             return coef, intercept
         return coef.astype(self._dtype_, copy=False), intercept.astype(self._dtype_, copy=False)
@@ -93,12 +95,12 @@ class OnlineModel(LinearModel, ABC):
             raise AttributeError(f"{type(self).__name__} has not learnt anything yet; call fit first") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.__dict__.pop("_door_", None)  # single rows are let in by what the parameters were
+        self.__dict__.pop("_fast_path", None)  # it was made for the parameters of before
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_door_", None)  # it holds no knowledge, only a way to it
+        state.pop("_fast_path", None)  # it holds no knowledge, only a way to it
         return state
 
     # What parameters say
@@ -107,7 +109,7 @@ class OnlineModel(LinearModel, ABC):
         """A rule with the parameters that all of them have."""
         rule = np.zeros(at.RULE_SIZE)
         rule[at.ETA] = rule[at.BATCH] = rule[at.POSITIVE_WEIGHT] = rule[at.NEGATIVE_WEIGHT] = 1.0
-        rule[at.BIAS] = flag(self, "fit_intercept")
+        rule[at.FIT_INTERCEPT] = flag(self, "fit_intercept")
         if isinstance(self.average, bool | np.bool_):
             rule[at.AVERAGE_FROM] = float(self.average)
         else:
@@ -139,8 +141,8 @@ class OnlineModel(LinearModel, ABC):
                 "more, or a numpy RandomState. Set one of them."
             ) from problem
 
-    def _workers(self, n_lessons: int) -> int:
-        most = n_lessons if self.n_jobs is None or self.n_jobs == -1 else whole(self, "n_jobs", low=1) or 1
+    def _workers(self, n_tasks: int) -> int:
+        most = n_tasks if self.n_jobs is None or self.n_jobs == -1 else whole(self, "n_jobs", low=1) or 1
         return most if most == 1 else min(most, worker_count())
 
     def _held_fraction(self) -> float | None:
@@ -163,7 +165,7 @@ class OnlineModel(LinearModel, ABC):
         """A fresh learner: from given planes, from those of the last fit if warm, or from 0."""
         planes = np.zeros(shape), np.zeros(shape[0])
         if flag(self, "warm_start") and "_learner_" in vars(self):
-            planes = self._learner_.answer()
+            planes = self._learner_.coefficients()
         planes = (
             planes[0] if coef is None else self._given("coef_init", coef, shape),
             planes[1] if intercept is None else self._given("intercept_init", intercept, shape[:1]),
@@ -175,9 +177,9 @@ class OnlineModel(LinearModel, ABC):
             )
         return Learner.start(*planes, self._pocketed())
 
-    def _turned(self, rule: Array) -> Learner:
+    def _resumed(self, rule: Array) -> Learner:
         """What was learnt so far, to go on from with the parameters of now."""
-        learner = self._learner_.turned(bool(rule[at.AVERAGE_FROM]), self._pocketed())
+        learner = self._learner_.resumed(bool(rule[at.AVERAGE_FROM]), self._pocketed())
         if not (self._rule_[at.PROJECT] and self._rule_[at.BATCH]):
             learner.measure()
         return learner
@@ -193,59 +195,62 @@ class OnlineModel(LinearModel, ABC):
         return found.reshape(shape)
 
     @abstractmethod
-    def _plan(self, *data: Any) -> tuple[Design, list[Lesson], Control]:
-        """Rows, lessons and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
+    def _plan(self, *data: Any) -> tuple[InMemory, list[Task], Control]:
+        """Rows, tasks and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
 
-    def _train(self, design: Design, lessons: list[Lesson], control: Control) -> None:
-        """Take the lessons, in threads, and publish what was learnt."""
-
-        def take(lesson: Lesson) -> Record:
-            def report(pass_number: int, loss: float) -> None:
-                which = "" if lesson.label is None else f" for {lesson.label!r}"
-                print(f"{type(self).__name__}{which}: pass {pass_number}, mean loss {loss:.6g}")
-
-            return train(lesson, control, report if self.verbose else None)
-
-        workers = self._workers(len(lessons))
-        records = ordered_map(take, lessons, workers) if workers > 1 else [take(lesson) for lesson in lessons]
-        if any(record.ended == "overflow" for record in records):
-            self._refuse_overflow(design, max(len(record.mistakes) for record in records))
-        self._store(design, lessons, records, control)
-        solution = self.solution_
-        if not solution.converged:
-            warn_of_the_end(self, solution)
-
-    def _take_chunk(self, design: Design, lessons: list[Lesson]) -> None:
-        """One pass of the lessons over a chunk."""
-        learner = lessons[0].course.learner
-        for lesson in lessons:
-            lesson.course.begin(learner.chunks + 1)
-            if not one_pass(lesson.course, lesson.rule):
-                self._refuse_overflow(design, learner.chunks + 1)
-            keep_if_better(lesson.course, None)
-        learner.chunks += 1
-        self._store(design, lessons, vars(self).get("_records_", []), self._control())
-
-    def _store(self, design: Design, lessons: list[Lesson], records: list[Record], control: Control) -> None:
-        course, rule = lessons[0].course, lessons[0].rule
-        self._learner_, self._rule_, self._records_, self._control_ = course.learner, rule, records, control
-        self._learner_.length, self._learner_.counted = course.length, len(lessons)
-        self._dtype_ = vars(self).get("_dtype_", design.x.dtype) if course.learner.chunks > 1 else design.x.dtype
-
-    def _refuse_overflow(self, design: Design, pass_number: int) -> None:
-        refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
-        raise InvalidData(
-            f"{type(self).__name__}: the weights grew beyond the range of float64 in pass {pass_number}; steps must "
-            "suit the scale of the columns. Scale them (sklearn.preprocessing.StandardScaler), or take smaller steps "
-            "(eta0, C, a decreasing schedule)."
+    def _in_memory(self, design: Design) -> InMemory:
+        """Rows that can be visited in any order, not too often."""
+        memory = require_memory(
+            design, f"{type(self).__name__} visits rows one by one, in random order: they must be in memory."
         )
-
-    def _check_visits(self, weight: Array | None) -> None:
-        if weight is None:
-            return
-        visits = float(np.ceil(weight).sum())
+        visits = 0.0 if memory.weight is None else float(np.ceil(memory.weight).sum())
         if visits > MOST_VISITS:
             raise InvalidData(
                 f"{type(self).__name__}: sample_weight asks for {visits:.3g} visits in a pass (a row of weight w is "
                 f"visited w times); at most {MOST_VISITS:g} are made. Divide the weights by their mean."
             )
+        return memory
+
+    def _train(self, design: Design, tasks: list[Task], control: Control) -> None:
+        """Train all tasks, in threads, and publish what was learnt."""
+
+        def run(task: Task) -> Record:
+            def report(pass_number: int, loss: float) -> None:
+                which = "" if task.label is None else f" for {task.label!r}"
+                print(f"{type(self).__name__}{which}: pass {pass_number}, mean loss {loss:.6g}")
+
+            return train(task, control, report if self.verbose else None)
+
+        workers = self._workers(len(tasks))
+        records = ordered_map(run, tasks, workers) if workers > 1 else [run(task) for task in tasks]
+        if any(record.ended == "overflow" for record in records):
+            self._refuse_overflow(design, max(len(record.mistakes) for record in records))
+        self._store(design, tasks, records, control)
+        solution = self.solution_
+        if not solution.converged:
+            warn_of_the_end(self, solution)
+
+    def _take_chunk(self, design: Design, tasks: list[Task]) -> None:
+        """One pass of the tasks over a chunk."""
+        learner = tasks[0].trainer.learner
+        for task in tasks:
+            task.trainer.begin(learner.chunks + 1)
+            if not run_pass(task.trainer, task.rule):
+                self._refuse_overflow(design, learner.chunks + 1)
+            update_pocket(task.trainer, None)
+        learner.chunks += 1
+        self._store(design, tasks, vars(self).get("_records_", []), self._control())
+
+    def _store(self, design: Design, tasks: list[Task], records: list[Record], control: Control) -> None:
+        trainer, rule = tasks[0].trainer, tasks[0].rule
+        self._learner_, self._rule_, self._records_, self._control_ = trainer.learner, rule, records, control
+        self._learner_.length, self._learner_.counted = trainer.length, len(tasks)
+        self._dtype_ = vars(self).get("_dtype_", design.dtype) if trainer.learner.chunks > 1 else design.dtype
+
+    def _refuse_overflow(self, design: Design, pass_number: int) -> None:
+        refuse_out_of_range(design)
+        raise InvalidData(
+            f"{type(self).__name__}: the weights grew beyond the range of float64 in pass {pass_number}; steps must "
+            "suit the scale of the columns. Scale them (sklearn.preprocessing.StandardScaler), or take smaller steps "
+            "(eta0, C, a decreasing schedule)."
+        )

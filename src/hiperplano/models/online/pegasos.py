@@ -7,7 +7,7 @@ from typing import Any
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
-from hiperplano.models.online_classifier import OnlineClassifier
+from hiperplano.models.online.classifier import OnlineClassifier
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.schedules import set_schedule
@@ -120,7 +120,7 @@ class Pegasos(OnlineClassifier):
         rule[at.LOSS] = at.HINGE
         rule[at.ALPHA] = number(self, "alpha", low=0.0, open_low=True)
         rule[at.BATCH] = whole(self, "batch_size", low=1, optional=True) or 0
-        rule[at.BIAS_SHRINKS] = rule[at.LATE] = 1.0
+        rule[at.PENALISE_INTERCEPT] = rule[at.WEIGHT_BY_STEP] = 1.0
         rule[at.PROJECT] = flag(self, "project")
         set_schedule(rule, one_of(self, "schedule", ("pegasos", "inverse")), alpha=float(rule[at.ALPHA]))
         return rule

@@ -6,8 +6,8 @@ from sklearn.svm import LinearSVC
 
 from hiperplano import Pegasos, replay
 from hiperplano.errors import InvalidParameter
-from tests.models import online_reference as reference
-from tests.models.test_perceptron import noisy, separable
+from tests.models.online import reference
+from tests.models.online.test_perceptron import noisy, separable
 
 
 def objective(X, y, alpha, coef, intercept):

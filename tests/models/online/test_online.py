@@ -21,8 +21,8 @@ from hiperplano import (
     replay,
 )
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
-from tests.models.test_passive_aggressive import regression
-from tests.models.test_perceptron import noisy
+from tests.models.online.test_passive_aggressive import regression
+from tests.models.online.test_perceptron import noisy
 
 WALKING = [
     Perceptron(),
@@ -381,16 +381,16 @@ def test_pickles_and_copies_go_on_learning(model):
 
 
 def test_large_rows_are_shuffled_in_pools():
-    from hiperplano.solvers.online.learner import rows_of
-    from hiperplano.solvers.online.visits import Visits
+    from hiperplano.solvers.online.learner import row_arrays
+    from hiperplano.solvers.online.sampling_order import SamplingOrder
 
     X = np.zeros((20_000, 40))
-    visits = Visits(rows_of(X), None, np.zeros(20_000), seed=5)
+    visits = SamplingOrder(row_arrays(X), None, np.zeros(20_000), seed=5)
     first, again, second = visits.of_pass(1)[0], visits.of_pass(1)[0], visits.of_pass(2)[0]
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, second)
     np.testing.assert_array_equal(np.sort(first), np.arange(20_000))
-    near = np.abs(np.diff(first)) < visits.block
+    near = np.abs(np.diff(first)) < visits._block
     assert 0.02 < near.mean() < 0.2  # a pool mixes 16 places, and its rows lie close together in each
     assert abs(np.corrcoef(first, np.arange(20_000))[0, 1]) < 0.1
 

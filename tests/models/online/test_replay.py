@@ -14,7 +14,7 @@ from hiperplano import (
     SGDRegressor,
     replay,
 )
-from tests.models.test_online import data, few_passes
+from tests.models.online.test_online import data, few_passes
 
 OPTIONS = [
     Perceptron(average=True),
@@ -98,7 +98,7 @@ def test_the_mean_of_a_replay_is_the_average(model, rows):
     first = 1 if model.average is True else model.average
     steps = [step for step in steps if step.number >= first]
     late = [step.number if isinstance(model, Pegasos) else 1 for step in steps]
-    mean, intercept = fit._learner_.answer()
+    mean, intercept = fit._learner_.coefficients()
     np.testing.assert_allclose(np.average([np.ravel(s.coef) for s in steps], axis=0, weights=late), mean[0], rtol=1e-10)
     np.testing.assert_allclose(np.average([s.intercept for s in steps], weights=late), intercept[0], rtol=1e-10)
 

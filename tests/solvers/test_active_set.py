@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hiperplano.solvers.online.nearest_point import ActiveSet
+from hiperplano.solvers.nearest_point import ActiveSet
 
 
 def test_a_mixture_of_corners_is_refused_and_changes_nothing():

@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of
 from hiperplano.errors import InvalidParameter
-from hiperplano.models.online_classifier import Examples, OnlineClassifier
+from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
@@ -178,10 +178,8 @@ class Perceptron(OnlineClassifier):
             return learner
         planes = len(learner.weights)
         positive = examples.codes[:, None] == np.arange(1 if planes == 1 else 0, n_classes)
-        weight = examples.class_weight[examples.codes]
-        weight = weight if examples.design.weight is None else weight * examples.design.weight
         solution = solve_least_squares(
-            examples.design.with_target(np.where(positive, 1.0, -1.0), weight),
+            examples.memory.with_vectors(y=np.where(positive, 1.0, -1.0), weight=examples.weight()),
             alpha=np.zeros(planes),
             fit_intercept=bool(self.fit_intercept),
             positive=False,

@@ -13,7 +13,7 @@ _AHEAD = 10
 
 
 @loop
-def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_weight, weights, sums, states):  # type: ignore[no-untyped-def]
+def walk_classes(x, indices, indptr, y, order, visit_weight, start, stop, rule, class_weight, weights, sums, states):  # type: ignore[no-untyped-def]
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
     For each example of class c: unless score_c is larger than all others, w_c ← w_c + η·x and, for the largest
@@ -25,10 +25,10 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
     class_weight : float64 of shape (classes,)
     weights, sums : float64 of shape (classes, columns)
     states : float64 of shape (classes, STATE_SIZE)
-    Others as in `online_loops.walk`.
+    Others as in `example_loops.walk`.
     """
     n_classes = len(class_weight)
-    averaged, weighted = rule[at.AVERAGE_FROM] > 0.0, len(share) > 0
+    averaged, weighted = rule[at.AVERAGE_FROM] > 0.0, len(visit_weight) > 0
     counts = states[0]
     scores = np.empty(n_classes)
     for k in range(start, stop):
@@ -54,7 +54,7 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
                 return k
             counts[at.RUN] = 0.0
             counts[at.MISTAKES] += 1.0
-            weight = class_weight[own] * (share[k] if weighted else 1.0)
+            weight = class_weight[own] * (visit_weight[k] if weighted else 1.0)
             step = rule[at.ETA] * weight
             if step != 0.0:
                 counts[at.UPDATES] += 1.0
@@ -64,10 +64,10 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
                 if mass != 0.0:
                     row_add(x, indices, indptr, i, step * mass, sums[own])
                     row_add(x, indices, indptr, i, -step * mass, sums[rival])
-                if rule[at.BIAS] == 1.0:
+                if rule[at.FIT_INTERCEPT] == 1.0:
                     states[own, at.INTERCEPT] += step
                     states[rival, at.INTERCEPT] -= step
-            if rule[at.WATCH] == 1.0:
+            if rule[at.TRACK_LOSS] == 1.0:
                 counts[at.LOSS_SUM] += weight * short
         else:
             counts[at.RUN] += 1.0
@@ -77,5 +77,5 @@ def walk_classes(x, indices, indptr, y, order, share, start, stop, rule, class_w
                 states[c, at.INTERCEPT_SUM] += states[c, at.INTERCEPT]
                 states[c, at.AVERAGED] += 1.0
             states[c, at.STEP] += 1.0
-        counts[at.SEEN] += 1.0
+        counts[at.EXAMPLES] += 1.0
     return stop

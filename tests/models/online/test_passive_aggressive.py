@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hiperplano import PassiveAggressiveClassifier, PassiveAggressiveRegressor, replay
 from hiperplano.errors import InvalidParameter
-from tests.models import online_reference as reference
-from tests.models.test_perceptron import noisy
+from tests.models.online import reference
+from tests.models.online.test_perceptron import noisy
 
 
 def regression(n=300, d=5, seed=0):

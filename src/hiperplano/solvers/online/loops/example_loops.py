@@ -7,14 +7,18 @@ import math
 import numpy as np
 
 from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import NO_INDEX, frozen
 from hiperplano.solvers.online.schedules import learning_rate
-from hiperplano.solvers.rows_loops import fetch_row, loop, numbers_at, part, row_add, row_dot, row_square
+from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
 
 _AHEAD = 10  # rows between asking for one and using it
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
 _LARGEST = float(np.finfo(np.float64).max)
 _SHORTEST = 1e-100  # squared length of rows after which nobody has to look whether weights are finite
 SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: differences of large sums cost digits
+
+# Arguments of `walk` for one dense row, as constants: every array that Python passes costs time at each call.
+_NO_INDEX, _FIRST_ROW = NO_INDEX, frozen(np.zeros(1, dtype=np.intp))
 
 rate_of_step = part(learning_rate)
 
@@ -61,7 +65,7 @@ def loss_slope(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
 @part
 def aggressive_step(rule, weight, loss, square):  # type: ignore[no-untyped-def]
     """How far to go for an example of this loss, weight and ‖x‖²; the weight is a price of the loss, as C is."""
-    cap = weight * rule[at.CAP]
+    cap = weight * rule[at.AGGRESSIVENESS]
     if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
         square += 0.5 / cap
     elif loss >= cap * square and square > 0.0:
@@ -78,7 +82,7 @@ def settle_scale(weights, sums, scale, mass):  # type: ignore[no-untyped-def]
 
 
 @loop
-def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, state):  # type: ignore[no-untyped-def]
+def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights, sums, state):  # type: ignore[no-untyped-def]
     """Learn from the examples order[start:stop], one at a time; return where the walk stopped.
 
     For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
@@ -91,19 +95,19 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     x, indices, indptr : the rows, see `rows_loops`
     y : float64 of shape (rows,), ±1 for classes
     order : rows to visit
-    share : float64, weight of each visit; empty for all 1
-    rule, state : see `online_rules`
-    weights, sums : float64 of shape (columns,), see `online_rules`
+    visit_weight : float64, weight of each visit; empty for all 1
+    rule, state : see `online.rules`
+    weights, sums : float64 of shape (columns,), see `online.rules`
     """
     loss, epsilon = int(rule[at.LOSS]), rule[at.EPSILON]
     by_class = loss < at.SQUARED
     aggressive = rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1
     alpha = 0.0 if aggressive else rule[at.ALPHA]
-    with_bias, bias_shrinks = rule[at.BIAS] == 1.0, rule[at.BIAS_SHRINKS] == 1.0
+    with_bias, bias_shrinks = rule[at.FIT_INTERCEPT] == 1.0, rule[at.PENALISE_INTERCEPT] == 1.0
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
-    watch, pocket, late = rule[at.WATCH] == 1.0, rule[at.POCKET] == 1.0, rule[at.LATE] == 1.0
-    weighted = len(share) > 0
-    farthest = rule[at.FARTHEST] if rule[at.FARTHEST] > 0.0 else _LARGEST
+    watch, pocket, late = rule[at.TRACK_LOSS] == 1.0, rule[at.POCKET] == 1.0, rule[at.WEIGHT_BY_STEP] == 1.0
+    weighted = len(visit_weight) > 0
+    farthest = rule[at.MAX_SCORE] if rule[at.MAX_SCORE] > 0.0 else _LARGEST
     # Answers that are right by this much teach nothing, whatever else the rule says.
     enough = math.inf
     if loss < at.LOGISTIC and alpha == 0.0:
@@ -131,7 +135,7 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
         else:
             run += 1.0
         if not target * score > enough:
-            weight = share[k] if weighted else 1.0
+            weight = visit_weight[k] if weighted else 1.0
             if by_class:
                 weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
             if watch:
@@ -176,28 +180,27 @@ def walk(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, 
     state[at.RUN], state[at.LOSS_SUM], state[at.SCORE] = run, loss_sum, score
     state[at.MISTAKES] += mistakes
     state[at.UPDATES] += updates
-    state[at.SEEN] += t - first
+    state[at.EXAMPLES] += t - first
     state[at.AVERAGED] = averaged
     return k
 
 
 @loop
-def learn_one(x, none, places, target):  # type: ignore[no-untyped-def]
+def learn_one(x, target, rule, weights, sums, states):  # type: ignore[no-untyped-def]
     """Learn from the one row of x; return 0, and learn nothing, if it holds a number that is not finite, or is so long
     or short that weights may become so; otherwise 1.
 
     Parameters
     ----------
-    x, none : the row, and no indices, see `rows_loops`
-    places : int64: 0, and the addresses of room for one target, of rule, weights, sums and state
-        Its first number is also the order of the visits: row 0.
+    x : float of shape (1, columns)
+    target : float, ±1 for classes
+    rule : see `online.rules`
+    weights, sums : float64 of shape (1, columns)
+    states : float64 of shape (1, STATE_SIZE)
     """
-    columns = x.shape[1]
-    square = row_square(x, none, none, 0)
+    square = row_square(x, _NO_INDEX, _NO_INDEX, 0)
     if not (_SHORTEST <= square <= 1.0 / _SHORTEST or square == 0.0):
         return 0
-    y, share = numbers_at(places[1], 1), numbers_at(places[1], 0)
-    y[0] = target
-    rule, state = numbers_at(places[2], at.RULE_SIZE), numbers_at(places[5], at.STATE_SIZE)
-    weights, sums = numbers_at(places[3], columns), numbers_at(places[4], columns)
-    return walk(x, none, none, y, places, share, 0, 1, rule, weights, sums, state)
+    y = np.array([target])
+    visits = (x, _NO_INDEX, _NO_INDEX, y, _FIRST_ROW, y[:0], 0, 1)
+    return walk(*visits, rule, weights[0], sums[0], states[0])

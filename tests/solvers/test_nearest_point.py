@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hiperplano.solvers.online.nearest_point import ActiveSet, Lowest, approach, nearest_point
+from hiperplano.solvers.nearest_point import ActiveSet, Lowest, approach, nearest_point
 from tests import quadratic
 
 

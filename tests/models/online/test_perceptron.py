@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 
 from hiperplano import LeastSquaresClassifier, Perceptron, mistake_bound, replay
 from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
-from tests.models import online_reference as reference
+from tests.models.online import reference
 
 
 def noisy(n=300, d=5, seed=0, classes=2):

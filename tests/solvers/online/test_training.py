@@ -1,13 +1,10 @@
 """What a pass notices, and which planes are judged after it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from hiperplano import Perceptron
 from hiperplano.errors import InvalidData
-from hiperplano.solvers.online.course import published
 from hiperplano.solvers.online.learner import Learner
 
 
@@ -19,9 +16,9 @@ def test_a_mean_beyond_the_range_of_floats_is_refused():
         Perceptron(eta0=1e308, average=True, shuffle=False, max_iter=1, tol=None).fit(X, y)
 
 
-def test_held_out_rows_judge_the_pocket():
+def test_a_pocket_gives_the_planes_to_predict_with():
     learner = Learner.start(np.array([[1.0, 2.0]]), np.array([3.0]), pocket=True)
     learner.weights[0] = [-5.0, 7.0]  # where the walk went on to
-    coef, intercept = published(SimpleNamespace(learner=learner, planes=0, counts=learner.states[0]))
+    coef, intercept = learner.coefficients(0)
     np.testing.assert_array_equal(coef, [1.0, 2.0])
     assert intercept == 3.0

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.loops import SMALLEST_SCALE, loss_slope, loss_value, rate_of_step, settle_scale
+from hiperplano.solvers.online.loops.example_loops import (
+    SMALLEST_SCALE,
+    loss_slope,
+    loss_value,
+    rate_of_step,
+    settle_scale,
+)
 from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_square
 
 _AHEAD = 10
@@ -13,7 +19,7 @@ _REMEASURE = 4096.0  # steps after which the length of the weights is measured a
 
 
 @loop
-def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights, sums, state, steps):  # type: ignore[no-untyped-def]
+def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights, sums, state, steps):  # type: ignore[no-untyped-def]
     """Learn from the examples order[start:stop], BATCH at a time; return where the walk stopped.
 
     For each batch: w ← (1 − ηα)·w − η·mean(slope·x) with all slopes at the weights before the step; if PROJECT,
@@ -21,11 +27,11 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
     """
     loss, epsilon, alpha = int(rule[at.LOSS]), rule[at.EPSILON], rule[at.ALPHA]
     by_class, projected = loss < at.SQUARED, rule[at.PROJECT] > 0.0
-    bias_shrinks = rule[at.BIAS_SHRINKS] == 1.0
+    bias_shrinks = rule[at.PENALISE_INTERCEPT] == 1.0
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
-    weighted = len(share) > 0
+    weighted = len(visit_weight) > 0
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
-    mass, square = state[at.MASS], state[at.SQUARE]
+    mass, square = state[at.MASS], state[at.SQUARED_NORM]
     while start < stop:
         end = min(start + int(rule[at.BATCH]), stop)
         rate = rate_of_step(rule, t)
@@ -39,13 +45,13 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
                 state[at.NOT_FINITE] = 1.0
                 return k
             state[at.SCORE] = score
-            weight = share[k] if weighted else 1.0
+            weight = visit_weight[k] if weighted else 1.0
             if by_class:
                 weight *= rule[at.POSITIVE_WEIGHT] if target > 0.0 else rule[at.NEGATIVE_WEIGHT]
                 mistake = target * score <= 0.0
                 state[at.MISTAKES] += mistake
                 state[at.RUN] = 0.0 if mistake else state[at.RUN] + 1.0
-            if rule[at.WATCH] == 1.0:
+            if rule[at.TRACK_LOSS] == 1.0:
                 state[at.LOSS_SUM] += weight * loss_value(loss, target, score, epsilon)
             steps[k - start] = -rate * weight * loss_slope(loss, target, score, epsilon) / (end - start)
         if alpha > 0.0:
@@ -66,7 +72,7 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
             row_add(x, indices, indptr, i, change, weights)
             if mass != 0.0:
                 row_add(x, indices, indptr, i, change * mass, sums)
-            if rule[at.BIAS] == 1.0:
+            if rule[at.FIT_INTERCEPT] == 1.0:
                 bias += step
             state[at.UPDATES] += 1.0
         if projected:
@@ -83,14 +89,14 @@ def walk_batches(x, indices, indptr, y, order, share, start, stop, rule, weights
             settle_scale(weights, sums, scale, mass)
             square, scale, mass = square * scale * scale, 1.0, 0.0
         if t >= average_from:
-            part_of_mean = t if rule[at.LATE] == 1.0 else 1.0
+            part_of_mean = t if rule[at.WEIGHT_BY_STEP] == 1.0 else 1.0
             mass += part_of_mean * scale
             state[at.INTERCEPT_SUM] += part_of_mean * bias
             state[at.AVERAGED] += part_of_mean
         t += 1.0
-        state[at.SEEN] += end - start
+        state[at.EXAMPLES] += end - start
         start = end
         # Kept up to date at every step: a walk that stops at a number that is not finite has lost nothing.
         state[at.SCALE], state[at.INTERCEPT], state[at.STEP] = scale, bias, t
-        state[at.MASS], state[at.SQUARE] = mass, square
+        state[at.MASS], state[at.SQUARED_NORM] = mass, square
     return start

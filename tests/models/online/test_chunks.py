@@ -17,8 +17,8 @@ from hiperplano import (
     replay,
 )
 from hiperplano.errors import InvalidData, InvalidTarget
-from tests.models.test_online import ALL, OTHERS, WALKING, classes, data, few_passes, same
-from tests.models.test_perceptron import noisy
+from tests.models.online.test_online import ALL, OTHERS, WALKING, classes, data, few_passes, same
+from tests.models.online.test_perceptron import noisy
 
 DENSE_AND_SPARSE = pytest.mark.parametrize("rows", [np.asarray, csr_array], ids=["dense", "sparse"])
 PARTS = [1, 2, 50, 51, 52, 53, 200]
@@ -96,6 +96,8 @@ def test_a_refused_chunk_leaves_every_bit(model, rows, bad):
     ("model", "row", "target"),
     [
         (PassiveAggressiveClassifier(C=np.inf), 1e-160, 0),
+        (Perceptron(eta0=1e250), 1e90, 0),
+        (Perceptron(eta0=1e250), 1e90, 1),
         (Perceptron(eta0=1e200), 1e200, 0),
         (Perceptron(eta0=1e200), 1e200, 1),
         (SGDRegressor(learning_rate="constant"), 1e305, 5.0),
@@ -108,7 +110,9 @@ def test_single_rows_never_leave_weights_that_are_not_finite(model, row, target)
     model = clone(model).set_params(random_state=0).partial_fit(X, y, **classes(model, y))
     refused = [taught(model, np.array([[row, 0.0, row, 0.0, 0.0]]), np.array([target])) for _ in range(3)]
     assert any(refused)
-    assert all("beyond the range of float64" in words for words in refused if words)
+    at_the_gate = not 1e-100 < row < 1e100
+    reason = "must lie between" if at_the_gate else "beyond the range of float64"
+    assert all(reason in words for words in refused if words)
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_).all()
 
