@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.finite import LARGEST, SMALLEST
@@ -235,7 +236,7 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
 
 def count_rows(X: Any) -> int:
     """Rows of a table, matrix, list or design."""
-    return int(X.n_rows if isinstance(X, Design) else np.shape(X)[0])
+    return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
 
 
 # What follows serves solvers that still handle numbers beyond 1e±100; it goes when they no longer do.
