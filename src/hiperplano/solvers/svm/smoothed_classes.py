@@ -145,7 +145,9 @@ class ClassCurvature(Curvature):
         else:
             matrix[levels, :], matrix[:, levels] = 0.0, 0.0
             matrix[levels, levels], right[levels] = 1.0, 0.0
-        return solve_scaled(matrix, right)
+        steps = solve_scaled(matrix, right).reshape(self.n_classes, -1)
+        # What all classes share changes no loss: only rounding gives the sum of their steps a value.
+        return np.asarray(steps - steps.mean(axis=0)).ravel()
 
 
 @dataclass(frozen=True)
