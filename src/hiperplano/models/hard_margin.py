@@ -14,9 +14,9 @@ from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidTarget, NotSeparable
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable
+from hiperplano.solvers.separation.hard_margin import MarginSolution, RowIsAmong, widest_margin
 from hiperplano.solvers.separation.search import separate
 from hiperplano.solvers.svm.crammer_singer import SignOfClass
-from hiperplano.solvers.separation.hard_margin import MarginSolution, RowIsAmong, widest_margin
 
 
 class HardMarginSVC(LinearClassifier):
