@@ -47,7 +47,7 @@ TRUSTED = frozenset(
         "hiperplano.solvers.online.learner.Learner",
         "hiperplano.solvers.online.learner.Pocket",
         "hiperplano.solvers.least_squares.solution.LeastSquaresSolution",
-        "hiperplano.solvers.svm.hard_margin.MarginSolution",
+        "hiperplano.solvers.separation.hard_margin.MarginSolution",
         "hiperplano.solvers.svm.solution.SvmSolution",
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
