@@ -14,17 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.block import Array, Block
-from hiperplano.data.design import Design
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
-from hiperplano.solvers.statistics import largest
-from hiperplano.stats.summary import coefficient_names
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
-_SQUARABLE = 1e150  # sums of squares of larger numbers overflow
 _NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
 
 Model = TypeVar("Model")
@@ -108,29 +104,6 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
-
-
-def refuse_unsquarable(model: Any, design: Design) -> None:
-    """An error for columns whose squares float64 cannot hold, where a penalty ties their units to those of the rest."""
-    with np.errstate(over="ignore"):
-        (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
-    if squares[0] < _SQUARABLE**2:
-        return
-    sizes = largest(design)
-    worst = int(sizes.argmax())
-    if sizes[worst] > _SQUARABLE:
-        name = coefficient_names(model, fit_intercept=False)[worst]
-        raise InvalidData(
-            f"{type(model).__name__}: column {name!r} holds numbers of {sizes[worst]:.1e}; their squares lie beyond "
-            "the range of float64 (1.8e308), and columns are compared by their squares here. Use units in which its "
-            "numbers are nearer to 1, or check it for a wrong entry."
-        )
-
-
-def _sum_of_squares(x: Any) -> float:
-    """At the speed of memory: nothing is written."""
-    numbers = np.ravel(x if isinstance(x, np.ndarray) else x.data, order="K")
-    return float(numbers @ numbers)
 
 
 def decided_classes(scores: Array) -> Array:
