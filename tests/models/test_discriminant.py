@@ -284,7 +284,8 @@ def test_nearly_dependent_columns_are_factored_from_the_rows():
 
 def test_almost_no_digits_are_admitted():
     X, y = classes(400, 2)
-    near = X[:, 0] + 3e-13 * np.random.default_rng(1).normal(size=400)
+    # Over 30 seeds 2.1 to 2.9 digits are left, of the 3 below which it is said; at 3e-14 columns count as dependent.
+    near = X[:, 0] + 1e-13 * np.random.default_rng(1).normal(size=400)
     with pytest.warns(AccuracyWarning, match="shrinkage"):
         LinearDiscriminantAnalysis().fit(np.column_stack([X, near]), y)
 

@@ -37,7 +37,8 @@ def test_equals_scikit_learn(k, parameters, priors):
     np.testing.assert_allclose(np.abs(ours.rotations_), np.abs(theirs.rotations_), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-8, atol=1e-14)
-    np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12)
+    # Below 1e-300 numbers have fewer digits.
+    np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12, atol=1e-300)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
@@ -47,7 +48,9 @@ def test_probabilities_follow_from_densities():
     density = np.column_stack(
         [multivariate_normal(X[y == k].mean(axis=0), np.cov(X[y == k].T)).pdf(X) * np.mean(y == k) for k in range(3)]
     )
-    np.testing.assert_allclose(model.predict_proba(X), density / density.sum(axis=1, keepdims=True), rtol=1e-8)
+    np.testing.assert_allclose(
+        model.predict_proba(X), density / density.sum(axis=1, keepdims=True), rtol=1e-8, atol=1e-300
+    )
 
 
 @pytest.mark.parametrize("parameters", [{}, {"shrinkage": "auto"}, {"shrinkage": 0.3}, {"unbiased": True}], ids=str)
@@ -117,7 +120,8 @@ def test_nearly_dependent_columns_are_factored_from_the_rows():
 
 def test_almost_no_digits_are_admitted():
     X, y = classes(600, 2)
-    near = X[:, 0] + 1e-12 * np.random.default_rng(1).normal(size=600)
+    # Over 30 seeds 1.9 to 2.6 digits are left, of the 3 below which it is said.
+    near = X[:, 0] + 2e-13 * np.random.default_rng(1).normal(size=600)
     with pytest.warns(AccuracyWarning, match="digits"):
         QuadraticDiscriminantAnalysis().fit(np.column_stack([X, near]), y)
 

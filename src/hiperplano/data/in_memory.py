@@ -182,6 +182,10 @@ class InMemory(Design):
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
 
+    def arrays(self) -> tuple[Any, Array, Array | None]:
+        """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""
+        return self.x, self.y, self.weight
+
     def dense(self) -> Array:
         """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)

@@ -1,0 +1,135 @@
+"""L-BFGS with a preconditioner that is already close to the inverse Hessian, counting passes.
+
+The minimiser is a generator: it yields points and is sent value and gradient there. So one pass over the rows can
+serve several minimisations at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from hiperplano.data.design import Array
+
+End = TypeVar("End")
+Minimisation = Generator[Array, tuple[float, Array], "State"]
+Preconditioner = Callable[[Array], Array]
+"""Applies an approximate inverse of the Hessian."""
+
+_MEMORY = 12
+_ARMIJO = 1e-4
+_FLAT = 4e-15  # relative change of a value that is rounding only
+
+
+@dataclass
+class State:
+    """Where a minimisation stands."""
+
+    theta: Array
+    value: float
+    gradient: Array
+    steps: int = 0
+    stalled: bool = False
+
+    @property
+    def largest(self) -> float:
+        """Largest entry of the gradient."""
+        return float(np.abs(self.gradient).max(initial=0.0))
+
+
+class _Memory:
+    """The last steps and changes of the gradient."""
+
+    def __init__(self) -> None:
+        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
+
+    def add(self, step: Array, change: Array) -> None:
+        along = float(np.vdot(step, change))
+        if along > 1e-14 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
+            self._pairs.append((step, change, along))
+
+    def direction(self, gradient: Array, precondition: Preconditioner) -> Array:
+        """−(approximate inverse Hessian)·gradient, by the two-loop recursion."""
+        left = gradient.copy()
+        shares = []
+        for step, change, along in reversed(self._pairs):
+            share = float(np.vdot(step, left)) / along
+            shares.append(share)
+            left -= share * change
+        left = precondition(left)
+        for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
+            left += (share - float(np.vdot(change, left)) / along) * step
+        return -left
+
+
+def lbfgs(
+    state: State, precondition: Preconditioner, tol: float, max_steps: int, patience: float = 0.0
+) -> Minimisation:
+    """Minimise from `state` until no entry of the gradient exceeds `tol`.
+
+    Parameters
+    ----------
+    state : State
+    precondition : callable
+    tol : float
+    max_steps : int
+    patience : float
+        If positive: give up when three steps together shrink the gradient by less than this factor each, so that
+        the caller can bring a better preconditioner.
+
+    Returns
+    -------
+    generator
+        Yields points, takes (value, gradient) and returns the last `State`.
+    """
+    memory = _Memory()
+    history = [state.largest]
+    while state.largest > tol and state.steps < max_steps:
+        found = yield from line_search(state, memory.direction(state.gradient, precondition))
+        if found is None:
+            state.stalled = True
+            return state
+        memory.add(found.theta - state.theta, found.gradient - state.gradient)
+        state = found
+        history.append(state.largest)
+        if patience and len(history) > 3 and history[-1] > history[-4] * patience**3:
+            return state
+    return state
+
+
+def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
+    """A step along `direction` that lowers the value enough: the whole one if it does, else a shorter one.
+
+    Where values no longer differ beyond rounding, a smaller gradient counts as progress.
+    """
+    downhill = float(np.vdot(state.gradient, direction))
+    length = 1.0
+    for _ in range(tries):
+        theta = state.theta + length * direction
+        value, gradient = yield theta
+        found = State(theta, value, gradient, state.steps + 1)
+        flat = abs(value - state.value) <= _FLAT * max(1.0, abs(state.value))
+        if value <= state.value + _ARMIJO * length * downhill or (flat and found.largest < state.largest):
+            return found
+        if flat and length < 1e-3:
+            return None
+        slope = float(np.vdot(gradient, direction))
+        # The minimum of the parabola through both slopes, kept inside (0.1, 0.5) of the step.
+        ratio = downhill / (downhill - slope) if np.isfinite(slope) and slope > downhill else 0.1
+        length *= float(np.clip(ratio, 0.1, 0.5))
+    return None
+
+
+def drive(search: Generator[Array, tuple[float, Array], End], evaluate: Callable[[Array], tuple[float, Array]]) -> End:
+    """Run one generator to its end."""
+    try:
+        theta = next(search)
+        while True:
+            theta = search.send(evaluate(theta))
+    except StopIteration as end:
+        result: End = end.value
+        return result

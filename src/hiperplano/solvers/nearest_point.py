@@ -1,0 +1,174 @@
+"""The point of a polytope next to the origin, by Wolfe's method.
+
+A polytope is asked for its lowest corner along a direction, nothing else. The answer is a convex combination of
+affinely independent corners, the active set, held with a triangular factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr_delete, qr_insert, solve_triangular
+
+from hiperplano.data.design import Array
+
+_ZERO = 1e-12  # weights up to this are dropped
+_DEPENDENT = 1e-12  # a corner this near to the affine hull of the active set, in lengths of corners, adds nothing
+_TOUCHING = 1e-13  # points this near to the origin, in lengths of corners, cannot be told from it
+
+
+@dataclass
+class ActiveSet:
+    """Corners with positive weights that sum to one.
+
+    Attributes
+    ----------
+    members : list of tuples of int
+        A name for each corner: which rows it is made of.
+    corners : ndarray of shape (k, d)
+    weights : ndarray of shape (k,)
+    left, upper : ndarray of shape (d+1, k) and (k, k)
+        Orthogonal and triangular factor of the corners as columns, with a 1 above each.
+    """
+
+    members: list[tuple[int, ...]]
+    corners: Array
+    weights: Array
+    left: Array
+    upper: Array
+
+    @classmethod
+    def of(cls, members: tuple[int, ...], corner: Array) -> ActiveSet:
+        column = np.append(1.0, corner)
+        length = float(np.linalg.norm(column))
+        return cls([members], corner[None].copy(), np.ones(1), column[:, None] / length, np.array([[length]]))
+
+    @property
+    def point(self) -> Array:
+        return np.asarray(self.weights @ self.corners)
+
+    def add(self, members: tuple[int, ...], corner: Array) -> bool:
+        """Take a corner in with weight 0; False if it depends on the others."""
+        size = len(self.members)
+        if members in self.members or size > len(corner):
+            return False
+        column = np.append(1.0, corner)
+        try:
+            left, upper = qr_insert(self.left, self.upper, column, size, which="col", check_finite=False)
+        except np.linalg.LinAlgError:  # SciPy's word for a column that depends on the others to the last bit
+            return False
+        if abs(upper[size, size]) <= _DEPENDENT * float(np.linalg.norm(column)):
+            return False
+        self.left, self.upper = left, upper
+        self.members.append(members)
+        self.corners = np.vstack([self.corners, corner])
+        self.weights = np.append(self.weights, 0.0)
+        return True
+
+    def settle(self) -> None:
+        """Move to the nearest point of the affine hull, or to where that leaves the convex hull, dropping corners."""
+        while True:
+            half = solve_triangular(self.upper, np.ones(len(self.weights)), trans="T", check_finite=False)
+            target = solve_triangular(self.upper, half, check_finite=False)
+            target /= target.sum()
+            if (target > _ZERO).all():
+                self.weights = target
+                return
+            behind = target <= _ZERO
+            away = np.maximum(self.weights - target, np.finfo(float).tiny)
+            share = min(1.0, float(np.min(np.where(behind, self.weights / away, np.inf))))
+            self.weights = self.weights + share * (target - self.weights)
+            dropped = int(np.argmin(np.where(behind, self.weights, np.inf)))
+            self.weights[dropped] = 0.0
+            for k in reversed(np.flatnonzero(behind & (self.weights <= _ZERO))):
+                self._drop(int(k))
+            self.weights /= self.weights.sum()
+
+    def _drop(self, k: int) -> None:
+        self.left, self.upper = qr_delete(self.left, self.upper, k, which="col", check_finite=False)
+        # The factor of fewer columns keeps its shape.
+        self.left, self.upper = self.left[:, : len(self.weights) - 1], self.upper[: len(self.weights) - 1]
+        self.corners, self.weights = np.delete(self.corners, k, axis=0), np.delete(self.weights, k)
+        del self.members[k]
+
+
+class Lowest(NamedTuple):
+    """The corner that lies lowest along a direction, and how low."""
+
+    members: tuple[int, ...]
+    corner: Array
+    height: float
+
+
+def approach(active: ActiveSet, lowest: Callable[[Array], Lowest], tol: float, max_steps: int) -> float:
+    """Improve an active set until its point's squared length exceeds the lowest corner's height by `tol` of it at most.
+
+    Parameters
+    ----------
+    active : ActiveSet
+        Changed in place. Lengths of corners should be about 1 at most.
+    lowest : callable, direction -> Lowest
+    max_steps : int
+        Before rounding is to blame.
+
+    Returns
+    -------
+    height : float
+        Of the lowest corner along the active set's point: no point of the polytope is nearer to the origin than it over
+        the length of the point.
+    """
+    for _ in range(max_steps):
+        point = active.point
+        found = lowest(point)
+        square = float(point @ point)
+        if square - found.height <= tol * square or not active.add(found.members, found.corner):
+            break
+        active.settle()
+    return found.height
+
+
+class Nearest(NamedTuple):
+    """A point of a hull, and how near to the origin the nearest one is: between `low` and its own `length`.
+
+    For every point p of the hull p·point/length ≥ low: the plane through the origin across `point` has the whole hull
+    on one side, `low` away at least, if low > 0.
+    """
+
+    point: Array
+    length: float
+    low: float
+
+
+def nearest_point(lowest: Callable[[Array], Lowest], first: Lowest, size: float, tol: float, max_steps: int) -> Nearest:
+    """Minimise ‖Σ λᵢ·pᵢ‖ over λ ≥ 0, Σ λ = 1, until length − low ≤ tol·length.
+
+    Parameters
+    ----------
+    lowest : callable, direction -> Lowest
+        Finds the lowest of the points along a direction.
+    first : Lowest
+        The point to start from.
+    size : float
+        Of the longest of the points.
+    tol : float
+    max_steps : int
+
+    Returns
+    -------
+    Nearest
+    """
+    unit = size or 1.0
+
+    def scaled(direction: Array) -> Lowest:
+        found = lowest(direction)
+        return Lowest(found.members, found.corner / unit, found.height / unit)
+
+    active = ActiveSet.of(first.members, first.corner / unit)
+    height = approach(active, scaled, tol, max_steps)
+    point = active.point
+    length = float(np.linalg.norm(point))
+    low = height / length if length > _TOUCHING else 0.0
+    return Nearest(unit * point, unit * length, unit * low)
