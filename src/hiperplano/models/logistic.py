@@ -162,6 +162,7 @@ class LogisticRegression(LogisticClassifier):
         return tags
 
     @all_or_nothing
+    @one_blas_thread()  # once for all passes
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -263,11 +264,10 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
         As `code_classes` gives it.
     solution : LogisticSolution
     """
-    with one_blas_thread():
-        problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
-        found = unbounded_columns(problem, solution.parameters)
-        if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
-            found = _by_program(design, model.fit_intercept)
+    problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
+    found = unbounded_columns(problem, solution.parameters)
+    if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
+        found = _by_program(design, model.fit_intercept)
     if found is None:
         warn_of_the_end(model, solution)
         return

@@ -94,6 +94,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.max_iter = max_iter
 
     @all_or_nothing
+    @one_blas_thread()  # once for all passes
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose C, and fit all rows with it.
 
@@ -115,17 +116,16 @@ class LogisticRegressionCV(LogisticClassifier):
         trained, tested = (_counts([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
         _refuse_missing_classes(coded, classes)
-        with one_blas_thread():
-            if len(classes) == 2:
-                coef, intercept, converged = fold_coefficients(coded, Cs, flag(self, "fit_intercept"), **control)
-                coef, intercept = coef[:, :, None, :], intercept[:, :, None]
-            else:
-                coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
-            if self.scoring is None:
-                weight = design.vector("weight") if design.has_weight else None
-                scores = _log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
-            else:
-                scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept)
+        if len(classes) == 2:
+            coef, intercept, converged = fold_coefficients(coded, Cs, flag(self, "fit_intercept"), **control)
+            coef, intercept = coef[:, :, None, :], intercept[:, :, None]
+        else:
+            coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
+        if self.scoring is None:
+            weight = design.vector("weight") if design.has_weight else None
+            scores = _log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
+        else:
+            scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept)
         mean = scores.mean(axis=0)
         if np.isnan(mean).any():
             raise InvalidParameter(
