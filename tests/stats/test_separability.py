@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
@@ -74,6 +74,8 @@ def test_equals_the_plain_program(sample, fit_intercept):
 
 @settings(max_examples=100, deadline=None)
 @given(small_samples(), st.booleans(), st.integers(-9, 9), st.integers(-3, 3))
+# HiGHS 1.12 calls its program infeasible at the finest tolerance.
+@example((np.eye(3)[[2, 1, 1, 1, 1]], np.array([0, 1, 0, 0, 0])), True, 0, 0)
 def test_units_of_columns_do_not_matter(sample, fit_intercept, power, other):
     X, y = sample
     scale = np.resize([10.0**power, 10.0**other, 1.0], X.shape[1])

@@ -5,6 +5,7 @@ Both are solved in their dual form, which has as many constraints as there are c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ _RANK = 1e-10  # singular values under this share of the largest are zero
 _TOLERANCES = (1e-10, 1e-7)  # the finest that HiGHS takes, and its own for programs where that is too fine
 _ROUNDS = 4  # to make a direction sparser
 _FLOOR = 0.01  # of the largest coefficient: what a coefficient of zero counts as there
-_SOLVED, _TROUBLE = 0, 4  # status of linprog
+_SOLVED, _TROUBLE = 0, 4  # status of linprog; between them, infeasible and unbounded
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
     m, p = z.shape
     bounds = np.zeros((2 * m, 2))
     bounds[:m, 1], bounds[m:, 1] = 1.0, np.inf
-    answer = _solve(np.repeat([-1.0, 0.0], m), A_eq=np.hstack([z.T, z.T]), b_eq=np.zeros(p), bounds=bounds)
+    # λ = 0 is feasible and the maximum at most m: whatever else HiGHS calls the program, it is in trouble.
+    program = {"A_eq": np.hstack([z.T, z.T]), "b_eq": np.zeros(p), "bounds": bounds}
+    answer = _solve(np.repeat([-1.0, 0.0], m), lambda status: status == _SOLVED, **program)
     if answer.status != _SOLVED:
         raise NotAvailable(
             f"separability: HiGHS could not solve a linear program of {m} rows and {p} columns ({answer.message}). "
@@ -108,6 +111,7 @@ def sparse_direction(z: Array, still: Array, level: bool, cost: Array | None = N
     slopes = columns[:-1] if level else columns
     answer = _solve(
         np.concatenate([-np.ones(m), np.zeros(r)]),
+        lambda status: status < _TROUBLE,
         A_ub=np.vstack([slopes, -slopes]),
         b_ub=np.ones(2 * len(slopes)) if cost is None else np.tile(cost, 2),
         A_eq=columns[-1:] if level else None,
@@ -135,11 +139,12 @@ def sparser_direction(z: Array, still: Array, level: bool, direction: Array) -> 
     return direction
 
 
-def _solve(cost: Array, **program: Any) -> Any:
+def _solve(cost: Array, settled: Callable[[int], bool], **program: Any) -> Any:
+    """The answer of `linprog` at the finest tolerance at which its status settles the matter, or at the last."""
     for tolerance in _TOLERANCES:
         options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         answer = linprog(cost, method="highs-ds", options=options, **program)
-        if answer.status != _TROUBLE:
+        if settled(answer.status):
             break
     return answer
 
