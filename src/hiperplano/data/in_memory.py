@@ -182,6 +182,20 @@ class InMemory(Design):
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
 
+    def arrays(self) -> tuple[Any, Array, Array | None]:
+        """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""
+        return self.x, self.y, self.weight
+
+    def dense(self) -> Array:
+        """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
+        return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)
+
+    def loop_arrays(self) -> tuple[Array, Array, Array]:
+        """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
+        if not self.is_sparse:
+            return np.ascontiguousarray(self.x), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
+        return self.x.data, self.x.indices, self.x.indptr
+
     # What follows is on its way out.
 
     def take(self, rows: Array | slice) -> Any:

@@ -44,20 +44,20 @@ class Partition:
     free: Array
 
 
-def partition(z: Array, level: bool, maybe_separable: bool) -> Partition:
+def partition(z: Array, fit_intercept: bool, maybe_separable: bool) -> Partition:
     """Split rows by what the planes with no row on the wrong side can do.
 
     Parameters
     ----------
     z : ndarray of shape (m, p)
-    level : bool
+    fit_intercept : bool
         Whether the last coordinate is the intercept, which costs nothing in the sparse direction.
     maybe_separable : bool
         False if bound rows are already known: then the question of a strict plane is not asked.
     """
     m, p = z.shape
     if maybe_separable:
-        direction = sparse_direction(z, np.empty((0, p)), level)
+        direction = sparse_direction(z, np.empty((0, p)), fit_intercept)
         if direction is not None:
             return Partition(direction, np.zeros(m, bool), np.zeros(m), np.eye(p))
     weight, bound, plain = positive_relation(z)
@@ -66,7 +66,7 @@ def partition(z: Array, level: bool, maybe_separable: bool) -> Partition:
     weight[bound] = np.maximum(weight[bound] - inside @ (inside.T @ weight[bound]), 0.0)
     if bound.all():
         return Partition(np.zeros(p), bound, weight, free)
-    direction = sparse_direction(z[~bound], spanned, level)
+    direction = sparse_direction(z[~bound], spanned, fit_intercept)
     return Partition(plain if direction is None else direction, bound, weight, free)
 
 
@@ -101,38 +101,38 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
     return np.where(bound, answer.x[:m] + answer.x[m:], 0.0), bound, -answer.eqlin.marginals
 
 
-def sparse_direction(z: Array, still: Array, level: bool, cost: Array | None = None) -> Array | None:
+def sparse_direction(z: Array, still: Array, fit_intercept: bool, cost: Array | None = None) -> Array | None:
     """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`; None if none.
 
     The dual: max Σ λ over λ ≥ 0 and free μ, with |zᵀλ + stillᵀμ| ≤ cost for coefficients and = 0 for the intercept.
     """
     m, r = len(z), len(still)
     columns = np.vstack([z, still]).T
-    slopes = columns[:-1] if level else columns
+    slopes = columns[:-1] if fit_intercept else columns
     answer = _solve(
         np.concatenate([-np.ones(m), np.zeros(r)]),
         lambda status: status < _TROUBLE,
         A_ub=np.vstack([slopes, -slopes]),
         b_ub=np.ones(2 * len(slopes)) if cost is None else np.tile(cost, 2),
-        A_eq=columns[-1:] if level else None,
-        b_eq=np.zeros(1) if level else None,
+        A_eq=columns[-1:] if fit_intercept else None,
+        b_eq=np.zeros(1) if fit_intercept else None,
         bounds=[(0.0, None)] * m + [(None, None)] * r,
     )
     if answer.status != _SOLVED:  # λ = 0 is feasible, so whatever HiGHS calls it, the program is unbounded
         return None
     upper, lower = np.split(-answer.ineqlin.marginals, 2)
-    v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if level else upper - lower
+    v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if fit_intercept else upper - lower
     v = _on_support(v, still, len(slopes))
     smallest = float((z @ v).min())
     return v / smallest if smallest > 0.5 else None
 
 
-def sparser_direction(z: Array, still: Array, level: bool, direction: Array) -> Array:
+def sparser_direction(z: Array, still: Array, fit_intercept: bool, direction: Array) -> Array:
     """The same with fewer coefficients, if a few rounds find one in which small ones are dear and large ones cheap."""
-    slopes = slice(0, len(direction) - level)
+    slopes = slice(0, len(direction) - fit_intercept)
     for _ in range(_ROUNDS):
         size = np.abs(direction[slopes])
-        found = sparse_direction(z, still, level, size.max() / (size + _FLOOR * size.max()))
+        found = sparse_direction(z, still, fit_intercept, size.max() / (size + _FLOOR * size.max()))
         if found is None or np.count_nonzero(found[slopes]) >= np.count_nonzero(size):
             break
         direction = found
