@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
-    from hiperplano.models.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
-    from hiperplano.models.pegasos import Pegasos
-    from hiperplano.models.perceptron import Perceptron
+    from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+    from hiperplano.models.online.pegasos import Pegasos
+    from hiperplano.models.online.perceptron import Perceptron
+    from hiperplano.models.online.replay import Step, replay
+    from hiperplano.models.online.sgd import SGDClassifier, SGDRegressor
     from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
-    from hiperplano.models.replay import Step, replay
     from hiperplano.models.saving import load, save
-    from hiperplano.models.stochastic import SGDClassifier, SGDRegressor
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.plot.coefficients import CoefficientDisplay
     from hiperplano.plot.divergence import DivergenceDisplay
@@ -79,11 +79,11 @@ _HOME = {
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.odds",
     "Overlapping": "solvers.separation.certificates",
-    "PassiveAggressiveClassifier": "models.passive_aggressive",
-    "PassiveAggressiveRegressor": "models.passive_aggressive",
+    "PassiveAggressiveClassifier": "models.online.passive_aggressive",
+    "PassiveAggressiveRegressor": "models.online.passive_aggressive",
     "PathDisplay": "plot.path",
-    "Pegasos": "models.pegasos",
-    "Perceptron": "models.perceptron",
+    "Pegasos": "models.online.pegasos",
+    "Perceptron": "models.online.perceptron",
     "QuadraticDiscriminantAnalysis": "models.quadratic",
     "QuasiSeparable": "solvers.separation.certificates",
     "RegionsDisplay": "plot.regions",
@@ -91,10 +91,10 @@ _HOME = {
     "ResidualDisplay": "plot.residuals",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
-    "SGDClassifier": "models.stochastic",
-    "SGDRegressor": "models.stochastic",
+    "SGDClassifier": "models.online.sgd",
+    "SGDRegressor": "models.online.sgd",
     "Separable": "solvers.separation.certificates",
-    "Step": "models.replay",
+    "Step": "models.online.replay",
     "Summary": "stats.summary",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
@@ -120,7 +120,7 @@ _HOME = {
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
     "ranking_scores": "metrics.ranking",
-    "replay": "models.replay",
+    "replay": "models.online.replay",
     "save": "models.saving",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",

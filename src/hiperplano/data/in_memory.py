@@ -190,6 +190,10 @@ class InMemory(Design):
         """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)
 
+    def as_held(self) -> Any:
+        """All rows as they are held, an ndarray or a CSR array, for those that a model shows; not to be written to."""
+        return self.x
+
     def loop_arrays(self) -> tuple[Array, Array, Array]:
         """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
         if not self.is_sparse:

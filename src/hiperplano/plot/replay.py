@@ -16,7 +16,7 @@ from hiperplano.plot.plane import Points, arrow, draw_level, ring
 from hiperplano.plot.style import GREY, INK, Display, colour, marker, pyplot, quiet_frame
 
 if TYPE_CHECKING:
-    from hiperplano.models.replay import Step
+    from hiperplano.models.online.replay import Step
 
 _ACCENT = 2  # the colour of the example of a step, as neither class has it
 _ARROW = 0.22  # of the axes
@@ -64,7 +64,7 @@ class ReplayDisplay(Display):
             For `plot`.
         """
         # Compiled code comes with it: other pictures need not wait for that.
-        from hiperplano.models.replay import replay
+        from hiperplano.models.online.replay import replay
 
         points = Points.of(cls.__name__, X, None, ())
         classes, codes = encode_labels(validate(BaseEstimator(), points.rows, y, numeric_target=False))

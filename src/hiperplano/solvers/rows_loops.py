@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
@@ -20,7 +19,7 @@ from numba.extending import intrinsic
 # IEEE rules: the checks that Python's would need stand in the way of the optimiser.
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 _compiled: Any = njit
-# For functions that only loops call: they need no door to Python, and save the time of building it.
+# For functions that only loops call: they need no wrapper for Python, and save the time of building it.
 part = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
@@ -51,28 +50,6 @@ def _line(typingctx: Any, array: Any, index: Any) -> Any:
 
 
 _fetch: Any = intrinsic(_line)
-
-
-def _pointer(typingctx: Any, address: Any) -> Any:
-    """A number as the place of float64 numbers in memory."""
-    pointer = _pointer_type(types.float64)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(pointer))
-
-    return pointer(address), generate
-
-
-_pointer_type: Any = types.CPointer
-_vector: Any = numba.carray  # type: ignore[attr-defined]
-_at: Any = intrinsic(_pointer)
-
-
-@part
-def numbers_at(address, length):  # type: ignore[no-untyped-def]
-    """The float64 vector of that length at an address: an array costs as much at each call as a short row, a number
-    nothing. The caller keeps the memory alive."""
-    return _vector(_at(address), (length,))
 
 
 @part

@@ -14,7 +14,7 @@ from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.likelihood import with_class_targets
-from hiperplano.solvers.online.nearest_point import Lowest, nearest_point
+from hiperplano.solvers.nearest_point import Lowest, nearest_point
 
 _TOL = 1e-10
 _STEPS_PER_COLUMN = 50

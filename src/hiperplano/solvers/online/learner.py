@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from hiperplano.data.design import Array
+from hiperplano.data.block import Array
 from hiperplano.solvers.online import rules as at
 
 
-class Rows(NamedTuple):
+class RowArrays(NamedTuple):
     """Rows as compiled loops take them; see `rows_loops`."""
 
     x: Array
@@ -28,27 +28,44 @@ def frozen(array: Array) -> Array:
 
 
 NO_INDEX = frozen(np.empty(0, dtype=np.int32))
-NO_SHARE = np.empty(0)
+NO_WEIGHTS = np.empty(0)
 
 
-def rows_of(x: Any) -> Rows:
-    """The rows of a checked array or CSR matrix."""
+def row_arrays(x: Any) -> RowArrays:
+    """The rows of a checked array or CSR matrix for compiled loops.
+
+    Parameters
+    ----------
+    x : ndarray or CSR matrix of shape (n, d)
+
+    Returns
+    -------
+    RowArrays
+    """
     if not issparse(x):
-        return Rows(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
+        return RowArrays(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
     # 64-bit indices are rare, and would have every loop compiled once more.
     small = x.nnz < 2**31 and x.shape[1] < 2**31
     kind = np.int32 if small else np.int64
     index, pointer = x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)
-    return Rows(frozen(np.ascontiguousarray(x.data)), frozen(index), frozen(pointer))
+    return RowArrays(frozen(np.ascontiguousarray(x.data)), frozen(index), frozen(pointer))
 
 
 @dataclass
 class Pocket:
-    """The best weights seen: their planes, and the share of answers they had right."""
+    """The best planes seen.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (planes, d)
+    intercept : ndarray of shape (planes,)
+    accuracy : ndarray of shape (planes,)
+        Share of the rows that they answered rightly; −1 if they were not judged.
+    """
 
     coef: Array
     intercept: Array
-    right: Array
+    accuracy: Array
 
 
 @dataclass
@@ -59,7 +76,7 @@ class Learner:
     ----------
     weights, sums : ndarray of shape (planes, d)
     states : ndarray of shape (planes, STATE_SIZE)
-        See `online_rules`.
+        See `online.rules`.
     pocket : Pocket or None
     chunks : int
         Calls of `partial_fit` since the last `fit`.
@@ -79,7 +96,19 @@ class Learner:
 
     @classmethod
     def start(cls, coef: Array, intercept: Array, pocket: bool) -> Learner:
-        """Start from given planes."""
+        """Start from given planes.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (planes, d)
+        intercept : ndarray of shape (planes,)
+        pocket : bool
+            Whether to keep the best planes.
+
+        Returns
+        -------
+        Learner
+        """
         states = np.zeros((len(coef), at.STATE_SIZE))
         states[:, at.SCALE] = states[:, at.STEP] = 1.0
         states[:, at.INTERCEPT] = intercept
@@ -89,38 +118,68 @@ class Learner:
         return learner
 
     def measure(self) -> None:
-        """Write the length of the weights into the states; loops only keep it up to date if they project."""
+        """Write ‖weights‖² into the states; loops only keep it up to date if they project."""
         with np.errstate(over="ignore"):
-            self.states[:, at.SQUARE] = np.sum(self.weights**2, axis=1)
+            self.states[:, at.SQUARED_NORM] = np.sum(self.weights**2, axis=1)
 
     def copy(self) -> Learner:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))
         arrays = self.weights.copy(), self.sums.copy(), self.states.copy()
         return Learner(*arrays, pocket, self.chunks, self.length, self.counted)
 
-    def turned(self, averaged: bool, pocketed: bool) -> Learner:
-        """A copy that keeps averages and a pocket only if they are still asked for, and has a pocket if it is."""
+    def resumed(self, averaged: bool, pocketed: bool) -> Learner:
+        """A copy to go on from with other parameters.
+
+        Parameters
+        ----------
+        averaged : bool
+            Keep the averages.
+        pocketed : bool
+            Keep the pocket, or start one.
+
+        Returns
+        -------
+        Learner
+        """
         found = self.copy()
         if not averaged:
             found.sums[...] = found.states[:, [at.MASS, at.INTERCEPT_SUM, at.AVERAGED]] = 0.0
         if pocketed != (found.pocket is not None):
             found.pocket, found.states[:, at.BEST_RUN] = None, 0.0
-            found.pocket = Pocket(*found.answer(), np.full(len(found.weights), -1.0)) if pocketed else None
+            found.pocket = Pocket(*found.coefficients(), np.full(len(found.weights), -1.0)) if pocketed else None
         return found
 
-    def answer(self) -> tuple[Array, Array]:
-        """Coefficients and intercepts to predict with: from the pocket, averaged, or the last ones."""
+    def coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
+        """Coefficients and intercepts to predict with: from the pocket, averaged, or the last ones.
+
+        Parameters
+        ----------
+        planes : int or slice
+            Which; all of them by default.
+
+        Returns
+        -------
+        coef : ndarray of shape (d,) or (planes, d)
+        intercept : float or ndarray of shape (planes,)
+        """
         if self.pocket is not None:
-            return self.pocket.coef, self.pocket.intercept
-        coef, intercept = self.states[:, at.SCALE, None] * self.weights, self.states[:, at.INTERCEPT].copy()
-        steps = self.states[:, at.AVERAGED]
-        mean = steps > 0  # a plane may have come to rest before the step from which weights are averaged
-        if mean.any():
-            sums = self.states[mean, at.MASS, None] * self.weights[mean] - self.sums[mean]
-            coef[mean] = sums / steps[mean, None]
-            intercept[mean] = self.states[mean, at.INTERCEPT_SUM] / steps[mean]
-        return coef, intercept
+            return self.pocket.coef[planes], self.pocket.intercept[planes]
+        coef, intercept = self.last_coefficients(planes)
+        state = self.states[planes]
+        steps = state[..., at.AVERAGED]
+        if not steps.any():
+            return coef, intercept
+        divisor = np.maximum(steps, 1.0)
+        mean = (state[..., at.MASS, None] * self.weights[planes] - self.sums[planes]) / divisor[..., None]
+        # A plane may have come to rest before the step from which weights are averaged.
+        coef = np.where(steps[..., None] > 0, mean, coef)
+        return coef, np.where(steps > 0, state[..., at.INTERCEPT_SUM] / divisor, intercept)
+
+    def last_coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
+        """Coefficients and intercepts after the last step; parameters and result as of `coefficients`."""
+        state = self.states[planes]
+        return state[..., at.SCALE, None] * self.weights[planes], state[..., at.INTERCEPT].copy()
 
     def count(self, place: int) -> int:
-        """A count of `online_rules`, over all planes."""
+        """A count of `online.rules`, over all planes."""
         return int(self.states[:, place].sum())

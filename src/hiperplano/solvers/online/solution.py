@@ -9,8 +9,8 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.course import Control, Record
 from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.training import Control, Record
 from hiperplano.solvers.solution import Solution
 
 
@@ -44,13 +44,13 @@ class OnlineSolution(Solution):
 
 def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: Control, method: str) -> OnlineSolution:
     """Say how learning ended; without records, how far `partial_fit` has come."""
-    coef, intercept = learner.answer()
+    coef, intercept = learner.coefficients()
     by_class = bool(rule[at.LOSS] < at.SQUARED)
     runs = learner.states[: learner.counted, at.RUN]
     clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
     mistakes = learner.count(at.MISTAKES) if by_class else None
-    unfinished = sum(record.ended == "passes" for record in records)
+    unfinished = sum(record.ended == "max_iter" for record in records)
     watched = bool(records) and control.tol is not None and not learner.chunks
     return OnlineSolution(
         coef=coef,
@@ -59,10 +59,10 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
         n_iter=passes,
         objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
         gap=float("nan"),
-        converged=not (watched and (unfinished or any(record.ended == "rising" for record in records))),
+        converged=not (watched and (unfinished or any(record.ended == "diverging" for record in records))),
         status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),
         passes=passes,
-        examples=learner.count(at.SEEN),
+        examples=learner.count(at.EXAMPLES),
         mistakes=mistakes,
         updates=learner.count(at.UPDATES),
         clean=clean,
@@ -83,11 +83,11 @@ def _sentence(
     counts = f"{learner.count(at.UPDATES)} updates" + ("" if mistakes is None else f" after {mistakes} mistakes")
     if learner.chunks or not records:
         last = "" if clean is None else f"; the last chunk was {'without' if clean else 'not without'} a mistake"
-        return f"Learnt from {learner.count(at.SEEN)} examples in {many}, with {counts}{last}."
-    if all(record.ended == "clean" for record in records):
+        return f"Learnt from {learner.count(at.EXAMPLES)} examples in {many}, with {counts}{last}."
+    if all(record.ended == "no_updates" for record in records):
         return f"The last of {many} changed nothing: all examples are answered as the rule asks, with {counts}."
     left = "" if mistakes is None else _left(records)
-    if any(record.ended == "rising" for record in records):
+    if any(record.ended == "diverging" for record in records):
         return (
             f"Stopped after {many}, as the gradient grew from pass to pass: the steps are too long, with {counts}. "
             "Lower eta0, or bring the columns to unit scale (StandardScaler)."

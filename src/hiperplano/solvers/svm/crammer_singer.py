@@ -15,11 +15,17 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory, require_memory
-from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS, WIDE, AugmentedLagrangian, typical_row
+from hiperplano.solvers.svm.augmented_lagrangian import (
+    MATRIX_COLUMNS,
+    WIDE,
+    AugmentedLagrangian,
+    typical_row,
+)
 from hiperplano.solvers.svm.choice import solve_svm
+from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, GapTolerance
-from hiperplano.solvers.svm.smoothed_classes import ClassLoss, Hyperplanes, SmoothedClasses, balanced_classes
+from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import METHODS, SvmSolution, status
 
 _FIRST_LOOK = 0.3  # all rows are looked at when the largest violation has fallen to this
@@ -113,17 +119,13 @@ def _newton(
 ) -> tuple[_Found, bool]:
     """By Newton's method on the augmented Lagrangian, as for two classes."""
     shift, _ = typical_row(design, fit_intercept)
-    zero = Hyperplanes(np.zeros((n_classes, design.n_columns)), np.zeros(n_classes), shift)
-    problem = SmoothedClasses(design, ClassLoss(n_classes, strength), fit_intercept)
-    answer = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget).run(zero, WIDE, None)
+    problem = SmoothedProblem(design, ClassLoss(n_classes, strength), fit_intercept)
+    search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
+    answer = search.run(Hyperplane.zero(shift, n_classes), WIDE, None)
     found = answer.evaluation
     level = found.plane.intercept - found.plane.intercept.mean() if fit_intercept else np.zeros(n_classes)
-    alpha = design.collect(design.with_vectors(gamma=found.gamma).map(_weighted_gamma))
+    alpha = design.collect(design.with_vectors(gamma=found.gamma).map(problem.loss.row_pulls))
     return _Found(found.plane.coef.T, level, alpha, found.objective, answer.gap), answer.proved
-
-
-def _weighted_gamma(block: Block) -> Array:
-    return block.weighted(block.vectors["gamma"])
 
 
 class _Ascent:
@@ -133,7 +135,7 @@ class _Ascent:
         from hiperplano.solvers.svm import dual_loops
 
         n = design.n_rows
-        self.loops, self.fit_intercept = dual_loops, fit_intercept
+        self.loops, self.loss, self.fit_intercept = dual_loops, ClassLoss(n_classes, strength), fit_intercept
         self.codes, self.arrays = design.collect(design.vector("code")), design.loop_arrays()
         self.cap = strength * (design.collect(design.vector("weight")) if design.has_weight else np.ones(n))
         self.design = design.with_vectors(weight=None)  # β has the weights in it
@@ -173,7 +175,7 @@ class _Ascent:
     def _look(self) -> tuple[_Found, Array]:
         """Balance β; the gap of the coefficients they make; and the scores of all rows."""
         design = self.design.with_vectors(gamma=self.alpha)
-        alpha = design.collect(balanced_classes(design)).copy() if self.fit_intercept else self.alpha.copy()
+        alpha = design.collect(self.loss.balanced(design)).copy() if self.fit_intercept else self.alpha.copy()
         (coef,) = design.with_vectors(gamma=alpha).fold(_pull)
         level = self.level - self.level.mean() if self.fit_intercept else self.level
         scores = design.collect(design.map(_Scores(coef, level)))

@@ -38,6 +38,14 @@ class Curvature(ABC):
     def offset(self) -> Array:
         """Mean of the free rows, from the shift."""
 
+    def balancing_cost(self, excess: Array) -> float:
+        """What balancing dual variables whose sum is `excess` will cost, about: those of free rows are shifted."""
+        if not excess.any():
+            return 0.0
+        if self.mass <= 0:
+            return np.inf
+        return 0.5 * float(excess @ excess) * (1.0 / self.mass + float(self.offset @ self.offset))
+
     @abstractmethod
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> Array:
         """Where the quadratic with this slope, this curvature and the penalty's has its minimum.
@@ -79,16 +87,12 @@ class MatrixCurvature(Curvature):
         return solve_scaled(matrix, right)
 
 
-def free_gram(block: Block, free: Array, shift: Array) -> Array:
-    """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1]."""
-    xp = block.xp
-    places = xp.nonzero(free)[0]
-    rows = xp.empty((len(places), len(shift) + 1))
-    xp.subtract(Block(block.x, {}).take(places).dense(), shift, out=rows[:, :-1])
+def rows_with_one(block: Block, shift: Array) -> Array:
+    """[x − shift, 1] of every row, as a fresh array."""
+    rows = np.empty((len(block), len(shift) + 1))
+    np.subtract(block.dense(), shift, out=rows[:, :-1])
     rows[:, -1] = 1.0
-    if block.weight is not None:
-        rows *= xp.sqrt(block.weight[places])[:, None]
-    return np.asarray(rows.T @ rows)
+    return rows
 
 
 @dataclass(frozen=True)

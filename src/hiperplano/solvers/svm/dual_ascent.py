@@ -90,7 +90,7 @@ class _Ascent:
                     return certificate
             if still:  # dual variables rest at their bounds, so the level must move by itself
                 at = self.loops
-                self.state[at.LEVEL] = plane.level + self.state[at.PULL] * self.state[at.SUM]
+                self.state[at.LEVEL] = float(plane.level) + self.state[at.PULL] * self.state[at.SUM]
             look_at = _NEXT_LOOK * min(look_at, largest)
             self._call_back(largest)
 
@@ -123,7 +123,7 @@ class _Ascent:
         moved = 0.5 * float(self.state[self.loops.PULL] * self.state[self.loops.SUM] ** 2)
         slack = float(self.weight @ (losses - loss.gain(residual, gamma))) + moved
         objective = 0.5 * float(self.coef @ self.coef) + float(self.weight @ losses)
-        return Hyperplane(self.coef.copy(), level, np.zeros_like(self.coef)), gamma, objective, slack
+        return Hyperplane(self.coef.copy(), np.asarray(level), np.zeros_like(self.coef)), gamma, objective, slack
 
     def _best_level(self, residual: Array) -> float:
         """The number to take from target − score of all rows so that the sum of the losses is least."""

@@ -1,0 +1,1 @@
+"""Models that learn one example at a time."""

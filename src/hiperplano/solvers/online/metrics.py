@@ -1,0 +1,158 @@
+"""How good planes are on given rows: what the pocket, held-out rows and averaged planes are judged by.
+
+Each is called with the coefficients and intercepts of planes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.block import Array, Block
+from hiperplano.data.design import Design, Sums
+from hiperplano.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Perceptron, Squared, SquaredHinge
+from hiperplano.solvers.online import rules as at
+
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class BinaryAccuracy:
+    """Share of the rows, by weight, on the right side of a plane; the target of the design is ±1."""
+
+    design: Design
+
+    def __call__(self, coef: Array, intercept: Array) -> float:
+        return float(self.design.fold(_RightSide(coef, intercept))[0][0] / self.design.total_weight)
+
+
+@dataclass(frozen=True)
+class _RightSide:
+    coef: Array
+    intercept: Array
+
+    def __call__(self, block: Block) -> Sums:
+        right = (block.dot(self.coef) + self.intercept > 0) == (block.y[:, 0] > 0)
+        return (np.atleast_1d(block.weights @ right),)
+
+
+@dataclass(frozen=True)
+class MulticlassAccuracy:
+    """Share of the rows, by weight, whose class has the largest score; the target of the design is its number."""
+
+    design: Design
+
+    def __call__(self, coef: Array, intercept: Array) -> float:
+        return float(self.design.fold(_LargestScore(coef, intercept))[0][0] / self.design.total_weight)
+
+
+@dataclass(frozen=True)
+class _LargestScore:
+    coef: Array
+    intercept: Array
+
+    def __call__(self, block: Block) -> Sums:
+        right = np.argmax(block.dot(self.coef.T) + self.intercept, axis=1) == block.y[:, 0]
+        return (np.atleast_1d(block.weights @ right),)
+
+
+@dataclass(frozen=True)
+class RSquared:
+    """R² of a plane.
+
+    Attributes
+    ----------
+    design : Design
+    spread : float
+        Σ weight·(y − mean)².
+    """
+
+    design: Design
+    spread: float
+
+    @classmethod
+    def of(cls, design: Design) -> RSquared:
+        """On the rows of a design."""
+        ((weight, total),) = design.fold(_TargetSums())
+        nothing = np.zeros(design.n_columns)
+        return cls(design, float(design.fold(_SquaredErrors(nothing, total / weight))[0][0]))
+
+    def __call__(self, coef: Array, intercept: Array) -> float:
+        return 1.0 - float(self.design.fold(_SquaredErrors(coef, intercept))[0][0]) / (self.spread or 1.0)
+
+
+@dataclass(frozen=True)
+class _TargetSums:
+    def __call__(self, block: Block) -> Sums:
+        return (np.array([block.weights.sum(), block.weights @ block.y[:, 0]]),)
+
+
+@dataclass(frozen=True)
+class _SquaredErrors:
+    """Σ weight·(score − y)²."""
+
+    coef: Array
+    intercept: Array
+
+    def __call__(self, block: Block) -> Sums:
+        errors = block.dot(self.coef) + self.intercept - block.y[:, 0]
+        return (np.atleast_1d(block.weights @ errors**2),)
+
+
+def loss_of(rule: Array) -> Any:
+    """The loss that a rule names."""
+    epsilon = float(rule[at.EPSILON])
+    return {
+        at.PERCEPTRON: Perceptron(),
+        at.HINGE: Hinge(),
+        at.SQUARED_HINGE: SquaredHinge(),
+        at.LOGISTIC: Logistic(),
+        at.SQUARED: Squared(),
+        at.HUBER: Huber(epsilon),
+        at.EPSILON_INSENSITIVE: EpsilonInsensitive(epsilon),
+    }[int(rule[at.LOSS])]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Σ weight·loss / total of a plane, and the penalty.
+
+    The perceptron's loss is divided by the length of (w, b), as any plane, made short enough, would have less of it.
+    The logarithm of this is given: what is left has the unit of the columns, and only its ratios mean something.
+
+    Attributes
+    ----------
+    design : Design
+        The target of one plane, ±1 or a number, and the weights of rows and classes.
+    rule : ndarray
+    total : float
+        What counts as the number of rows.
+    """
+
+    design: Design
+    rule: Array
+    total: float
+
+    def __call__(self, coef: Array, intercept: Array) -> float:
+        alpha = float(self.rule[at.ALPHA])
+        mean = float(self.design.fold(_LossSum(loss_of(self.rule), coef, intercept))[0][0]) / self.total
+        if self.rule[at.LOSS] == at.PERCEPTRON and alpha == 0.0:
+            length = float(np.sqrt(coef @ coef + intercept**2))
+            return float(np.log(max(mean / length, _SMALLEST))) if length > 0.0 else np.inf
+        square = coef @ coef + (intercept**2 if self.rule[at.PENALISE_INTERCEPT] else 0.0)
+        return mean + 0.5 * alpha * float(square)
+
+
+@dataclass(frozen=True)
+class _LossSum:
+    loss: Any
+    coef: Array
+    intercept: Array
+
+    def __call__(self, block: Block) -> Sums:
+        value = self.loss.value(block.y[:, 0], block.dot(self.coef).astype(np.float64, copy=False) + self.intercept)
+        if block.weight is not None:  # rows of a class without weight may score anything
+            value = np.where(block.weight > 0, block.weight * value, 0.0)
+        return (np.atleast_1d(value.sum()),)

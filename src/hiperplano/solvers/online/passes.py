@@ -1,0 +1,127 @@
+"""How a pass over the rows is made: example by example, for one plane or for the planes of all classes together.
+
+A trainer knows rows, target, order and the planes it changes; `solvers.online.training` decides how many passes there
+are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from hiperplano.data.block import Array
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import NO_WEIGHTS, Learner
+from hiperplano.solvers.online.sampling_order import SamplingOrder
+
+
+class Trainer(Protocol):
+    """What makes the passes.
+
+    Attributes
+    ----------
+    learner : Learner
+    planes : int or slice
+        The planes that it changes.
+    counts : ndarray of shape (STATE_SIZE,)
+        The state in which it counts.
+    length : int
+        Visits in a pass.
+    total : float
+        Sum of the weights of the visits.
+    """
+
+    learner: Learner
+    planes: Any
+    counts: Array
+    length: int
+    total: float
+
+    @property
+    def squared_gradient(self) -> float | None:
+        """‖gradient‖² that the last pass followed, if a pass is one step along the gradient over all rows."""
+
+    def begin(self, number: int) -> None:
+        """Take the order of the pass of this number, from 1."""
+
+    def advance(self, start: int, stop: int, rule: Array) -> int:
+        """Learn from the visits start … stop − 1 of the pass; return where learning stopped."""
+
+    def row(self, visit: int) -> int | None:
+        """The row of a visit; None if a visit is all rows."""
+
+
+class _RowByRow:
+    """What the two trainers that go from row to row share."""
+
+    squared_gradient: float | None = None
+
+    def __init__(self, target: Array, order: SamplingOrder, learner: Learner) -> None:
+        self.target, self.sampling_order, self.learner = target, order, learner
+        self.length, self.total = order.count, order.total
+        self.order: Array = np.empty(0, dtype=np.intp)
+        self.visit_weight = NO_WEIGHTS
+
+    def begin(self, number: int) -> None:
+        self.order, self.visit_weight = self.sampling_order.of_pass(number)
+
+    def row(self, visit: int) -> int | None:
+        return int(self.order[visit])
+
+
+class OnePlane(_RowByRow):
+    """Two classes, or a number.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n,)
+        ±1, or the number.
+    order : SamplingOrder
+    learner : Learner
+    plane : int
+        The plane of the learner that is trained.
+    """
+
+    def __init__(self, target: Array, order: SamplingOrder, learner: Learner, plane: int = 0) -> None:
+        super().__init__(target, order, learner)
+        self.planes = plane
+        self.counts = learner.states[plane]
+
+    def advance(self, start: int, stop: int, rule: Array) -> int:
+        # numba is loaded by the first fit that needs it.
+        from hiperplano.solvers.online.loops.batch_loops import walk_batches
+        from hiperplano.solvers.online.loops.example_loops import walk
+
+        learner, k = self.learner, self.planes
+        visits = (*self.sampling_order.arrays, self.target, self.order, self.visit_weight, start, stop, rule)
+        if rule[at.BATCH] == 1.0 and rule[at.PROJECT] == 0.0:
+            return int(walk(*visits, learner.weights[k], learner.sums[k], learner.states[k]))
+        steps = np.empty(int(rule[at.BATCH]))
+        return int(walk_batches(*visits, learner.weights[k], learner.sums[k], learner.states[k], steps))
+
+
+class AllPlanes(_RowByRow):
+    """One plane for each class, trained together.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n,)
+        Numbers of classes, as float64.
+    order : SamplingOrder
+    learner : Learner
+    class_weight : ndarray of shape (classes,)
+    """
+
+    def __init__(self, target: Array, order: SamplingOrder, learner: Learner, class_weight: Array) -> None:
+        super().__init__(target, order, learner)
+        self.planes = slice(None)
+        self.counts = learner.states[0]
+        self.class_weight = class_weight
+
+    def advance(self, start: int, stop: int, rule: Array) -> int:
+        from hiperplano.solvers.online.loops.class_loops import walk_classes
+
+        learner = self.learner
+        visits = (*self.sampling_order.arrays, self.target, self.order, self.visit_weight, start, stop, rule)
+        return int(walk_classes(*visits, self.class_weight, learner.weights, learner.sums, learner.states))

@@ -1,0 +1,127 @@
+"""In which order examples are visited in a pass, and how often.
+
+A row of weight 3 is visited three times in a pass, as three equal rows would be; of weight 2.5 three times, the last
+time with a step of half the length.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.block import Array
+from hiperplano.solvers.online.learner import NO_WEIGHTS, RowArrays, frozen
+
+_CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs nothing
+_BLOCK = 2**15  # bytes side by side, where they do not
+_POOL = 16  # blocks
+MOST_VISITS = 10**8
+
+
+class SamplingOrder:
+    """The visits of each pass.
+
+    Parameters
+    ----------
+    arrays : RowArrays
+    weight : ndarray of shape (n,) or None
+        Visits of each row in a pass; None for one.
+    target : ndarray of shape (n,)
+        As numbers; rows with equal columns are told apart by it.
+    seed : int or None
+        None keeps the order of the rows. Otherwise every pass has its own order, which depends on the seed and the
+        number of the pass only; and, if the rows fit into a core's cache, not on how they are arranged.
+    factor : ndarray of shape (n,), optional
+        By what to multiply the weight of each visit, without changing how many there are.
+
+    Attributes
+    ----------
+    arrays : RowArrays
+    count : int
+        Visits in a pass.
+    total : float
+        Sum of the weights of the visits, without `factor`.
+    """
+
+    def __init__(
+        self, arrays: RowArrays, weight: Array | None, target: Array, seed: int | None, factor: Array | None = None
+    ) -> None:
+        n_rows = len(target)
+        self.arrays = arrays
+        self._seed = seed
+        self._base: Array | None = None
+        self._visit_weight = NO_WEIGHTS
+        size = arrays.x.nbytes + arrays.indices.nbytes
+        in_cache = size <= _CACHED
+        if seed is not None and in_cache:
+            self._base = _by_content(arrays, target)
+        if weight is not None:
+            self._repeat(weight)
+        if factor is not None:
+            own = factor if self._base is None else factor[self._base]
+            self._visit_weight = self._visit_weight * own if len(self._visit_weight) else own
+        self.count = n_rows if self._base is None else len(self._base)
+        self.total = float(self.count if weight is None else weight.sum())
+        self._block = max(1, self.count if in_cache else _BLOCK * self.count // max(size, 1))
+        self._unshuffled: Array | None = None
+
+    def _repeat(self, weight: Array) -> None:
+        rows = np.arange(len(weight)) if self._base is None else self._base
+        weight = weight[rows]
+        times = np.ceil(weight)
+        fraction = weight - np.floor(weight)
+        last = np.cumsum(times)[fraction > 0].astype(np.intp) - 1
+        self._base = np.repeat(rows, times.astype(np.intp))
+        if len(last):
+            self._visit_weight = np.ones(len(self._base))
+            self._visit_weight[last] = fraction[fraction > 0]
+
+    def of_pass(self, number: int) -> tuple[Array, Array]:
+        """The visits of a pass.
+
+        Parameters
+        ----------
+        number : int
+            Of the pass, from 1.
+
+        Returns
+        -------
+        rows : ndarray of int
+            In the order of their visits; not to be written to.
+        visit_weight : ndarray of float
+            Weight of each visit; empty if all are 1.
+        """
+        if self._seed is None:
+            if self._unshuffled is None:
+                self._unshuffled = frozen(np.arange(self.count) if self._base is None else self._base)
+            return self._unshuffled, self._visit_weight
+        order = self._shuffled(np.random.SeedSequence((self._seed, number)))
+        rows = order if self._base is None else self._base[order]
+        return frozen(rows), self._visit_weight[order] if len(self._visit_weight) else self._visit_weight
+
+    def _shuffled(self, seed: np.random.SeedSequence) -> Array:
+        if self._block >= self.count:  # one block: no compiled loop is needed
+            return np.random.Generator(np.random.SFC64(seed)).permutation(self.count)
+        from hiperplano.solvers.online.loops.shuffle_loops import shuffle_in_pools
+
+        order = np.empty(self.count, dtype=np.intp)
+        shuffle_in_pools(order, self._block, _POOL, seed.generate_state(1, np.uint64)[0] | np.uint64(1))
+        return order
+
+
+def _by_content(arrays: RowArrays, target: Array) -> Array:
+    """Numbers of the rows, sorted by a projection of row and target.
+
+    Equal rows get equal keys to the bit wherever they lie: sums are taken row by row.
+    """
+    x, indices, indptr = arrays
+    n_columns = x.shape[1] if x.ndim == 2 else int(indices.max(initial=-1)) + 1
+    direction = np.random.default_rng(0).normal(size=n_columns)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite are refused elsewhere
+        if x.ndim == 2:
+            key = np.add.reduce(x * direction, axis=1)
+        else:
+            key = np.zeros(len(target))
+            filled = np.diff(indptr) > 0
+            if filled.any():
+                key[filled] = np.add.reduceat(x * direction[indices], indptr[:-1][filled])
+        return np.lexsort((target, key))

@@ -1,0 +1,98 @@
+"""`partial_fit` with a single row, with as little as possible around the compiled loop.
+
+Checks and wrapping take far more time than learning from one row. Here everything that does not change between two
+calls is kept, and only what differs is looked at: a row or target of another kind than those before is not learnt from
+here, but sent through the gate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.block import Array
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import Learner, frozen
+from hiperplano.solvers.online.schedules import learning_rate
+
+_ARRAY = np.ndarray
+_MAX_STEP = _MAX_SCORE = 1e100  # steps, and scores and targets, from which weights stay far from the end of float64
+
+
+class SingleRowLearner:
+    """One plane that learns from single rows.
+
+    Parameters
+    ----------
+    learner : Learner
+        With one plane; it is changed.
+    rule : ndarray
+    dtype : dtype
+        Of the rows.
+    targets : dict
+        The number of each label; empty if targets are numbers.
+    """
+
+    __slots__ = ("_arrays", "_learn", "_learner", "_row", "_state", "_targets", "_view", "dtype", "shape")
+
+    def __init__(self, learner: Learner, rule: Array, dtype: Any, targets: dict[Any, float]) -> None:
+        from hiperplano.solvers.online.loops.example_loops import learn_one
+
+        self._learn, self._learner, self._targets = learn_one, learner, targets
+        self.shape, self.dtype = (1, learner.weights.shape[1]), np.dtype(dtype)
+        self._row, self._state = np.empty(self.shape, dtype), learner.states[0]
+        self._view = frozen(self._row)
+        rule = rule.copy()
+        rule[at.MAX_SCORE] = _MAX_SCORE
+        self._arrays = rule, learner.weights, learner.sums, learner.states
+
+    def by_label(self, x: Any, y: Any) -> bool:
+        """Learn from one row and its label; False, and nothing learnt, if they are not plain or not finite."""
+        if type(y) is not _ARRAY or y.ndim != 1:
+            return False
+        try:
+            target = self._targets.get(y.item())
+        except (TypeError, ValueError):  # a label that cannot be looked up, or more than one
+            return False
+        return target is not None and self._learnt(x, target)
+
+    def by_number(self, x: Any, y: Any) -> bool:
+        """Learn from one row and its number; False, and nothing learnt, if they are not plain or not finite."""
+        if type(y) is not _ARRAY or y.ndim != 1 or y.size != 1:
+            return False
+        target = y.item()
+        return type(target) is float and abs(target) <= _MAX_SCORE and self._learnt(x, target)
+
+    def _learnt(self, x: Any, target: float) -> bool:
+        if type(x) is not _ARRAY or x.shape != self.shape or x.dtype is not self.dtype:
+            return False
+        self._row[...] = x
+        if self._learn(self._view, target, *self._arrays) == 0:
+            self._state[at.NOT_FINITE] = 0.0
+            return False
+        self._learner.chunks += 1
+        self._learner.length = 1
+        return True
+
+
+def supports_single_rows(rule: Array, learner: Learner) -> bool:
+    """Whether single rows need nothing but one compiled call.
+
+    They do with one plane, one example in a step, no pocket, and steps that cannot bring weights beyond the range of
+    float64, which only the gate would notice.
+
+    Parameters
+    ----------
+    rule : ndarray
+    learner : Learner
+
+    Returns
+    -------
+    bool
+    """
+    simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
+    if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:  # those go no further than an example needs
+        return simple
+    heaviest = max(rule[at.POSITIVE_WEIGHT], rule[at.NEGATIVE_WEIGHT])
+    return bool(learning_rate(rule, 1.0) * heaviest <= _MAX_STEP)
