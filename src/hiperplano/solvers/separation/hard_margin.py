@@ -16,7 +16,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.messages import Message
-from hiperplano.solvers.nearest_point import Corral, Lowest, approach
+from hiperplano.solvers.nearest_point import ActiveSet, Lowest, approach
 from hiperplano.solvers.solution import Solution
 from hiperplano.solvers.svm.solution import end_reason
 
@@ -91,20 +91,20 @@ class _Search:
         direction = pull[0] / count[0] - pull[1] / count[1]  # from the mean of the negative rows to the positive ones
         self._add(self._lowest_rows(direction), np.full(len(self.signs), np.inf))
         first = self._lowest(direction)
-        corral, passes = Corral.of(first.members, first.corner), 1
+        active, passes = ActiveSet.of(first.members, first.corner), 1
         while True:
-            approach(corral, self._lowest, 0.1 * tol, _STEPS * (self.design.n_columns + 10))
-            point = corral.point
+            approach(active, self._lowest, 0.1 * tol, _STEPS * (self.design.n_columns + 10))
+            point = active.point
             square = float(point @ point)
             if square <= _TOUCHING**2:
-                return self._solution(corral, np.zeros(len(self.signs)), np.inf, tol, passes, max_iter)
+                return self._solution(active, np.zeros(len(self.signs)), np.inf, tol, passes, max_iter)
             found = self._lowest_rows(point)
             ends = found[0][:, 0]
             passes += 1
             gap = 1.0 - (max(float(ends.sum()), 0.0) / square) ** 2
             known = [(self.points @ point)[self.group == group].min() for group in range(len(self.signs))]
             if gap <= tol or passes > max_iter or not self._add(found, np.array(known)):
-                return self._solution(corral, ends, gap, tol, passes, max_iter)
+                return self._solution(active, ends, gap, tol, passes, max_iter)
 
     def _lowest_rows(self, direction: Array) -> Sums:
         """Heights y·(x − shift)·direction/length and numbers of the rows of each group that lie lowest."""
@@ -133,15 +133,15 @@ class _Search:
         return True
 
     def _solution(
-        self, corral: Corral, ends: Array, gap: float, tol: float, passes: int, max_iter: int
+        self, active: ActiveSet, ends: Array, gap: float, tol: float, passes: int, max_iter: int
     ) -> MarginSolution:
-        point, n_groups, reach = corral.point, len(self.signs), float(ends.sum())
+        point, n_groups, reach = active.point, len(self.signs), float(ends.sum())
         square = float(point @ point)
         touching = not (square > _TOUCHING**2 and reach > 0)
         coef = n_groups * point / (self.length * reach) if not touching else np.zeros_like(point)
         intercept = (ends[-1] - ends[0]) / reach - float(coef @ self.shift) if not touching and n_groups == 2 else 0.0
         weight = np.zeros(len(self.rows))
-        for members, share in zip(corral.members, corral.weights, strict=True):
+        for members, share in zip(active.members, active.weights, strict=True):
             weight[list(members)] += share
         used = np.flatnonzero(weight)
         used = used[np.argsort(self.rows[used])]
