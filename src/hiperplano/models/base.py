@@ -17,10 +17,12 @@ from hiperplano.data.block import Array, Block
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
+from hiperplano.messages import Message
 from hiperplano.solvers.solution import Solution
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
+_ADD_A_PENALTY = Message("add a penalty (Ridge)")
 _NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
 
 Model = TypeVar("Model")
@@ -117,7 +119,7 @@ def publish(
     dtype: Any,
     one_target: bool,
     warn: bool = True,
-    remedy: str = "add a penalty (Ridge)",
+    remedy: Message = _ADD_A_PENALTY,
 ) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
 
@@ -126,8 +128,11 @@ def publish(
     coef, intercept = solution.coef, solution.intercept
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise InvalidData(
-            f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
-            "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
+            Message(
+                "{model}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and weights must "
+                "be of sizes whose ratios fit. Use units in which their numbers are nearer to 1.",
+                model=type(model).__name__,
+            )
         )
     if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
@@ -142,9 +147,14 @@ def publish(
         warn_of_the_end(model, solution)
     elif digits < _FEW_DIGITS and getattr(solution, "condition", np.inf) > _NEARLY_DEPENDENT:
         warnings.warn(
-            f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
-            f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
-            f"follow from others, or {remedy}.",
+            Message(
+                "{model}: only about {digits:.0f} digits of the coefficients can be trusted; the columns are nearly "
+                "dependent (condition {condition:.1e}). Leave out columns that follow from others, or {remedy}.",
+                model=type(model).__name__,
+                digits=digits,
+                condition=getattr(solution, "condition", np.nan),
+                remedy=remedy,
+            ),
             AccuracyWarning,
             stacklevel=users_level(),
         )
@@ -152,7 +162,7 @@ def publish(
 
 def warn_of_the_end(model: Any, solution: Any) -> None:
     """Say how a fit ended that did not converge."""
-    warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
+    warnings.warn(f"{type(model).__name__}: " + solution.status, ConvergenceWarning, stacklevel=users_level())
 
 
 def users_level() -> int:
