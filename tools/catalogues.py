@@ -1,7 +1,9 @@
 """Gather the texts of the sources into the catalogues, and compile them: `uv run python -m tools.catalogues`.
 
-Texts are the arguments of `_()` in Python files that say `_ = words("domain")`, and in templates beside them. Texts
-that are new come without translation (the tests fail until there is one); texts that are gone leave the catalogue.
+Texts are the templates of `Message()` anywhere in the sources (domain "messages"), and the arguments of `_()` in
+Python files that say `_ = translator("domain")` and in templates beside them. A new text takes the translation of a
+text that differs from it in the fields only, if there is one in any catalogue; others are listed, and the tests fail
+until they have a translation. Texts that are gone stay in the file as comments (`#~`).
 """
 
 from __future__ import annotations
@@ -16,25 +18,27 @@ from babel.messages.pofile import read_po, write_po
 
 SOURCES = Path(__file__).parent.parent / "src" / "hiperplano"
 TRANSLATED = ("es",)
-_DOMAIN = re.compile(r"""^_ = words\("(\w+)"\)""", re.MULTILINE)
+_DOMAIN = re.compile(r"""^_ = translator\("(\w+)"\)""", re.MULTILINE)
+_FIELD = re.compile(r"\{\w+[^{}]*\}")
 
 
 def texts() -> dict[str, list[str]]:
     """The texts of each domain, in the order of the files."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, dict[str, None]] = {"messages": {}}
     for path in sorted(SOURCES.rglob("*.py")):
+        found["messages"].update(dict.fromkeys(_texts_of(path, "python", "Message")))
         domain = _DOMAIN.search(path.read_text(encoding="utf-8"))
         if domain:
             own = found.setdefault(domain[1], {})
-            own.update(dict.fromkeys(_texts_of(path, "python")))
+            own.update(dict.fromkeys(_texts_of(path, "python", "_")))
             for template in sorted(path.parent.rglob("*.j2")):
-                own.update(dict.fromkeys(_texts_of(template, "jinja2.ext:babel_extract")))
+                own.update(dict.fromkeys(_texts_of(template, "jinja2.ext:babel_extract", "_")))
     return {domain: list(own) for domain, own in found.items()}
 
 
-def _texts_of(path: Path, method: str) -> list[str]:
+def _texts_of(path: Path, method: str, function: str) -> list[str]:
     options = {"encoding": "utf-8", "silent": "false"}
-    return [text for _, text, *_ in extract_from_file(method, str(path), {"_": None}, options=options)]
+    return [text for _, text, *_ in extract_from_file(method, str(path), {function: None}, options=options)]
 
 
 def place(domain: str, language: str) -> Path:
@@ -50,23 +54,56 @@ def read(path: Path) -> Catalog:
         return read_po(file)
 
 
+def fields(text: str) -> list[str]:
+    """The fields of a text with their formats, as they stand in it."""
+    return _FIELD.findall(text)
+
+
+def known_translations(language: str) -> dict[str, tuple[str, str]]:
+    """Every translated text of a language, obsolete ones too, by the text without the names of its fields."""
+    known: dict[str, tuple[str, str]] = {}
+    for path in sorted(place("", language).parent.glob("*.po")):
+        catalogue = read(path)
+        for message in [*catalogue.obsolete.values(), *catalogue]:
+            if message.id and message.string:
+                known[_FIELD.sub("{}", str(message.id))] = str(message.id), str(message.string)
+    return known
+
+
+def carried(text: str, known: dict[str, tuple[str, str]]) -> str:
+    """The translation of a text with other fields, with the fields of this one; empty if there is none."""
+    other, translated = known.get(_FIELD.sub("{}", text), ("", ""))
+    renamed = dict(zip(fields(other), fields(text), strict=False))
+    return _FIELD.sub(lambda field: renamed.get(field[0], field[0]), translated)
+
+
+def updated(domain: str, language: str, wanted: list[str], known: dict[str, tuple[str, str]]) -> Catalog:
+    """The catalogue of a domain with the wanted texts."""
+    old = read(place(domain, language))
+    # The old date: a file whose texts have not changed stays as it is.
+    new = Catalog(locale=language, domain=domain, creation_date=old.creation_date, fuzzy=False)
+    for text in wanted:
+        present = old.get(text)
+        new.add(text, string=(present.string if present else "") or carried(text, known))
+    for message in [*old.obsolete.values(), *old]:
+        if message.id and message.string and message.id not in new:
+            new.obsolete[message.id] = message
+    return new
+
+
 def main() -> None:
     """Bring every catalogue up to date."""
-    for domain, wanted in texts().items():
-        for language in TRANSLATED:
+    for language in TRANSLATED:
+        known = known_translations(language)
+        for domain, wanted in texts().items():
             path = place(domain, language)
-            old = read(path)
-            # The old date: a file whose texts have not changed stays as it is.
-            new = Catalog(locale=language, domain=domain, creation_date=old.creation_date, fuzzy=False)
-            for text in wanted:
-                known = old.get(text)
-                new.add(text, string=known.string if known else "")
+            catalogue = updated(domain, language, wanted, known)
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
-                write_po(file, new, omit_header=False, width=0, include_lineno=False)
+                write_po(file, catalogue, omit_header=False, width=0, include_lineno=False)
             with path.with_suffix(".mo").open("wb") as file:
-                write_mo(file, new)
-            missing = [text for text in wanted if not new[text].string]
+                write_mo(file, catalogue)
+            missing = [text for text in wanted if not catalogue[text].string]
             print(f"{path.name} ({language}): {len(wanted)} texts, {len(missing)} without translation")
             for text in missing:
                 print(f"  {text!r}")

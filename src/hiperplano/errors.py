@@ -54,7 +54,7 @@ class NotSeparable(InvalidTarget):
         self.certificate = certificate
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (str(self), self.certificate)
+        return type(self), (self.args[0], self.certificate)
 
 
 class InvalidParameter(HiperplanoError, ValueError):

@@ -41,7 +41,7 @@ def test_json_has_no_numbers_that_json_does_not_know(capsys):
 
 def test_warnings_of_the_library_become_notes_once(capsys):
     terminal = Terminal()
-    with terminal.hearing():
+    with terminal.capture_warnings():
         for _ in range(2):
             warnings.warn("the classes are separated", SeparationWarning, stacklevel=1)
         warnings.warn("something of another library", DeprecationWarning, stacklevel=1)

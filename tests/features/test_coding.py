@@ -187,12 +187,12 @@ def test_a_column_of_rare_categories_alone_is_not_the_intercept_once_more():
 
 
 def test_names_are_shown_in_the_readers_language_and_kept_in_one():
-    from hiperplano.messages.catalogue import speaking
+    from hiperplano.messages.catalogue import use_language
 
     town = ["Cali"] * 16 + [None, None, "x", "z"]
     coding = Coding(COLUMNS).fit(pd.concat([FRAME.assign(town=town)] * 10, ignore_index=True))
-    with speaking("es"):
-        spoken, kept = coding.spoken_names(), coding.get_feature_names_out().tolist()
+    with use_language("es"):
+        spoken, kept = coding.display_names(), coding.get_feature_names_out().tolist()
     assert kept[:5] == ["age", "age missing", "grade", "grade missing", "day (days)"]
     assert spoken[:5] == ["age", "age faltante", "grade", "grade faltante", "day (días)"]
-    assert coding.spoken_names() == kept
+    assert coding.display_names() == kept

@@ -104,9 +104,9 @@ def test_weights_equal_repetition(seed):
 def test_moments_add_up_over_parts(seed):
     """What streams and clusters rely on: a fold over parts is the fold over all."""
     X, y, _ = sample(seed, n=200)
-    whole = class_moments(design(X, y, None), y, 3, separate=True)
+    whole = class_moments(design(X, y, None).with_vectors(code=y), 3, separate=True)
     parts = [
-        class_moments(design(X[rows], y[rows], None), y[rows], 3, separate=True)
+        class_moments(design(X[rows], y[rows], None).with_vectors(code=y[rows]), 3, separate=True)
         for rows in (slice(100), slice(100, 200))
     ]
     np.testing.assert_allclose(sum(part.weight for part in parts), whole.weight)

@@ -126,7 +126,7 @@ def test_nonnegative_least_squares_equals_scipys(shape, fit_intercept, rows):
 def test_nonnegative_ridge_satisfies_the_kkt_conditions(alpha, shape):
     rng = np.random.default_rng(1)
     X, w = rng.normal(size=shape), rng.uniform(0.5, 2.0, shape[0])
-    y = X @ rng.normal(size=shape[1]) + rng.normal(size=shape[0])
+    y = X @ np.resize([1.0, -1.0], shape[1]) + rng.normal(size=shape[0])
     model = Ridge(alpha=alpha, positive=True).fit(X, y, w)
     residual = y - model.predict(X)
     slope = X.T @ (w * residual) - alpha * model.coef_

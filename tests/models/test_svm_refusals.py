@@ -54,33 +54,12 @@ def test_targets_and_rows(model):
 
 def test_a_class_without_weight_is_no_class():
     weight = (Y == "yes").astype(float)
-    with pytest.raises(InvalidTarget, match=r"All rows of class 'no' have weight 0.*Leave those rows out"):
+    with pytest.raises(InvalidTarget, match=r"y holds one class \('yes'"):
         LinearSVC().fit(X, Y, sample_weight=weight)
-    with pytest.raises(InvalidTarget, match="class 'yes'"):
+    with pytest.raises(InvalidTarget, match=r"All rows of class 'yes' have weight 0.*Leave those rows out"):
         LinearSVC(class_weight={"yes": 0.0}).fit(X, Y)
 
 
 def test_regression_takes_one_target():
     with pytest.raises(InvalidData, match="1d array"):
         LinearSVR().fit(X, X)
-
-
-@pytest.mark.parametrize("size", [1e200, 1e300])
-@pytest.mark.parametrize(
-    "model",
-    [
-        LinearSVC(),
-        LinearSVC(loss="hinge", solver="dual"),
-        LinearSVC(loss="hinge", multi_class="crammer_singer"),
-        LinearSVR(),
-        LinearSVR(loss="squared_epsilon_insensitive", solver="dual"),
-        HardMarginSVC(),
-    ],
-    ids=str,
-)
-def test_a_number_whose_square_overflows(model, size):
-    wide = X.copy()
-    wide[3, 1] = size
-    y = X[:, 0] if isinstance(model, LinearSVR) else Y
-    with pytest.raises(InvalidData, match=rf"column 'x1' holds numbers of 1.0e\+{np.log10(size):.0f}; .* Use units"):
-        model.fit(wide, y)

@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+from hiperplano.report.sentences import tell_again
 
 from hiperplano import LinearRegression, LogisticRegression, Ridge, diagnose, write_report
-from hiperplano.messages.catalogue import speaking
-from hiperplano.report.sentences import tell_again
+from hiperplano.messages.catalogue import use_language
 from tests.report.pages import COSTS, credit_model
 from tests.report.reading import read
 
@@ -34,7 +34,7 @@ TARGETS = {
 def test_every_finding_has_its_spanish(name):
     rows, y = TARGETS[name]
     found = diagnose(LinearRegression().fit(rows, y), rows, y)
-    with speaking("es"):
+    with use_language("es"):
         for finding in found.findings:
             told = tell_again(finding.sentence)
             assert told != finding.sentence
@@ -61,7 +61,7 @@ def summaries():
 def test_every_note_has_its_spanish():
     notes = [note for summary in summaries() for note in summary.notes]
     assert len(notes) == 7
-    with speaking("es"):
+    with use_language("es"):
         assert not [note for note in notes if tell_again(note) == note]
 
 

@@ -141,3 +141,13 @@ def test_ridge_without_a_row_equals_a_refit(alpha, fit_intercept, weighted):
         np.testing.assert_allclose(found.studentised[i], without[i] / (sigma * np.sqrt(spread)), rtol=1e-8)
         moved = weight @ np.square(whole @ y - part @ y[others])
         np.testing.assert_allclose(found.cooks[i], moved / (np.trace(whole) * variance), rtol=1e-8)
+
+
+def test_rows_above_twice_the_mean_leverage_are_counted():
+    """One column through the origin: the leverage of a row is x²/Σx², and the mean of ten is 1/10."""
+    X, y = np.sqrt([[5.0], [7.0], *[[1.0]] * 8]), np.arange(10.0)  # leverages 0.25, 0.35 and 0.05
+    found = diagnose(LinearRegression(fit_intercept=False).fit(X, y), X, y)
+    (leverage,) = [finding for finding in found.findings if finding.name == "leverage"]
+    assert leverage.value == pytest.approx(0.35)
+    assert "row 1 pulls most" in leverage.sentence
+    assert "2 of 10 rows are above twice the mean, 0.2:" in leverage.sentence

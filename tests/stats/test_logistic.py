@@ -93,7 +93,10 @@ def test_a_penalised_fit_is_labelled():
     rows = sm.add_constant(X)
     hessian = -sm.Logit(y, rows).hessian(found.coef)
     inverse = np.linalg.inv(hessian + np.diag([0.0, *[1 / 0.5] * 4]))
-    np.testing.assert_allclose(found.covariance, inverse @ hessian @ inverse, rtol=1e-8)
+    # Of a penalised fit the Hessian is that of a point within 1e-5 of the end: over 30 seeds, 6e-6 away at most.
+    expected = inverse @ hessian @ inverse
+    spread = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    np.testing.assert_allclose(found.covariance / spread, expected / spread, atol=3e-5, rtol=0)
 
 
 def test_every_form_of_the_table():

@@ -60,6 +60,13 @@ def test_every_dialect_gives_the_same_columns(separator, decimal, encoding, tmp_
     assert source.dialect.decimal == decimal
 
 
+def test_a_sign_that_does_not_cut_the_names_is_not_the_separator():
+    # The comma of decimals cuts each row into three cells, more than the semicolon's two, but the names into one.
+    lines = ["income;debt", *(f"{k},5;{k},25" for k in range(1, 41))]
+    found = sniff("\n".join(lines).encode())
+    assert (found.separator, found.decimal) == (";", ",")
+
+
 @pytest.mark.parametrize("packed", ["gz", "bz2", "zst"])
 def test_packed_tables_are_unpacked_whatever_their_name(packed, tmp_path):
     path = tmp_path / "table.csv"

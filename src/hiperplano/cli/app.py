@@ -1,4 +1,4 @@
-"""The command with its subcommands, built in the language now spoken."""
+"""The command with its subcommands, built in the current language."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hiperplano import __version__
 from hiperplano.cli import options
 from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
 from hiperplano.cli.usage import Command, Group, explain_misuse, has_shown_help, is_misuse
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def build() -> Typer:
-    """The command; its help is in the language now spoken."""
+    """The command; its help is in the current language."""
     app = Typer(
         name="hiperplano",
         cls=Group,

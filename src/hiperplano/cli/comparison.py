@@ -20,9 +20,10 @@ from hiperplano.cli.training import fit_choice
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
 from hiperplano.features.coding import Coding
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message, message_of
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ def compare_models(
 
     `every` leaves models out that are too slow for the table or refuse it; otherwise a refusal is an error.
     """
-    y, left_out = problem.target.values, {}
+    y = problem.target.values
+    left_out: dict[str, str] = {}
     found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
     seconds = dict.fromkeys(found, 0.0)
     for training, judging in _folds(problem, n_folds, seed):
@@ -67,19 +69,19 @@ def compare_models(
             if choice.name in left_out:
                 continue
             if every and coded.size > choice.most_cells:
-                left_out[choice.name] = _("too slow for a table of this size; ask for it with --model")
+                left_out[choice.name] = Message("too slow for a table of this size; ask for it with --model")
                 continue
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     fitted = fit_choice(choice, coded, y[training], seed, costs)
             except NotSeparable:
-                left_out[choice.name] = _("no plane separates the classes")
+                left_out[choice.name] = Message("no plane separates the classes")
                 continue
             except HiperplanoError as problem_found:
                 if not every:
                     raise
-                left_out[choice.name] = str(problem_found)
+                left_out[choice.name] = message_of(problem_found)
                 continue
             seconds[choice.name] += fitted.seconds
             found[choice.name].append(

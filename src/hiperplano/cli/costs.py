@@ -11,10 +11,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import binary_costs, check_costs
 
-_ = words("terminal")
+_ = translator("terminal")
 
 _OUTCOMES = ("false_negative", "false_positive", "true_negative", "true_positive")
 

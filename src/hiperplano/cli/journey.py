@@ -25,13 +25,13 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
-from hiperplano.messages.catalogue import spoken, words
-from hiperplano.messages.verdicts import retell
+from hiperplano.messages import Message, translate
+from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
 from hiperplano.report.subject import understand
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Settings:
 
 def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings) -> None:
     """Read, split, code, fit, judge, save, write the page, and say all of it."""
-    with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.hearing():
+    with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, step=step)
         terminal.note(*problem.notes)
         costs = _costs(problem, settings)
@@ -86,7 +86,7 @@ def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settin
         files = {"model": folder / "model.skops"}
         if settings.report:
             step(_("writing the report"))
-            files["report"] = write_subject(folder / "report.html", subject, study.provenance(), spoken())
+            files["report"] = write_subject(folder / "report.html", subject, study.provenance(), current_language())
     _say(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
     _facts(terminal, problem, fitted, coding, list(measures.values()), study, files)
     terminal.finish()
@@ -132,7 +132,9 @@ def _say(
         return
     target = problem.target
     terminal.say(columns_table(problem.columns, len(problem.frame)))
-    about = _("Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=target.why)
+    about = _(
+        "Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=translate(target.why)
+    )
     if target.positive is not None:
         about += _("; looked for: {label}", label=target.positive)
     terminal.out.print(about, markup=False)
@@ -141,17 +143,17 @@ def _say(
     terminal.out.print(_("Model {name}, fitted in {s} s", name=name, s=f"{fitted.seconds:.2f}"), markup=False)
     solution = getattr(fitted.linear, "solution_", None)
     if solution is not None:
-        terminal.out.print(retell(str(solution)), markup=False)
+        terminal.out.print(translate(str(solution)), markup=False)
     terminal.say()
     terminal.say(measures_table(measures, rows))
-    found = read_coefficients(fitted.linear, fitted.scaler, coding.spoken_names(), target.positive)
+    found = read_coefficients(fitted.linear, fitted.scaler, coding.display_names(), target.positive)
     if found is not None:
         terminal.say(coefficients_table(found))
         for column, reference in coding.references().items():
-            other = _("no value") if reference is None else reference
-            terminal.note(_("{column}: compared with {reference}", column=column, reference=other))
+            other = Message("no value") if reference is None else reference
+            terminal.note(Message("{column}: compared with {reference}", column=column, reference=other))
     for column in coding.too_rare():
-        terminal.note(_("{column}: each of its categories is in too few rows to learn from", column=column))
+        terminal.note(Message("{column}: each of its categories is in too few rows to learn from", column=column))
 
 
 def _facts(

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import class_numbers, realised_costs
 from hiperplano.report.subject import Sample, understand
 
-_ = words("terminal")
+_ = translator("terminal")
 
 MEASURES = {
     "classification": ("loss", "accuracy", "auc", "ks", "cost"),

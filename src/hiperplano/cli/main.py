@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from hiperplano.messages.catalogue import LANGUAGES, preferred, speaking, words
+from hiperplano.messages.catalogue import LANGUAGES, preferred_language, translator, use_language
 
-_ = words("terminal")
+_ = translator("terminal")
 
 OK, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 _NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
@@ -21,7 +21,7 @@ _NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0 for success, 1 for work that failed, 2 for wrong use, 130 for Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with speaking(_language(given)):
+    with use_language(_language(given)):
         try:
             code = _run(given)
         except KeyboardInterrupt:
@@ -39,7 +39,7 @@ def _language(arguments: list[str]) -> str:
             wanted = value if sign else "".join(arguments[place + 1 : place + 2])
             if wanted in LANGUAGES:
                 return wanted
-    return preferred()
+    return preferred_language()
 
 
 def _run(arguments: list[str]) -> int:
@@ -66,13 +66,14 @@ def _run(arguments: list[str]) -> int:
 def _explained(problem: BaseException) -> int:
     """Say what went wrong in one paragraph."""
     from hiperplano.errors import HiperplanoError
+    from hiperplano.messages import translate
 
     if isinstance(problem, BrokenPipeError):  # the reader of a pipe has gone, as `head` does
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     if isinstance(problem, HiperplanoError):
-        _complain(str(problem))
+        _complain(translate(problem))
     elif isinstance(problem, ImportError) and (problem.name or "").partition(".")[0] in _NEEDED:
         _complain(
             _(

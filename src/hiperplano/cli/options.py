@@ -1,6 +1,6 @@
 """Options that several subcommands share.
 
-Each is a function, so that its help is written in the language spoken when the command is built.
+Each is a function, so that its help is in the language that is current when the command is built.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 from typer import Argument, BadParameter, Option
 
-from hiperplano.messages.catalogue import LANGUAGES, words
+from hiperplano.messages.catalogue import LANGUAGES, translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def language() -> Any:

@@ -15,10 +15,11 @@ from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
 from hiperplano.features.kinds import guess_kinds
 from hiperplano.features.target import Target, read_target
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import translator
 from hiperplano.tables.reading import Source, no_such_column, read_table, to_frame
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
     n = table.column(target).null_count
     if not n:
         return table, ""
-    said = _(
+    said = Message(
         "{n} of {all} rows have no value in {name} and were left out.", n=f"{n:,}", all=f"{len(table):,}", name=target
     )
     return table.filter(table.column(target).is_valid()), said

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)

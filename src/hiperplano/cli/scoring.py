@@ -15,10 +15,10 @@ from hiperplano.cli.study import Study, load_study
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile, InvalidTarget
 from hiperplano.features.target import plain_labels
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.tables.reading import no_such_column, read_table, to_frame
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from hiperplano.cli.judging import measure_word
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
 from hiperplano.features.columns import Column, kind_word
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message, translate
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 _MOST_COLUMNS = 60
 _MOST_CLASSES = 6
@@ -49,7 +50,8 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     for column in columns[:_MOST_COLUMNS]:
         share = f"{column.missing / n_rows:.1%}" if column.missing else ""
         style = None if column.used else ("yellow" if column.kind == "leak" else "dim")
-        table.add_row(escape(column.name), kind_word(column.kind), share, escape(column.why), style=style)
+        kind, why = translate(kind_word(column.kind)), translate(column.why)
+        table.add_row(escape(column.name), kind, share, escape(why), style=style)
     if len(columns) > _MOST_COLUMNS:
         table.add_row(_("… and {n} more", n=len(columns) - _MOST_COLUMNS), "", "", "")
     return table
@@ -57,9 +59,11 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 
 def left_out_columns(columns: Sequence[Column]) -> list[str]:
     """A sentence on the columns that no model gets to see, where there are any."""
-    unused = [f"{column.name} ({kind_word(column.kind)})" for column in columns if not column.used]
-    shown = ", ".join(unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
-    return [_("Columns left out: {names}", names=shown)] if unused else []
+    unused = [
+        Message.join("", [column.name, " (", kind_word(column.kind), ")"]) for column in columns if not column.used
+    ]
+    shown = Message.join(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
+    return [Message("Columns left out: {names}", names=shown)] if unused else []
 
 
 def measures_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:

@@ -15,10 +15,10 @@ from sklearn.pipeline import Pipeline
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.models.saving import load
 
-_ = words("terminal")
+_ = translator("terminal")
 
 _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from rich.console import Console
 
+from hiperplano.messages import message_of, translate
+
 
 @dataclass
 class Terminal:
@@ -55,7 +57,7 @@ class Terminal:
             print(json.dumps(_plain(self.facts | {"notes": self.notes}), ensure_ascii=False, indent=1))
         elif self.speaks and self.notes:
             for text in self.notes:
-                self.out.print(f"• {text}", markup=False)
+                self.out.print(f"• {translate(text)}", markup=False)
 
     @contextmanager
     def working(self, text: str, steps: int | None = None) -> Iterator[Any]:
@@ -75,16 +77,14 @@ class Terminal:
             yield step
 
     @contextmanager
-    def hearing(self) -> Iterator[None]:
+    def capture_warnings(self) -> Iterator[None]:
         """Turn the library's warnings into notes."""
-        from hiperplano.messages.verdicts import retell
-
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             yield
         for warning in heard:
             if str(warning.category.__module__).startswith(("hiperplano", "sklearn")):
-                self.note(retell(str(warning.message)))
+                self.note(message_of(warning.message) if isinstance(warning.message, Warning) else warning.message)
 
 
 def _plain(value: Any) -> Any:

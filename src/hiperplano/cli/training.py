@@ -15,10 +15,11 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
 from hiperplano.features.target import Target
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import translator
 from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
-_ = words("terminal")
+_ = translator("terminal")
 
 _FIRTH_CELLS = 1e5  # beyond, the profiles that its intervals need take longer than anybody waits
 
@@ -106,7 +107,7 @@ def fit_auto(
         first = fit_choice(choose("least-squares", task, 0), coded, y, seed)
         if first.linear.solution_.rank == coded.shape[1]:
             return first, ""
-        said = _("columns depend on each other: ridge was taken, which shares their weight among them")
+        said = Message("columns depend on each other: ridge was taken, which shares their weight among them")
         return fit_choice(choose("ridge", task, 0), coded, y, seed), said
     first = fit_choice(choose("logistic", task, n_classes), coded, y, seed, costs)
     solution = first.linear.solution_
@@ -114,7 +115,7 @@ def fit_auto(
         return first, ""
     # With a coefficient for every row Firth's gives each of them the probability 3/4: it says nothing of new ones.
     if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded):
-        said = _("the classes are separated, so plain logistic regression has no end: Firth's was taken")
+        said = Message("the classes are separated, so plain logistic regression has no end: Firth's was taken")
         return fit_choice(choose("firth", task, n_classes), coded, y, seed, costs), said
-    said = _("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")
+    said = Message("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")
     return fit_choice(choose("logistic-l2", task, n_classes), coded, y, seed, costs), said

@@ -6,9 +6,9 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 class _Spoken:

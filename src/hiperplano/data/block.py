@@ -69,6 +69,12 @@ class Block:
             return values
         return values * (weight if values.ndim == 1 else weight[:, None])
 
+    def weighted_root(self, rows: Array) -> Array:
+        """`rows`, of shape (m, k), times the square roots of the weights, in place."""
+        if self.weight is not None:
+            rows *= np.sqrt(self.weight)[:, None]
+        return rows
+
     def dense(self) -> Array:
         """The rows of `x` as an array; not to be written to."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x)
@@ -85,11 +91,21 @@ class Block:
         """The same rows with every entry squared."""
         return Block(self.x.multiply(self.x).tocsr() if self.is_sparse else np.square(self.x), self.vectors)
 
+    def absolute(self) -> Block:
+        """The same rows without the signs of their entries."""
+        return Block(abs(self.x), self.vectors)
+
     def row_squares(self) -> Array:
         """Σⱼ x² of every row."""
         if self.is_sparse:
             return np.asarray(self.x.multiply(self.x).sum(axis=1), dtype=np.float64).ravel()
         return np.asarray(np.einsum("ij,ij->i", self.x, self.x, dtype=np.float64))
+
+    def weighted_row_squares(self, weights: Array) -> Array:
+        """Σⱼ weightsⱼ·x² of every row, without a copy of dense rows."""
+        if self.is_sparse:
+            return np.asarray(self.x.multiply(self.x) @ weights)
+        return np.asarray(np.einsum("ij,ij,j->i", self.x, self.x, weights))
 
     def column_squares(self) -> Array:
         """Σᵢ x² of every column, in float64."""
@@ -97,6 +113,30 @@ class Block:
             squares = np.square(self.x.data, dtype=np.float64)
             return np.bincount(self.x.indices, squares, self.n_columns).astype(np.float64, copy=False)
         return np.asarray(np.einsum("ij,ij->j", self.x, self.x, dtype=np.float64))
+
+    def column_sizes(self) -> Array:
+        """The largest |x| of every column, in float64."""
+        found = abs(self.x).max(axis=0)
+        return np.asarray(found.toarray() if self.is_sparse else found, dtype=np.float64).ravel()
+
+    def entries(self) -> Array:
+        """The stored numbers: `x` itself, or the data of CSR rows."""
+        return np.asarray(self.x.data if self.is_sparse else self.x)
+
+    def with_entries(self, entries: Array) -> Block:
+        """The same rows with other numbers in the stored places."""
+        if not self.is_sparse:
+            return Block(entries, self.vectors)
+        return Block(type(self.x)((entries, self.x.indices, self.x.indptr), shape=self.x.shape), self.vectors)
+
+    def scaled(self, scale: Array) -> Block:
+        """The rows with every column times its `scale`, of shape (d,)."""
+        return self.with_entries(self.entries() * (scale[self.x.indices] if self.is_sparse else scale))
+
+    def scaled_rows(self, scale: Array) -> Block:
+        """The rows times their `scale`, of shape (m,)."""
+        factor = np.repeat(scale, np.diff(self.x.indptr)) if self.is_sparse else scale[:, None]
+        return self.with_entries(self.entries() * factor)
 
     def columns(self, which: Array) -> Block:
         """The block with these columns only."""

@@ -9,11 +9,14 @@ import numpy as np
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Sums
+from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_CELLS = 2**21  # of the rows that an estimate looks at
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again, in all rows
 _FAR = 1e3  # a mean of so many standard deviations costs digits where rows are not centred
+_NEAR = 10.0  # standard deviations of a mean up to which products are centred after they were summed
+_NOTHING = 1e-12  # share of the squares of a column: what is left of it is rounding
 
 
 @dataclass(frozen=True)
@@ -60,13 +63,15 @@ class ColumnScale:
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
     @classmethod
-    def estimate(cls, design: Design, fit_intercept: bool) -> ColumnScale:
+    def estimate(cls, design: Design, fit_intercept: bool, sample: Design | None = None) -> ColumnScale:
         """From a sample of dense rows, and from all rows for columns that it does not show well.
 
         Parameters
         ----------
         design : Design
         fit_intercept : bool
+        sample : Design, optional
+            Some of the rows, if they have been drawn already.
 
         Returns
         -------
@@ -74,14 +79,16 @@ class ColumnScale:
             Fit for preconditioning: any scale near this one does.
         """
         every = np.arange(design.n_columns)
-        size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
-        if design.is_sparse or size >= design.n_rows:  # few sparse rows would show few of the columns
-            return cls.exact(design, fit_intercept)
-        mean, spread = column_moments(design.sample(size), every)
+        if sample is None:
+            size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
+            if design.is_sparse or size >= design.n_rows:  # few sparse rows would show few of the columns
+                return cls.exact(design, fit_intercept)
+            sample = design.sample(size)
+        mean, spread = column_moments(sample, every)
         doubtful = np.flatnonzero(~(spread > _RESOLVED * np.abs(mean)))
         if len(doubtful):
             mean[doubtful], spread[doubtful] = column_moments(design, doubtful)
-        return cls.of(mean, spread, fit_intercept, sparse=False)
+        return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
     @classmethod
     def of(cls, mean: Array, spread: Array, fit_intercept: bool, sparse: bool) -> ColumnScale:
@@ -108,6 +115,12 @@ class ColumnScale:
     def size(self) -> int:
         """Parameters of one score."""
         return len(self.scale) + self.fit_intercept
+
+    @property
+    def in_range(self) -> bool:
+        """Whether all columns are finite, and of a size that the gate lets pass."""
+        sizes = np.abs(self.shift) + 1.0 / self.scale
+        return bool(((sizes > SMALLEST) & (sizes < LARGEST)).all())
 
     def coefficients(self, theta: Array) -> tuple[Array, Array]:
         """(scores, d) coefficients and (scores,) intercepts in the units of the data, from standardised parameters."""
@@ -142,6 +155,93 @@ class ColumnScale:
         if self.constant.any():
             out[:, first:][:, self.constant] = 0.0
         return out
+
+    def scores(self, theta: Array) -> LinearScores:
+        """The scores of standardised parameters, as a function of blocks."""
+        coef, intercept = self.coefficients(theta)
+        if self.centre_rows:
+            return LinearScores(np.ascontiguousarray(coef), theta[:, 0], self.shift)
+        return LinearScores(np.ascontiguousarray(coef), intercept)
+
+    def gradient(self, sums: Array, totals: Array) -> Array:
+        """The gradient in standardised parameters, of shape (scores, size).
+
+        Parameters
+        ----------
+        sums : ndarray of shape (d, scores)
+            Σ slope·x, of rows as `scores` takes them.
+        totals : ndarray of shape (scores,)
+            Σ slope.
+
+        Returns
+        -------
+        ndarray
+        """
+        inner = sums.T if self.centre_rows else sums.T - np.outer(totals, self.shift)
+        inner = inner * self.scale
+        inner[:, self.constant] = 0.0
+        return np.column_stack([totals, inner]) if self.fit_intercept else inner
+
+    @property
+    def origin(self) -> Array:
+        """Where columns are best measured from before they are multiplied.
+
+        0 where products can be centred after they were summed, at the price of two digits at most, otherwise `shift`.
+        """
+        near = (np.abs(self.shift) * self.scale).max(initial=0.0) <= _NEAR
+        return np.zeros_like(self.shift) if near else self.shift
+
+    def products(self, total: float, sums: Array, products: Array) -> Array:
+        """Σ w·v·vᵀ for v = [1, z], from Σ w, Σ w·u and Σ w·u·uᵀ for u = x − origin."""
+        first = int(self.fit_intercept)
+        left = self.shift - self.origin
+        centred = sums - total * left
+        out = np.empty((self.size, self.size))
+        if first:
+            out[0, 0] = total
+            out[0, 1:] = out[1:, 0] = np.where(self.constant, 0.0, centred * self.scale)
+        inner = out[first:, first:]
+        np.subtract(products, left[:, None] * sums, out=inner)
+        inner -= centred[:, None] * left
+        constant = self.constant | (inner.diagonal() <= _NOTHING * products.diagonal())
+        inner *= self.scale[:, None]
+        inner *= self.scale
+        if constant.any():
+            inner[constant], inner[:, constant] = 0.0, 0.0
+        return out
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """x·coef + intercept of the rows of a block, or (x − shift)·coef + intercept where that keeps digits.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (scores, d)
+    intercept : ndarray of shape (scores,)
+    shift : ndarray of shape (d,) or None
+    """
+
+    coef: Array
+    intercept: Array
+    shift: Array | None = None
+
+    def rows(self, block: Block) -> Any:
+        """The rows of a block as they are multiplied; not to be written to."""
+        return block.x if self.shift is None else block.xp.subtract(block.dense(), self.shift, dtype=np.float64)
+
+    def of(self, rows: Any) -> Array:
+        """The scores, of shape (m, scores), of such rows.
+
+        Those of one class stand together in memory: what follows goes along rows, of which there are more.
+        """
+        score: Array = (self.coef @ rows.T).T
+        score += self.intercept
+        return score
+
+    def __call__(self, block: Block) -> Array:
+        """The scores of a block."""
+        return self.of(self.rows(block))
 
 
 def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:

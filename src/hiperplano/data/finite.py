@@ -10,6 +10,7 @@ import numpy as np
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Sums, maximum
 from hiperplano.errors import InvalidData, InvalidTarget
+from hiperplano.messages import Message
 
 LARGEST, SMALLEST = 1e100, 1e-100
 """Sizes of columns and targets with which every solver can compute: their products and squares are ordinary floats."""
@@ -42,15 +43,22 @@ def refuse_out_of_range(design: Design) -> None:
         doubtful = np.flatnonzero(~((squares >= SMALLEST**2) & (squares <= LARGEST**2)))
         if not len(doubtful):
             return
-        _refuse_first_nonfinite(design, design.names)
+        if not np.isfinite(squares).all():
+            _refuse_first_nonfinite(design, design.names)
         (sizes,) = design.fold(_LargestOf(doubtful), maximum)
     wrong = np.flatnonzero((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0)))
     if len(wrong):
         where, size = _name(design.names, int(doubtful[wrong[0]])), float(sizes[wrong[0]])
         raise InvalidData(
-            f"Column {where} holds numbers of size {size:.1e}; the largest of a column must lie between {SMALLEST:g} "
-            f"and {LARGEST:g}, so that its squares are ordinary numbers. Use another unit for it, or look for a wrong "
-            "entry."
+            Message(
+                "Column {where} holds numbers of size {size:.1e}; the largest of a column must lie between "
+                "{low:g} and {high:g}, so that its squares are ordinary numbers. Use another unit "
+                "for it, or look for a wrong entry.",
+                where=where,
+                size=size,
+                low=SMALLEST,
+                high=LARGEST,
+            )
         )
 
 
@@ -60,8 +68,13 @@ def refuse_target_out_of_range(y: Array) -> None:
     wrong = (sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))
     if wrong.any():
         raise InvalidTarget(
-            f"y holds numbers of size {float(np.max(sizes, where=wrong, initial=0.0)):.1e}; the largest of a target "
-            f"must lie between {SMALLEST:g} and {LARGEST:g}. Use another unit for it, or look for a wrong entry."
+            Message(
+                "y holds numbers of size {size:.1e}; the largest of a target must lie between {low:g} and "
+                "{high:g}. Use another unit for it, or look for a wrong entry.",
+                size=float(np.max(sizes, where=wrong, initial=0.0)),
+                low=SMALLEST,
+                high=LARGEST,
+            )
         )
 
 
@@ -89,9 +102,13 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
         bad = np.flatnonzero(~np.isfinite(x))
         if len(bad):
             raise InvalidData(
-                f"Input X contains {'NaN' if np.isnan(x[bad[0]]) else 'infinity'} (first in row {number}, column "
-                f"{_name(names, int(bad[0]))}); every number must be finite. Drop those rows, or fill them first, for "
-                "example with sklearn.impute.SimpleImputer."
+                Message(
+                    "Input X contains {kind} (first in row {row}, column {column}); every number must be "
+                    "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
+                    kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
+                    row=number,
+                    column=_name(names, int(bad[0])),
+                )
             )
 
 

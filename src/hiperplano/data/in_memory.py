@@ -12,6 +12,7 @@ from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.threads import ordered_map, ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
+from hiperplano.messages import Message
 
 # A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
 # rows that a product over it outweighs the addition of its result.
@@ -181,6 +182,20 @@ class InMemory(Design):
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
 
+    def arrays(self) -> tuple[Any, Array, Array | None]:
+        """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""
+        return self.x, self.y, self.weight
+
+    def dense(self) -> Array:
+        """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
+        return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)
+
+    def loop_arrays(self) -> tuple[Array, Array, Array]:
+        """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
+        if not self.is_sparse:
+            return np.ascontiguousarray(self.x), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
+        return self.x.data, self.x.indices, self.x.indptr
+
     # What follows is on its way out.
 
     def take(self, rows: Array | slice) -> Any:
@@ -215,6 +230,10 @@ def require_memory(design: Design, reason: str) -> InMemory:
     if isinstance(design, InMemory):
         return design
     raise NotAvailable(
-        f"{reason} These {design.n_rows} rows lie elsewhere ({type(design).__name__}). Pass arrays, or a sample of the "
-        "rows."
+        Message(
+            "{reason} These {n_rows} rows lie elsewhere ({design}). Pass arrays, or a sample of the rows.",
+            reason=reason,
+            n_rows=design.n_rows,
+            design=type(design).__name__,
+        )
     )

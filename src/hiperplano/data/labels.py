@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, RowVector, Sums
 from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.messages import Message
 
 _NARROW = 2**16
 _FEW, _MOST_FLOATS = 20, 100
@@ -39,25 +40,43 @@ def encode_labels(design: Design) -> tuple[Array, RowVector]:
     if kind == "unknown":
         (kinds,) = design.fold(_LabelKinds(), _union)
         raise InvalidTarget(
-            f"Unknown label type: {kind}. y holds objects of the kinds {', '.join(kinds.tolist())}; labels must be all "
-            "numbers or all text, and none may be missing. Fill or convert them first."
+            Message(
+                "Unknown label type: {kind}. y holds objects of the kinds {listed}; labels must be all "
+                "numbers or all text, and none may be missing. Fill or convert them first.",
+                kind=kind,
+                listed=", ".join(kinds.tolist()),
+            )
         )
     if kind not in ("binary", "multiclass"):
-        seen = f"{len(classes)} different numbers with fractions" if kind.startswith("continuous") else kind
+        seen: str = kind
+        if kind.startswith("continuous"):
+            seen = Message("{n} different numbers with fractions", n=len(classes))
         raise InvalidTarget(
-            f"Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a classifier needs "
-            "classes. Use a regressor, or cut the numbers into classes first."
+            Message(
+                "Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a "
+                "classifier needs classes. Use a regressor, or cut the numbers into classes first.",
+                kind=kind,
+                seen=seen,
+            )
         )
     if classes.dtype.kind in "iuf" and _too_many(classes, design.n_rows):
         raise InvalidTarget(
-            f"y holds {len(classes)} different numbers in {design.n_rows} rows: this looks like a regression target; a "
-            "classifier needs classes. Use a regressor, cut the numbers into classes, or pass them as text if each "
-            "really is a class."
+            Message(
+                "y holds {n_classes} different numbers in {n_rows} rows: this looks like a regression "
+                "target; a classifier needs classes. Use a regressor, cut the numbers into classes, or pass "
+                "them as text if each really is a class.",
+                n_classes=len(classes),
+                n_rows=design.n_rows,
+            )
         )
     if len(classes) < 2:
         raise InvalidTarget(
-            f"y holds one class ({classes.tolist()[0]!r} in all {design.n_rows} rows); a classifier needs 2 classes or "
-            "more. Check the target column."
+            Message(
+                "y holds one class ({classes!r} in all {n_rows} rows); a classifier needs 2 classes or more. "
+                "Check the target column.",
+                classes=classes.tolist()[0],
+                n_rows=design.n_rows,
+            )
         )
     return classes, design.map(_Codes(classes))
 
@@ -183,19 +202,36 @@ def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
     """
     if class_weight is None:
         return np.ones(len(classes))
-    rule = "class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class"
+    rule = Message("class_weight must be None, 'balanced' or a dict with a finite number of 0 or more for each class")
     if isinstance(class_weight, str) and class_weight == "balanced":
         return np.where(totals > 0, totals.sum() / (len(classes) * np.where(totals > 0, totals, 1.0)), 0.0)
     try:
         by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise InvalidParameter(f"class_weight={class_weight!r}; {rule} ({problem}). Set one of them.") from problem
+        raise InvalidParameter(
+            Message(
+                "class_weight={class_weight!r}; {rule} ({problem}). Set one of them.",
+                class_weight=class_weight,
+                rule=rule,
+                problem=problem,
+            )
+        ) from problem
     if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
         raise InvalidParameter(
-            f"class_weight gives {dict(zip(classes.tolist(), by_class.tolist(), strict=True))}; {rule}. Correct it."
+            Message(
+                "class_weight gives {classes}; {rule}. Correct it.",
+                classes=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
+                rule=rule,
+            )
         )
     if not by_class.any():
-        raise InvalidParameter(f"class_weight gives 0 to all {len(classes)} classes; {rule}, and one above 0. Set it.")
+        raise InvalidParameter(
+            Message(
+                "class_weight gives 0 to all {n_classes} classes; {rule}, and one above 0. Set it.",
+                n_classes=len(classes),
+                rule=rule,
+            )
+        )
     return by_class
 
 
@@ -208,14 +244,22 @@ def codes_of(labels: Array, classes: Array) -> Array:
             places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
         except TypeError as problem:
             raise InvalidTarget(
-                f"y holds an object that cannot be a label ({problem}); labels must be all numbers or all text. "
-                "Convert them first."
+                Message(
+                    "y holds an object that cannot be a label ({problem}); labels must be all numbers or all "
+                    "text. Convert them first.",
+                    problem=problem,
+                )
             ) from problem
     unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
     if len(unknown):
         raise InvalidTarget(
-            f"y holds {labels.tolist()[unknown[0]]!r} (row {unknown[0]}), which is none of the classes "
-            f"{classes.tolist()}. Name all classes that can come in `classes` at the first call of partial_fit."
+            Message(
+                "y holds {label!r} (row {row}), which is none of the classes {classes}. Name all "
+                "classes that can come in `classes` at the first call of partial_fit.",
+                label=labels.tolist()[unknown[0]],
+                row=unknown[0],
+                classes=classes.tolist(),
+            )
         )
     return places
 
@@ -224,10 +268,16 @@ def first_classes(classes: Any) -> Array:
     """The sorted classes named at the first call of `partial_fit`."""
     if classes is None:
         raise InvalidTarget(
-            "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. Pass "
-            "classes=numpy.unique(y) of all rows to come."
+            Message(
+                "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. "
+                "Pass classes=numpy.unique(y) of all rows to come."
+            )
         )
     known = np.unique(np.asarray(classes))
     if len(known) < 2:
-        raise InvalidTarget(f"classes={known.tolist()}; a classifier needs 2 classes or more. Name all that can come.")
+        raise InvalidTarget(
+            Message(
+                "classes={known}; a classifier needs 2 classes or more. Name all that can come.", known=known.tolist()
+            )
+        )
     return known

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.errors import InvalidParameter
+from hiperplano.messages import Message
 
 
 def number(
@@ -27,13 +28,22 @@ def check_number(
         inside = low < value <= high if open_low else low <= value <= high
         if inside and (infinite or np.isfinite(value)):
             return float(value)
-    above = f"more than {low:g}" if open_low else f"{low:g} or more"
-    bounds = " and ".join(
-        part for part in ("" if np.isinf(low) else above, "" if np.isinf(high) else f"at most {high:g}") if part
-    )
+    limits = []
+    if not np.isinf(low):
+        limits.append(Message("more than {low:g}", low=low) if open_low else Message("{low:g} or more", low=low))
+    if not np.isinf(high):
+        limits.append(Message("at most {high:g}", high=high))
+    if len(limits) == 2:
+        limits = [Message("{lower} and {upper}", lower=limits[0], upper=limits[1])]
+    kind = Message("a number") if infinite else Message("a finite number")
     raise InvalidParameter(
-        f"{owner}: {name}={value!r}; {name} must be a {'' if infinite else 'finite '}number"
-        f"{', ' + bounds if bounds else ''}. Set {name} to such a number."
+        Message(
+            "{owner}: {name}={value!r}; {name} must be {kind}. Set {name} to such a number.",
+            owner=owner,
+            name=name,
+            value=value,
+            kind=Message.join(", ", [kind, *limits]),
+        )
     )
 
 
@@ -44,9 +54,17 @@ def whole(owner: Any, name: str, *, low: int = 0, optional: bool = False) -> int
         return None
     if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low:
         return int(value)
+    kind = Message("a whole number of {low} or more", low=low)
+    if optional:
+        kind = Message("a whole number of {low} or more or None", low=low)
     raise InvalidParameter(
-        f"{type(owner).__name__}: {name}={value!r}; {name} must be a whole number of {low} or more"
-        f"{' or None' if optional else ''}. Set {name} to such a number."
+        Message(
+            "{owner}: {name}={value!r}; {name} must be {kind}. Set {name} to such a number.",
+            owner=type(owner).__name__,
+            name=name,
+            value=value,
+            kind=kind,
+        )
     )
 
 
@@ -55,9 +73,14 @@ def one_of(owner: Any, name: str, choices: Sequence[str]) -> str:
     value = getattr(owner, name)
     if isinstance(value, str) and value in choices:
         return value
-    words = ", ".join(repr(choice) for choice in choices)
     raise InvalidParameter(
-        f"{type(owner).__name__}: {name}={value!r}; {name} must be one of {words}. Choose one of them."
+        Message(
+            "{owner}: {name}={value!r}; {name} must be one of {choices}. Choose one of them.",
+            owner=type(owner).__name__,
+            name=name,
+            value=value,
+            choices=", ".join(map(repr, choices)),
+        )
     )
 
 
@@ -66,4 +89,11 @@ def flag(owner: Any, name: str) -> bool:
     value = getattr(owner, name)
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    raise InvalidParameter(f"{type(owner).__name__}: {name}={value!r}; {name} must be True or False. Set one of them.")
+    raise InvalidParameter(
+        Message(
+            "{owner}: {name}={value!r}; {name} must be True or False. Set one of them.",
+            owner=type(owner).__name__,
+            name=name,
+            value=value,
+        )
+    )

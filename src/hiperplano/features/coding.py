@@ -14,9 +14,7 @@ from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_word
 from hiperplano.features.encoders import Categories, Number, numbers
-from hiperplano.messages.catalogue import words
-
-_ = words("terminal")
+from hiperplano.messages import Message, translate
 
 
 class Coding(TransformerMixin, BaseEstimator):
@@ -60,11 +58,14 @@ class Coding(TransformerMixin, BaseEstimator):
         used = [column for column in self.columns if column.used]
         if not used:
             raise InvalidData(
-                _("no column is left to learn from: each is {kinds}. Choose kinds with --kind.", kinds=self._left_out())
+                Message(
+                    "no column is left to learn from: each is {kinds}. Choose kinds with --kind.",
+                    kinds=self._left_out(),
+                )
             )
         if self.fill not in ("median", "model"):
             raise InvalidParameter(
-                _("fill is {fill!r}; it must be median or model. Choose one of them.", fill=self.fill)
+                Message("fill is {fill!r}; it must be median or model. Choose one of them.", fill=self.fill)
             )
         in_order = [each for each in used if each.kind != "nominal"] + [each for each in used if each.kind == "nominal"]
         self.feature_names_in_ = np.array([column.name for column in in_order], dtype=object)
@@ -77,7 +78,7 @@ class Coding(TransformerMixin, BaseEstimator):
         self.coders_ = in_threads(learn, in_order, len(X) * len(used))
         if not any(coder.names for coder in self.coders_):
             raise InvalidData(
-                _(
+                Message(
                     "no column is left to learn from: the categories of {names} are each in too few rows. Give more "
                     "rows, or columns of numbers.",
                     names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
@@ -124,14 +125,14 @@ class Coding(TransformerMixin, BaseEstimator):
 
         return IterativeImputer(keep_empty_features=True, random_state=0).fit(self._gapped(X))
 
-    def _left_out(self) -> str:
-        return ", ".join(sorted({kind_word(column.kind) for column in self.columns}))
+    def _left_out(self) -> Message:
+        return Message.join(", ", sorted({kind_word(column.kind) for column in self.columns}))
 
     def _refuse_missing(self, X: Any) -> None:
         missing = [name for name in self.feature_names_in_.tolist() if name not in X.columns]
         if missing:
             raise InvalidData(
-                _(
+                Message(
                     "{n} of {all} columns that the model needs are not there: {names}. Give a table with them; their "
                     "order does not matter.",
                     n=len(missing),
@@ -148,12 +149,17 @@ class Coding(TransformerMixin, BaseEstimator):
         input_features : ignored
         """
         check_is_fitted(self)
-        return np.array([name for coder in self.coders_ for name in coder.names], dtype=object)
+        return np.array([str(name) for coder in self.coders_ for name in coder.names], dtype=object)
 
-    def spoken_names(self) -> list[str]:
-        """The same names in the reader's language: what a person is shown, while files keep one name for all."""
+    def display_names(self) -> list[str]:
+        """The same names in the current language: what a person is shown, while files keep one name for all.
+
+        Returns
+        -------
+        list of str
+        """
         check_is_fitted(self)
-        return [name for coder in self.coders_ for name in coder.spoken]
+        return [translate(name) for coder in self.coders_ for name in coder.names]
 
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""

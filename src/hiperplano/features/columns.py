@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hiperplano.messages.catalogue import words
-
-_ = words("terminal")
+from hiperplano.messages import Message
 
 USED = ("numeric", "ordered", "nominal", "date")
 """Kinds that a model gets to see."""
@@ -24,7 +22,7 @@ class Column:
     kind : str
         One of `KINDS`.
     why : str
-        What speaks for this kind, in the reader's language.
+        What speaks for this kind; a `Message` when it was guessed.
     missing : int
         Cells without a value.
     order : tuple of str
@@ -45,15 +43,25 @@ class Column:
         return self.kind in USED
 
 
-def kind_word(kind: str) -> str:
-    """The kind in the reader's language."""
+def kind_word(kind: str) -> Message:
+    """The kind in words.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    Message
+    """
     return {
-        "numeric": _("numeric"),
-        "ordered": _("ordered"),
-        "nominal": _("nominal"),
-        "date": _("date"),
-        "identifier": _("identifier"),
-        "constant": _("constant"),
-        "empty": _("empty"),
-        "leak": _("leak suspect"),
+        "numeric": Message("numeric"),
+        "ordered": Message("ordered"),
+        "nominal": Message("nominal"),
+        "date": Message("date"),
+        "identifier": Message("identifier"),
+        "constant": Message("constant"),
+        "empty": Message("empty"),
+        "leak": Message("leak suspect"),
     }[kind]

@@ -10,9 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.columns import Column
-from hiperplano.messages.catalogue import words
-
-_ = words("terminal")
+from hiperplano.messages import Message
 
 RARE = "…"
 """Stands for the categories that are too rare for a column of their own."""
@@ -50,17 +48,10 @@ class Number:
 
     @property
     def names(self) -> list[str]:
-        return self._named("{name} (days)", "{name} missing")
-
-    @property
-    def spoken(self) -> list[str]:
-        """The names in the reader's language."""
-        return self._named(_("{name} (days)"), _("{name} missing"))
-
-    def _named(self, of_days: str, of_gaps: str) -> list[str]:
+        """Of the columns that are made; some are messages."""
         name = self.column.name
-        own = of_days.format(name=name) if self.column.kind == "date" else name
-        return [own, of_gaps.format(name=name)] if self.marked else [own]
+        own = Message("{name} (days)", name=name) if self.column.kind == "date" else name
+        return [own, Message("{name} missing", name=name)] if self.marked else [own]
 
     def write(self, series: Any, made: Array) -> None:
         """Put the numbers into the first column, and where they are missing into the second."""
@@ -100,15 +91,9 @@ class Categories:
 
     @property
     def names(self) -> list[str]:
-        return self._named("(other)")
-
-    @property
-    def spoken(self) -> list[str]:
-        """The names in the reader's language."""
-        return self._named(_("(other)"))
-
-    def _named(self, of_others: str) -> list[str]:
-        return [f"{self.column.name} = {of_others if label == RARE else label}" for label in self.kept]
+        """Of the columns that are made; some are messages."""
+        name = self.column.name
+        return [Message("{name} = (other)", name=name) if label == RARE else f"{name} = {label}" for label in self.kept]
 
     def write(self, series: Any, made: Array) -> None:
         """Put a one where a row has the category of the column."""
@@ -129,20 +114,20 @@ def numbers(series: Any, column: Column) -> Array:
         return np.array([*(place.get(label, np.nan) for label in labels), np.nan])[codes]
     if column.kind == "date":
         if kind != "M":
-            raise InvalidData(_wrong(series, column, _("dates")))
+            raise InvalidData(_wrong(series, column, Message("dates")))
         days = series.to_numpy(dtype="datetime64[us]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64) / 86_400e6)
     if kind not in "iufb":
         if series.isna().all():
             return np.full(len(series), np.nan)
-        raise InvalidData(_wrong(series, column, _("numbers")))
+        raise InvalidData(_wrong(series, column, Message("numbers")))
     values = series.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.where(np.isin(values, column.codes), np.nan, values) if column.codes else values
 
 
-def _wrong(series: Any, column: Column, expected: str) -> str:
+def _wrong(series: Any, column: Column, expected: Message) -> Message:
     row = int(np.flatnonzero(_misfits(series))[0])
-    return _(
+    return Message(
         "column {name!r} holds {value!r} (row {row}); the model knows {expected} in it. Correct the file, or fit the "
         "model again.",
         name=column.name,

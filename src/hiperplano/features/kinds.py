@@ -15,9 +15,7 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import KINDS, Column, kind_word
 from hiperplano.features.leaks import tells_target
 from hiperplano.features.scales import ordered_words
-from hiperplano.messages.catalogue import words
-
-_ = words("terminal")
+from hiperplano.messages import Message
 
 _SAMPLE = 5_000  # rows in which a column that tells the target is seen to do so
 _MOST_CATEGORIES = 1_000
@@ -74,12 +72,12 @@ def guess_kinds(
 def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) -> Column:
     n, missing = len(column), column.null_count
     if missing == n:
-        return Column(name, "empty", _("all {n} cells are empty", n=f"{n:,}"), missing)
+        return Column(name, "empty", Message("all {n} cells are empty", n=f"{n:,}"), missing)
     if pa.types.is_timestamp(column.type):
         low, high = (str(value.as_py().date()) for value in pc.min_max(column).values())
         if low == high and not missing:
-            return Column(name, "constant", _("{value} in all rows", value=low), missing)
-        return Column(name, "date", _("dates from {low} to {high}", low=low, high=high), missing)
+            return Column(name, "constant", Message("{value} in all rows", value=low), missing)
+        return Column(name, "date", Message("dates from {low} to {high}", low=low, high=high), missing)
     if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
         return _guess_text(name, column, missing)
     return _guess_number(name, column, missing, codes)
@@ -90,11 +88,11 @@ def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
     values = tuple(value for value in pc.unique(column).to_pylist() if value is not None)
     count = len(values)
     if count == 1 and not missing:
-        return Column(name, "constant", _("{value} in all rows", value=repr(values[0])), missing)
+        return Column(name, "constant", Message("{value} in all rows", value=repr(values[0])), missing)
     if count > 0.9 * n and n >= _FEW_ROWS:
-        return Column(name, "identifier", _("{k} different texts in {n} rows", k=f"{count:,}", n=f"{n:,}"), missing)
+        return Column(name, "identifier", Message("{k:,} different texts in {n:,} rows", k=count, n=n), missing)
     if count > _MOST_CATEGORIES:
-        why = _(
+        why = Message(
             "{k} different texts, more than {most}: too many for categories (--kind {name}=nominal keeps the frequent "
             "ones)",
             k=f"{count:,}",
@@ -105,7 +103,7 @@ def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
     in_order = column.chunk(0).dictionary.to_pylist() if _has_order(column) else ordered_words(values)
     if in_order:
         return Column(name, "ordered", _in_words(in_order, " < "), missing, order=tuple(in_order))
-    return Column(name, "nominal", _("{k} values: {values}", k=count, values=_in_words(values, ", ")), missing)
+    return Column(name, "nominal", Message("{k} values: {values}", k=count, values=_in_words(values, ", ")), missing)
 
 
 def _has_order(column: pa.ChunkedArray) -> bool:
@@ -118,7 +116,7 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
         row = pc.index(pc.is_inf(column.cast(pa.float64())), True).as_py()
         if row >= 0:
             raise InvalidData(
-                _(
+                Message(
                     "column {name!r} holds infinity (row {row}); numbers must be finite. Empty that cell, or leave the "
                     "column out with --drop {name}.",
                     name=name,
@@ -127,18 +125,20 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
             )
     if low == high:
         if missing:
-            return Column(name, "nominal", _("{value} or nothing", value=f"{low:g}"), missing)
-        return Column(name, "constant", _("{value} in all rows", value=f"{low:g}"), missing)
+            return Column(name, "nominal", Message("{value} or nothing", value=f"{low:g}"), missing)
+        return Column(name, "constant", Message("{value} in all rows", value=f"{low:g}"), missing)
     whole = pa.types.is_integer(column.type)
     if whole and _is_identifier(name, column, low, high):
-        return Column(name, "identifier", _("whole numbers, each in one row"), missing)
+        return Column(name, "identifier", Message("whole numbers, each in one row"), missing)
     codes, why_codes = (tuple(given), "") if given is not None else _special_codes(column, low, high)
     rest = column if not codes else column.filter(pc.invert(pc.is_in(column, pa.array(codes).cast(column.type))))
     if codes:
         low, high = (float(value.as_py()) for value in pc.min_max(rest).values())
-    text = _("whole numbers from {low} to {high}") if whole else _("numbers from {low} to {high}")
-    why = text.format(low=f"{low:,.6g}", high=f"{high:,.6g}")
-    return Column(name, "numeric", "; ".join(filter(None, [why, why_codes])), missing, codes=codes)
+    if whole:
+        why = Message("whole numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
+    else:
+        why = Message("numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
+    return Column(name, "numeric", Message.join("; ", filter(None, [why, why_codes])), missing, codes=codes)
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
@@ -168,14 +168,14 @@ def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tu
             found.append(value)
             next_one = inner_high if at_top else inner_low
             reasons.append(
-                _(
+                Message(
                     "{value} ({n} rows, next {next}) taken for missing",
                     value=f"{value:g}",
                     n=f"{count:,}",
                     next=f"{next_one:g}",
                 )
             )
-    return tuple(found), "; ".join(reasons)
+    return tuple(found), Message.join("; ", reasons)
 
 
 def _in_words(values: Sequence[str], sign: str, most: int = 5) -> str:
@@ -188,7 +188,7 @@ def _check_choices(table: pa.Table, target: str | None, *choices: Mapping[str, A
         for name in choice:
             if name not in table.column_names or name == target:
                 raise InvalidParameter(
-                    _(
+                    Message(
                         "a choice was made for column {name!r}; the columns are {names}. Check the name.",
                         name=name,
                         names=", ".join(repr(each) for each in table.column_names[:8] if each != target),
@@ -197,7 +197,7 @@ def _check_choices(table: pa.Table, target: str | None, *choices: Mapping[str, A
     for name, kind in choices[0].items():
         if kind not in KINDS:
             raise InvalidParameter(
-                _(
+                Message(
                     "column {name!r}: {kind!r} is no kind; the kinds are {kinds}. Choose one of them.",
                     name=name,
                     kind=kind,
@@ -211,7 +211,7 @@ def _as_chosen(column: Column, values: pa.ChunkedArray, kind: str, order: Sequen
     if (kind == "numeric" and text) or (kind == "date" and not pa.types.is_timestamp(values.type)):
         example = repr(values.drop_null().slice(0, 1).to_pylist()[0]) if column.missing < len(values) else "—"
         raise InvalidParameter(
-            _(
+            Message(
                 "column {name!r} cannot be {kind}: it holds {example}. Correct the file, or choose nominal.",
                 name=column.name,
                 kind=kind_word(kind),
@@ -224,6 +224,6 @@ def _as_chosen(column: Column, values: pa.ChunkedArray, kind: str, order: Sequen
             seen = sorted(pc.unique(values.drop_null()).to_pylist())
             in_order = ordered_words(seen) or tuple(seen)
         else:
-            return Column(column.name, "numeric", _("chosen: ordered numbers stay numbers"), column.missing)
+            return Column(column.name, "numeric", Message("chosen: ordered numbers stay numbers"), column.missing)
     codes = column.codes if kind == "numeric" else ()
-    return Column(column.name, kind, _("chosen"), column.missing, order=in_order, codes=codes)
+    return Column(column.name, kind, Message("chosen"), column.missing, order=in_order, codes=codes)

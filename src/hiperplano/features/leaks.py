@@ -7,10 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hiperplano.data.design import Array
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message
 from hiperplano.metrics.ranking import ranking_scores
-
-_ = words("terminal")
 
 _ALMOST = 0.999
 _EXACTLY = 0.999999
@@ -41,7 +39,7 @@ def tells_target(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tuple[
     numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
     auc = ranking_scores(codes_of, numbers.to_numpy()).auc
     if max(auc, 1 - auc) >= _ALMOST:
-        return _("it alone orders the classes almost without error (AUC {auc})", auc=f"{max(auc, 1 - auc):.4f}")
+        return Message("it alone orders the classes almost without error (AUC {auc})", auc=f"{max(auc, 1 - auc):.4f}")
     return ""
 
 
@@ -60,7 +58,7 @@ def _of_words(groups: Array, classes: Array) -> str:
     np.add.at(table, (groups, classes), 1)
     right = table.max(axis=1).sum() / len(classes)
     if right >= _ALMOST:
-        return _("each value goes with one class ({share} of the rows)", share=f"{right:.2%}")
+        return Message("each value goes with one class ({share} of the rows)", share=f"{right:.2%}")
     return ""
 
 
@@ -72,5 +70,5 @@ def _of_numbers(column: pa.ChunkedArray, target: pa.ChunkedArray) -> str:
         return ""
     correlation = abs(float(np.corrcoef(x, y)[0, 1]))
     if correlation >= _EXACTLY:
-        return _("it is the target in other units (correlation {r})", r=f"{correlation:.7f}")
+        return Message("it is the target in other units (correlation {r})", r=f"{correlation:.7f}")
     return ""

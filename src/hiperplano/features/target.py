@@ -13,9 +13,7 @@ import pyarrow.compute as pc
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.messages.catalogue import words
-
-_ = words("terminal")
+from hiperplano.messages import Message
 
 _LOOKED_FOR = (
     "1",
@@ -71,12 +69,12 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     """The target of a table, without missing values."""
     if not len(column):
         raise InvalidTarget(
-            _("{file}: the target {name!r} is empty in all rows. Choose another column.", file=path, name=name)
+            Message("{file}: the target {name!r} is empty in all rows. Choose another column.", file=path, name=name)
         )
     distinct = pc.unique(column)
     if len(distinct) < 2:
         raise InvalidTarget(
-            _(
+            Message(
                 "{file}: the target {name!r} holds one value ({value} in all {n} rows); two or more are needed. Check "
                 "the column, and how the rows were chosen.",
                 file=path,
@@ -88,7 +86,7 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     text = _is_text(column)
     if pa.types.is_timestamp(column.type) or (text and task == "regression"):
         raise InvalidTarget(
-            _(
+            Message(
                 "{file}: the target {name!r} holds {value}; a regression needs numbers, a classification labels. "
                 "Choose another column, or --task.",
                 file=path,
@@ -98,17 +96,17 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
         )
     guessed, why = _task(column, len(distinct), text)
     if task is not None and task != guessed:
-        guessed, why = task, _("chosen")
+        guessed, why = task, Message("chosen")
     if guessed == "regression":
         if positive is not None:
             raise InvalidParameter(
-                _("--positive chooses one of two classes; {name!r} is a number ({why}).", name=name, why=why)
+                Message("--positive chooses one of two classes; {name!r} is a number ({why}).", name=name, why=why)
             )
         return Target(name, guessed, column.to_numpy().astype(np.float64), why)
     classes, codes = sorted_labels(column)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
-            _(
+            Message(
                 "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes can be "
                 "told apart. Choose another column, or --task regression for numbers.",
                 file=path,
@@ -123,12 +121,12 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
 
 def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, str]:
     if text:
-        return "classification", _("text")
+        return "classification", Message("text")
     if n_distinct == 2:
-        return "classification", _("two numbers")
+        return "classification", Message("two numbers")
     if pa.types.is_integer(column.type) and n_distinct <= _FEW_NUMBERS and 10 * n_distinct <= len(column):
-        return "classification", _("{k} different whole numbers", k=n_distinct)
-    return "regression", _("{k} different numbers", k=f"{n_distinct:,}")
+        return "classification", Message("{k} different whole numbers", k=n_distinct)
+    return "regression", Message("{k} different numbers", k=f"{n_distinct:,}")
 
 
 def plain_labels(column: pa.ChunkedArray) -> Array:
@@ -166,7 +164,7 @@ def _positive(name: str, classes: Array, wanted: str | None) -> Any:
             if str(label) == wanted and len(labels) == 2:
                 return label
         raise InvalidParameter(
-            _(
+            Message(
                 "--positive {wanted}: the target {name!r} has the classes {labels}. Choose one of two.",
                 wanted=wanted,
                 name=name,

@@ -1,4 +1,4 @@
-"""gettext catalogues, one for each room that speaks, and the language now spoken."""
+"""gettext catalogues and the current language."""
 
 from __future__ import annotations
 
@@ -14,28 +14,48 @@ from typing import Any
 LANGUAGES = ("en", "es")
 """English is the language of the sources; the others have catalogues beside this file."""
 
-_spoken: ContextVar[str] = ContextVar("hiperplano_language", default="en")
+_language: ContextVar[str] = ContextVar("hiperplano_language", default="en")
 
 
-def spoken() -> str:
-    """The language now spoken."""
-    return _spoken.get()
+def current_language() -> str:
+    """The language in which texts are shown now.
+
+    Returns
+    -------
+    str
+        One of `LANGUAGES`.
+    """
+    return _language.get()
 
 
 @contextmanager
-def speaking(language: str) -> Iterator[None]:
-    """Speak a language while the block runs."""
-    before = _spoken.set(language)
+def use_language(language: str) -> Iterator[None]:
+    """Show texts in a language while the block runs.
+
+    Parameters
+    ----------
+    language : str
+        One of `LANGUAGES`.
+    """
+    before = _language.set(language)
     try:
         yield
     finally:
-        _spoken.reset(before)
+        _language.reset(before)
 
 
-def preferred(environment: Mapping[str, str] = os.environ) -> str:
+def preferred_language(environment: Mapping[str, str] = os.environ) -> str:
     """The language of the locale where there is a catalogue for it, else English.
 
-    `LANGUAGE` (a list), `LC_ALL`, `LC_MESSAGES` and `LANG` are asked in the order of gettext.
+    Parameters
+    ----------
+    environment : mapping of str to str
+        `LANGUAGE` (a list), `LC_ALL`, `LC_MESSAGES` and `LANG` are asked in the order of gettext.
+
+    Returns
+    -------
+    str
+        One of `LANGUAGES`.
     """
     for variable in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         for locale in filter(None, environment.get(variable, "").split(":")):
@@ -47,34 +67,69 @@ def preferred(environment: Mapping[str, str] = os.environ) -> str:
     return "en"
 
 
-def words(domain: str) -> Callable[..., str]:
-    """The function that says a text of a domain in the language now spoken.
+def translator(domain: str) -> Callable[..., str]:
+    """The function that shows a text of a domain in the current language.
 
     It is called `_` where it is used, so that the texts can be gathered into the catalogues. Values are named:
     `_("{n} rows", n=5)`; the text is translated first.
 
+    Parameters
+    ----------
+    domain : str
+        Name of the catalogue.
+
+    Returns
+    -------
+    callable
+        Takes the English text and its values, returns the text in the current language.
+
     Examples
     --------
-    >>> from hiperplano.messages.catalogue import speaking, words
-    >>> _ = words("terminal")
-    >>> with speaking("en"):
+    >>> from hiperplano.messages.catalogue import translator, use_language
+    >>> _ = translator("terminal")
+    >>> with use_language("en"):
     ...     _("{n} rows", n=5)
     '5 rows'
     """
 
-    def say(text: str, /, **values: Any) -> str:
-        said = _catalogue(domain, _spoken.get()).gettext(text)
-        return said.format(**values) if values else said
+    def shown(text: str, /, **values: Any) -> str:
+        translated = lookup(domain, text) or text
+        return translated.format(**values) if values else translated
 
-    return say
+    return shown
+
+
+def lookup(domain: str, text: str) -> str:
+    """The translation of a text in a catalogue.
+
+    Parameters
+    ----------
+    domain : str
+        Name of the catalogue.
+    text : str
+        As the sources have it.
+
+    Returns
+    -------
+    str
+        In the current language; empty where there is no translation.
+    """
+    return _catalogue(domain, _language.get()).gettext(text)
+
+
+class _Nothing(gettext.NullTranslations):
+    """The end of every search: no translation."""
+
+    def gettext(self, message: str) -> str:
+        return ""
 
 
 @cache
 def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
-    if language == "en":
-        return gettext.NullTranslations()
     source = files("hiperplano.messages") / language / f"{domain}.mo"
     if not source.is_file():
-        return gettext.NullTranslations()
+        return _Nothing()
     with source.open("rb") as file:
-        return gettext.GNUTranslations(file)
+        found = gettext.GNUTranslations(file)
+    found.add_fallback(_Nothing())
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from string import Formatter
 from typing import Any
 
 
@@ -10,7 +11,8 @@ class Message(str):
     """A sentence made of a template and its fields.
 
     It is the English sentence, a `str` like any other, and remembers what it was made of, so that `translate` can say
-    it in another language. Messages are joined with `+` and `Message.join`; fields may be messages themselves.
+    it in another language. Messages are joined with `+` and `Message.join`; fields may be messages themselves. Errors
+    and warnings take one in place of their text.
 
     Parameters
     ----------
@@ -18,14 +20,16 @@ class Message(str):
         The sentence with named fields, as `str.format` takes them: ``"{n} rows, gap {gap:.1e}"``. It is a literal where
         it is written, so that `tools.catalogues` finds it.
     **fields
-        Numbers, text and messages.
+        Numbers, text and messages. Other objects are kept as the text that the sentence shows.
 
     Attributes
     ----------
     template : str
+        Empty for a joined message.
     fields : dict
+        The values of the template's fields.
     parts : tuple of str
-        Of a joined message, whose template is empty.
+        What a joined message consists of.
 
     Examples
     --------
@@ -43,12 +47,14 @@ class Message(str):
 
     def __new__(cls, template: str, /, **fields: Any) -> Message:
         """Fill the fields in."""
-        made = super().__new__(cls, template.format(**fields) if fields else template)
-        made.template, made.fields, made.parts = template, fields, ()
-        return made
+        if not fields:
+            return _message(template, template, {}, ())
+        if not all(isinstance(value, str | int | float) for value in fields.values()):
+            fields = _as_text(template, fields)
+        return _message(template.format(**fields), template, fields, ())
 
     @classmethod
-    def join(cls, separator: str, parts: Iterable[str]) -> Message:
+    def join(cls, separator: str, parts: Iterable[str]) -> Message:  # type: ignore[override]
         """Messages and plain text one after the other.
 
         Parameters
@@ -56,6 +62,7 @@ class Message(str):
         separator : str
             Put between them; the same in all languages.
         parts : iterable of str
+            Messages are translated each by itself, other text stays as it is.
 
         Returns
         -------
@@ -64,9 +71,7 @@ class Message(str):
         kept: list[str] = []
         for part in parts:
             kept += [separator, part] if kept and separator else [part]
-        made = super().__new__(cls, "".join(kept))
-        made.template, made.fields, made.parts = "", {}, tuple(kept)
-        return made
+        return _message("".join(kept), "", {}, tuple(kept))
 
     def __add__(self, other: str) -> Message:
         return Message.join("", [part for part in (self, other) if part])
@@ -75,8 +80,94 @@ class Message(str):
         return Message.join("", [part for part in (other, self) if part])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.template, self.fields, self.parts)
+        return _message, (str(self), self.template, self.fields, self.parts)
+
+    def to_plain(self) -> list[Any]:
+        """The message as lists, dicts, text and numbers, for files.
+
+        Returns
+        -------
+        list
+            What `from_plain` takes.
+        """
+        fields = {name: _to_plain(value) for name, value in self.fields.items()}
+        return [str(self), self.template, fields, [_to_plain(part) for part in self.parts]]
+
+    @classmethod
+    def from_plain(cls, plain: list[Any]) -> Message:
+        """The message that `to_plain` took apart.
+
+        Its template is not filled in again: a file cannot choose what is formatted.
+
+        Parameters
+        ----------
+        plain : list
+            What `to_plain` returned.
+
+        Returns
+        -------
+        Message
+        """
+        text, template, fields, parts = plain
+        return _message(
+            text,
+            template,
+            {name: _from_plain(value) for name, value in fields.items()},
+            tuple(_from_plain(part) for part in parts),
+        )
 
 
-def _rebuild(template: str, fields: dict[str, Any], parts: tuple[str, ...]) -> Message:
-    return Message.join("", parts) if parts else Message(template, **fields)
+def message_of(problem: BaseException) -> str:
+    """What an error or warning says.
+
+    Parameters
+    ----------
+    problem : exception
+        Of the library or any other.
+
+    Returns
+    -------
+    str
+        The `Message` it was made with, or its text.
+    """
+    text = problem.args[0] if problem.args else ""
+    return text if isinstance(text, Message) else str(problem)
+
+
+class _Shown(str):
+    """The text of an object, which is also its repr: ``{value!r}`` shows it without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _message(text: str, template: str, fields: dict[str, Any], parts: tuple[str, ...]) -> Message:
+    made = str.__new__(Message, text)
+    made.template, made.fields, made.parts = template, fields, parts
+    return made
+
+
+def _as_text(template: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields that can be copied, pickled and saved: objects are replaced by what is shown of them."""
+    conversions = {name: conversion for _, name, _, conversion in Formatter().parse(template) if name}
+
+    def kept(name: str, value: Any) -> Any:
+        if isinstance(value, str | int | float):
+            return value
+        if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of NumPy's
+            return value.item()
+        return _Shown(repr(value) if conversions.get(name) == "r" else str(value))
+
+    return {name: kept(name, value) for name, value in fields.items()}
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Message):
+        return value.to_plain()
+    return str(value) if isinstance(value, str) else value
+
+
+def _from_plain(value: Any) -> Any:
+    return Message.from_plain(value) if isinstance(value, list) else value

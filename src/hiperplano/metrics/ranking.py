@@ -15,6 +15,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.messages import Message
 
 _EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
 
@@ -201,13 +202,16 @@ def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] =
     """
     if method not in ("auto", "exact", "asymptotic"):
         raise InvalidParameter(
-            f"ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them."
+            Message(
+                "ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them.",
+                method=method,
+            )
         )
     positive, values, _ = checked_ranking(y, score, None)
     m, n = int(np.sum(~positive)), int(np.sum(positive))
     if not m or not n:
         raise InvalidTarget(
-            f"ks_test: y holds one class in all {m + n} rows; two samples are compared. Check the target."
+            Message("ks_test: y holds one class in all {n} rows; two samples are compared. Check the target.", n=m + n)
         )
     found = ranking_scores(positive, values)
     chosen = method if method != "auto" else ("exact" if max(m, n) <= _EXACT else "asymptotic")
@@ -280,7 +284,11 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
     positive, values, weight = checked_ranking(y, score, sample_weight)
     where = np.atleast_1d(np.asarray(cutoffs, dtype=np.float64))
     if where.ndim != 1 or np.isnan(where).any():
-        raise InvalidParameter(f"confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.")
+        raise InvalidParameter(
+            Message(
+                "confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.", cutoffs=cutoffs
+            )
+        )
     if weight is None:
         return SortedScores.of(positive, values).confusion(where)
     steps, negative, own = _weighed(positive, values, weight)
@@ -295,7 +303,7 @@ def _share(part: Array, whole: Array) -> Array:
 
 def _undefined() -> RankingScores:
     warnings.warn(
-        "y holds one class (among the rows that count): KS, Gini and AUC compare two, and are NaN.",
+        Message("y holds one class (among the rows that count): KS, Gini and AUC compare two, and are NaN."),
         UndefinedMetricWarning,
         stacklevel=4,
     )
@@ -333,13 +341,21 @@ def checked_ranking(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Arra
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if values.ndim != 1 or labels.shape != values.shape or not len(values):
         raise InvalidData(
-            f"y has shape {labels.shape} and score {values.shape}; both must be vectors of the same length, of one row "
-            "or more. For probabilities pass the column of the positive class."
+            Message(
+                "y has shape {shape} and score {other}; both must be vectors of the same length, of one row or "
+                "more. For probabilities pass the column of the positive class.",
+                shape=labels.shape,
+                other=values.shape,
+            )
         )
     if values.dtype.kind not in "fiub":
-        raise InvalidData(f"score holds {values.dtype}; scores must be numbers. Pass what decision_function returns.")
+        raise InvalidData(
+            Message(
+                "score holds {dtype}; scores must be numbers. Pass what decision_function returns.", dtype=values.dtype
+            )
+        )
     if values.dtype.kind == "f" and np.isnan(values.min()):  # a minimum takes over NaN, and needs no copy
-        raise InvalidData("score contains NaN; every row needs a score. Drop those rows.")
+        raise InvalidData(Message("score contains NaN; every row needs a score. Drop those rows."))
     return _is_positive(labels), values, check_weight(sample_weight, len(values))
 
 
@@ -356,7 +372,10 @@ def _is_positive(labels: Array) -> Array:
     classes = np.unique(labels) if type_of_target(labels) in ("binary", "multiclass") else np.array([])
     if len(classes) > 2 or not len(classes):
         raise InvalidTarget(
-            f"y is {type_of_target(labels)} with values like {labels[:3].tolist()}; ranking compares two classes. Pass "
-            "y == the positive class."
+            Message(
+                "y is {kind} with values like {examples}; ranking compares two classes. Pass y == the positive class.",
+                kind=type_of_target(labels),
+                examples=labels[:3].tolist(),
+            )
         )
     return labels == classes[-1] if len(classes) == 2 else np.zeros(len(labels), dtype=bool)

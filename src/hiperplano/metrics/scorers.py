@@ -9,6 +9,7 @@ import sklearn.metrics
 from sklearn.metrics import make_scorer
 
 from hiperplano.errors import InvalidParameter
+from hiperplano.messages import Message
 from hiperplano.metrics.costs import savings_score
 from hiperplano.metrics.ranking import gini_score, ks_score
 
@@ -49,8 +50,12 @@ def get_scorer(scoring: Any) -> Any:
         return sklearn.metrics.get_scorer(scoring)
     except ValueError as problem:
         raise InvalidParameter(
-            f"scoring={scoring!r} is no scorer; the names are {', '.join(sorted(SCORERS))} and scikit-learn's "
-            "(sklearn.metrics.get_scorer_names()). Choose one of them, or make_scorer."
+            Message(
+                "scoring={scoring!r} is no scorer; the names are {names} and scikit-learn's "
+                "(sklearn.metrics.get_scorer_names()). Choose one of them, or make_scorer.",
+                scoring=scoring,
+                names=", ".join(sorted(SCORERS)),
+            )
         ) from problem
 
 

@@ -16,7 +16,7 @@ from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, refuse_unsquarable, users_level
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
@@ -130,21 +130,20 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.unbiased = unbiased
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the scores and the axes.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
-        design, classes, codes, priors = gaussian_problem(self, X, y, sample_weight)
-        if shrinkage is not None:
-            refuse_unsquarable(self, design)
+        design, classes, priors = gaussian_problem(self, X, y, sample_weight)
         components = self._components(len(classes), design.n_columns)
         _check_size(design, len(classes), shrinkage, priors)
         if unbiased and design.total_weight <= len(classes):
@@ -152,17 +151,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 f"LinearDiscriminantAnalysis: weights sum to {design.total_weight:g} for {len(classes)} classes; "
                 "unbiased=True divides by their difference, which must be positive. Set unbiased=False."
             )
-        solution = linear_discriminant(
-            design, codes, len(classes), priors=priors, shrinkage=shrinkage, unbiased=unbiased
-        )
+        solution = linear_discriminant(design, len(classes), priors=priors, shrinkage=shrinkage, unbiased=unbiased)
         if solution.rank == 0:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
                 "compare means with. Check the columns: one that tells the class by itself needs no model."
             )
         self.classes_ = classes
-        publish(self, solution, design.x.dtype, one_target=False, remedy="set shrinkage='auto'")
-        self._describe(solution, components, design.x.dtype)
+        publish(self, solution, design.dtype, one_target=False, remedy="set shrinkage='auto'")
+        self._describe(solution, components, design.dtype)
         if solution.ignored:
             warnings.warn(
                 f"LinearDiscriminantAnalysis: {solution.status} {_REMEDY}", SingularWarning, stacklevel=users_level()
@@ -289,7 +286,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         u = solution.scalings[:, 0]
         centroids = solution.means @ u
         apart = float(centroids[1] - centroids[0])
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # a mistake may cost nothing
             shift = float(np.log(solution.priors[0]) - np.log(solution.priors[1])) + np.log(odds_cutoff(costs))
         return FisherFunction(u, centroids, float(centroids.mean() + shift / apart), self.classes_)
 

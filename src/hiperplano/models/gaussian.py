@@ -11,17 +11,15 @@ from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import number
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.discriminant.class_moments import class_weights
+from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.solvers.discriminant.linear import Shrinkage
 
 
 class GaussianProblem(NamedTuple):
-    """Rows with the numbers of their classes, and the classes' priors if they were given."""
+    """Rows with a vector "code", the numbers of their classes; the classes, and their priors if they were given."""
 
     design: Design
     classes: Array
-    codes: Array
     priors: Array | None
 
 
@@ -29,20 +27,13 @@ def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Gaussian
     """Check the input and the priors of a fit."""
     design = validate(model, X, y, sample_weight, numeric_target=False)
     classes, codes = encode_labels(design)
-    weight = class_weights(codes, design.weight, len(classes))
-    if not weight.all():
-        empty = classes.tolist()[int(weight.argmin())]
-        raise InvalidTarget(
-            f"{type(model).__name__}: all rows of class {empty!r} have weight 0; a class needs rows that count "
-            "to have a mean. Leave its rows out, or give them weight."
-        )
-    counting = design.n_rows if design.weight is None else int(np.count_nonzero(design.weight))
-    if counting <= len(classes):
+    design = design.with_vectors(code=codes)
+    if design.n_rows <= len(classes):
         raise InvalidData(
-            f"{type(model).__name__}: n_samples={counting} for {len(classes)} classes; the variance inside classes "
-            "needs more rows than classes. Add rows."
+            f"{type(model).__name__}: n_samples={design.n_rows} for {len(classes)} classes; the variance inside "
+            "classes needs more rows than classes. Add rows."
         )
-    return GaussianProblem(design, classes, codes, _checked_priors(model, classes))
+    return GaussianProblem(design, classes, _checked_priors(model, classes))
 
 
 def _checked_priors(model: Any, classes: Array) -> Array | None:

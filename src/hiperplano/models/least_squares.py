@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Block
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.data.validate import refuse_nonfinite, target_names
+from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first
@@ -61,10 +63,10 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return summarise(self, level)
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
-        """The design; NaN and infinity are left to be met by the first sum over the rows, where there is one."""
+        """The design; numbers that must be refused are left to be met by the first sum over the rows, if there is one."""
         design = validate(self, X, y, sample_weight, finite=False)
         if not sums_first(design, one_of(self, "solver", SOLVERS)):
-            refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
+            refuse_out_of_range(design)
         self._target_names_ = target_names(y)
         return design
 
@@ -82,9 +84,9 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
                 sums=sums,
             )
         except NonFiniteRows:
-            refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
+            refuse_out_of_range(design)
             raise
-        publish(self, solution, design.x.dtype, design.one_target)
+        publish(self, solution, design.dtype, design.one_target)
         self.rank_ = solution.rank
         self._sample_ = Sample.of(design)
         return self
@@ -157,15 +159,20 @@ class LinearRegression(LeastSquares):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,) or (n, targets)
+            Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, np.zeros(design.n_targets))
@@ -214,15 +221,20 @@ class Ridge(LeastSquares):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,) or (n, targets)
+            Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, self._alphas(design.n_targets))
@@ -278,34 +290,44 @@ class LeastSquaresClassifier(LinearClassifier):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the scores of the classes.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,)
-            Labels of any kind.
+            Labels of any kind; not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
         """
         design = self._coded(validate(self, X, y, sample_weight, numeric_target=False))
         solution = solve_least_squares(
             design,
             alpha=np.full(design.n_targets, number(self, "alpha", low=0.0)),
             fit_intercept=flag(self, "fit_intercept"),
-            positive=False,
-            solver="auto",
-            tol=1e-10,
-            max_iter=None,
         )
-        publish(self, solution, design.x.dtype, one_target=False)
+        publish(self, solution, design.dtype, one_target=False)
         return self
 
     def _coded(self, design: Design) -> Design:
         """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
         self.classes_, codes = encode_labels(design)
-        if len(self.classes_) == 2:
-            coded = np.where(codes == 1, 1.0, -1.0)[:, None]
-        else:
-            coded = np.eye(len(self.classes_))[codes]
-        return design.with_target(coded, label_weight(design, self.class_weight))
+        coded = design.with_vectors(code=codes).map(_OneOfK(len(self.classes_)))
+        return design.with_vectors(y=coded, weight=label_weight(design, self.class_weight)).weighted_rows()
+
+
+@dataclass(frozen=True)
+class _OneOfK:
+    """1 in the column of a row's class and 0 in others; for two classes one column of ∓1."""
+
+    n_classes: int
+
+    def __call__(self, block: Block) -> Array:
+        code = block.vectors["code"]
+        if self.n_classes == 2:
+            return np.where(code == 1, 1.0, -1.0)[:, None]
+        return np.eye(self.n_classes)[code]

@@ -12,18 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
-from hiperplano.data.labels import encode_labels, label_weight
+from hiperplano.data.finite import refuse_out_of_range
+from hiperplano.data.labels import class_totals, encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.data.validate import refuse_nonfinite
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
+from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.solvers.likelihood.firth import fit_firth
-from hiperplano.solvers.likelihood.growth import growing_columns
-from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import SOLVERS, LogisticSolution, fit_likelihood, ways_out
-from hiperplano.solvers.likelihood.sample import sample_of
+from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
+from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
+from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
+from hiperplano.solvers.separation.unbounded_columns import unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.logistic import summarise
 from hiperplano.stats.odds import OddsSummary
@@ -161,12 +162,12 @@ class LogisticRegression(LogisticClassifier):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
@@ -177,10 +178,8 @@ class LogisticRegression(LogisticClassifier):
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
         large = design.n_rows * design.n_columns > _LARGE and not self.firth
         if not large:
-            self._refuse_nonfinite(design)
+            refuse_out_of_range(design)
         classes, coded = code_classes(design, self.class_weight)
-        if coded.weight is not None and not coded.weight.all():  # such rows may hold numbers that overflow
-            coded = sample_of(coded, np.flatnonzero(coded.weight))
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
@@ -199,19 +198,16 @@ class LogisticRegression(LogisticClassifier):
             control["strength"] = 1.0 / (C * coded.total_weight)
             control["start"] = self._start(classes)
             try:
-                solution = fit_likelihood(coded, watchful=large, **control)
+                solution = fit_likelihood(coded, check_finite=large, **control)
             except NonFiniteRows:
-                self._refuse_nonfinite(design)
+                refuse_out_of_range(design)
                 solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
         self.classes_ = classes
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
-        publish(self, solution, design.x.dtype, one_target=False, warn=not no_end)
+        publish(self, solution, design.dtype, one_target=False, warn=not no_end)
         if no_end:
             warn_of_separation(self, coded, solution)
         return self
-
-    def _refuse_nonfinite(self, design: Design) -> None:
-        refuse_nonfinite(design, getattr(self, "feature_names_in_", None))
 
     def _control(self) -> dict[str, Any]:
         return {
@@ -230,27 +226,46 @@ class LogisticRegression(LogisticClassifier):
 
 
 def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
-    """The classes, and the design with targets as the likelihood takes them: −1 and +1, or numbers."""
+    """The classes, and the rows that count with targets as the likelihood takes them.
+
+    Parameters
+    ----------
+    design : Design
+        With labels of any kind for its target.
+    class_weight : dict, "balanced" or None
+
+    Returns
+    -------
+    classes : ndarray
+    coded : Design
+        Its target is −1 and +1 for two classes, otherwise the numbers of the classes; every weight is above 0.
+    """
     classes, codes = encode_labels(design)
     weight = label_weight(design, class_weight)
-    if weight is not None:
-        mass = np.bincount(codes, weights=weight, minlength=len(classes))
-        if not mass.all():
-            empty = classes.tolist()[int(np.flatnonzero(mass == 0)[0])]
+    if class_weight is not None:
+        totals = class_totals(design.with_vectors(weight=weight), codes, len(classes))
+        if not totals.all():
+            empty = classes.tolist()[int(np.flatnonzero(totals == 0)[0])]
             raise InvalidTarget(
                 f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
                 "rows a positive weight, or leave the class out."
             )
-    target = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes.astype(np.float64)
-    return classes, design.with_target(target[:, None], weight)
+    return classes, with_class_targets(design, codes, len(classes), weight)
 
 
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:
-    """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that."""
-    name = type(model).__name__
+    """Name the columns that separate the classes, if they do; a fit that merely stopped early is not that.
+
+    Parameters
+    ----------
+    model : estimator
+    design : Design
+        As `code_classes` gives it.
+    solution : LogisticSolution
+    """
     with one_blas_thread():
-        problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)
-        found = growing_columns(problem, solution.coordinates.parameters(solution.coef, solution.intercept))
+        problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
+        found = unbounded_columns(problem, solution.parameters)
         if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
             found = _by_program(design, model.fit_intercept)
     if found is None:
@@ -259,14 +274,15 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     columns, complete = found
     names = coefficient_names(model, False)
     listed = ", ".join(repr(names[j]) for j in columns[:6])
-    more = " and others" if len(columns) > 6 else ""
-    kind = "separated" if complete else "separated in part (quasi-completely)"
-    warnings.warn(
-        f"{name}: the classes are {kind} by {listed}{more}, so the likelihood has no maximum and coefficients would "
-        f"grow without end; they were stopped. {ways_out(len(solution.coef))}",
-        SeparationWarning,
-        stacklevel=users_level(),
+    message = Message(
+        "{model}: the classes are {kind} by {columns}, so the likelihood has no maximum and coefficients would grow "
+        "without end; they were stopped. {remedy}",
+        model=type(model).__name__,
+        kind=Message("separated") if complete else Message("separated in part (quasi-completely)"),
+        columns=listed if len(columns) <= 6 else Message("{names} and others", names=listed),
+        remedy=separation_remedy(len(solution.coef)),
     )
+    warnings.warn(message, SeparationWarning, stacklevel=users_level())
 
 
 def _by_program(design: Design, fit_intercept: bool) -> tuple[Array, bool] | None:

@@ -14,7 +14,7 @@ from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import design as rows_of
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
-from hiperplano.models.base import all_or_nothing, refuse_unsquarable, users_level
+from hiperplano.models.base import all_or_nothing, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
@@ -90,12 +90,13 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit means and covariances of the classes.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
@@ -108,15 +109,14 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 f"QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can "
                 "be set. Set reg_param=0."
             )
-        design, classes, codes, priors = gaussian_problem(self, X, y, sample_weight)
-        refuse_unsquarable(self, design)
+        design, classes, priors = gaussian_problem(self, X, y, sample_weight)
         if design.n_columns**2 * len(classes) > _MOST_CELLS:
             raise InvalidData(
                 f"QuadraticDiscriminantAnalysis: {design.n_columns} columns and {len(classes)} classes; covariances of "
                 "that size do not fit. Select columns first, or use LinearDiscriminantAnalysis."
             )
         solution = quadratic_discriminant(
-            design, codes, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased
+            design, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased
         )
         self.classes_ = classes
         self.solution_ = solution
@@ -167,7 +167,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = rows_of(validate_rows(self, X), np.empty((0,)), None)
-        scores = rows.map_rows(self.solution_.scores, np.empty((rows.n_rows, len(self.classes_))))
+        scores = rows.collect(rows.map(self.solution_.scores()))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:

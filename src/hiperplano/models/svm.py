@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
-from hiperplano.data.labels import encode_labels, label_weight
+from hiperplano.data.labels import class_totals, encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish, refuse_unsquarable
+from hiperplano.messages import Message
+from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
-from hiperplano.solvers.svm.crammer_singer import crammer_singer
-from hiperplano.solvers.svm.tube import Tube
+from hiperplano.solvers.svm.crammer_singer import SignOfClass, crammer_singer
+from hiperplano.solvers.svm.dual_losses import DualLoss
 
 
 class LinearSVC(LinearClassifier):
@@ -96,12 +96,13 @@ class LinearSVC(LinearClassifier):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the plane, or the planes.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
@@ -118,19 +119,16 @@ class LinearSVC(LinearClassifier):
             )
         design = validate(self, X, y, sample_weight, numeric_target=False)
         self.classes_, codes = encode_labels(design)
-        weight = label_weight(design, self.class_weight)
-        _refuse_weightless_classes(self.classes_, codes, weight)
-        n_rows = design.n_rows
-        design, weight, kept = _counted(design, weight)
-        refuse_unsquarable(self, design)
-        codes = codes[kept]
+        design = design.with_vectors(code=codes, weight=label_weight(design, self.class_weight))
+        if self.class_weight is not None:
+            _refuse_weightless_classes(self.classes_, class_totals(design, codes, len(self.classes_)))
         if at_once:
-            solution = crammer_singer(design, codes, len(self.classes_), strength=strength, weight=weight, **control)
+            solution = crammer_singer(design, len(self.classes_), strength=strength, **control)
         else:
             ones = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-            tubes = [Tube.hinge(np.where(codes == one, 1.0, -1.0), strength, squared, weight) for one in ones]
-            solution = solve_svm(design, tubes, **control)
-        publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=False)
+            designs = [design.with_vectors(sign=design.map(SignOfClass(one))) for one in ones]
+            solution = solve_svm(designs, DualLoss.hinge(strength, squared), **control)
+        publish(self, solution.for_rows(design.row_numbers(), _row_count(X, y)), design.dtype, one_target=False)
         return self
 
 
@@ -191,12 +189,13 @@ class LinearSVR(RegressorMixin, LinearModel):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
@@ -207,12 +206,8 @@ class LinearSVR(RegressorMixin, LinearModel):
         squared = one_of(self, "loss", words) == words[1]
         control = _control(self)
         design = validate(self, X, y, sample_weight, one_target=True)
-        n_rows = design.n_rows
-        design, weight, kept = _counted(design, design.weight)
-        refuse_unsquarable(self, design)
-        tube = Tube.insensitive(design.y[:, 0], epsilon, strength, squared, weight)
-        solution = solve_svm(design, [tube], **control)
-        publish(self, solution.for_rows(kept, n_rows), design.x.dtype, one_target=True)
+        solution = solve_svm([design], DualLoss.epsilon_insensitive(epsilon, strength, squared), **control)
+        publish(self, solution.for_rows(design.row_numbers(), _row_count(X, y)), design.dtype, one_target=True)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -235,21 +230,17 @@ def _control(model: Any) -> dict[str, Any]:
     }
 
 
-def _counted(design: Design, weight: Array | None) -> tuple[Design, Array | None, Array | slice]:
-    """The rows that weigh something, their weights, and which they are: nothing in the others may matter."""
-    if weight is None or weight.all():
-        return design, weight, slice(None)
-    kept = np.flatnonzero(weight)
-    return type(design)(design.take(kept), design.y[kept]), weight[kept], kept
+def _row_count(X: Any, y: Any) -> int:
+    """Rows of the table that came in, with those that weigh nothing."""
+    return int(X.n_rows) if isinstance(X, Design) else len(y)
 
 
-def _refuse_weightless_classes(classes: Array, codes: Array, weight: Array | None) -> None:
-    if weight is None:
-        return
-    mass = np.bincount(codes, weights=weight, minlength=len(classes))
-    if (mass <= 0).any():
-        empty = classes[int(np.argmax(mass <= 0))].item()
+def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
+    if not totals.all():
         raise InvalidTarget(
-            f"All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
-            "weigh something. Leave those rows out, or correct sample_weight or class_weight."
+            Message(
+                "All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
+                "weigh something. Leave those rows out, or correct class_weight.",
+                empty=classes.tolist()[int(totals.argmin())],
+            )
         )

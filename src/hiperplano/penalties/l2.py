@@ -9,15 +9,15 @@ Array = NDArray[Any]
 
 
 class L2(NamedTuple):
-    """½·strength·‖coef‖², strength being λ on the mean loss."""
+    """½·Σ strength·coef², strength being λ on the mean loss: one number, or one for each coefficient."""
 
-    strength: float
+    strength: Any
 
     def value(self, coef: Array) -> float:
-        return 0.5 * self.strength * float(np.sum(np.square(coef)))
+        return 0.5 * float(np.sum(self.strength * np.square(coef)))
 
     def slope(self, coef: Array) -> Array:
         return np.asarray(self.strength * coef)
 
     def curvature(self, coef: Array) -> Array:
-        return np.full_like(coef, self.strength)
+        return np.broadcast_to(self.strength, coef.shape)

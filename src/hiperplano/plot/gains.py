@@ -8,6 +8,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
+from hiperplano.messages import Message
 from hiperplano.metrics.ranking import confusion_at
 from hiperplano.plot.scores import ScoreDisplay, positives
 from hiperplano.plot.style import GREY, colour, legend_above, quiet_frame, thinned
@@ -111,7 +112,9 @@ class GainsDisplay(ScoreDisplay):
             For matplotlib's `plot`, of the model's curve.
         """
         if kind not in KINDS:
-            raise InvalidParameter(f"GainsDisplay: kind={kind!r}; kind must be 'gains' or 'lift'. Choose one of them.")
+            raise InvalidParameter(
+                Message("GainsDisplay: kind={kind!r}; kind must be 'gains' or 'lift'. Choose one of them.", kind=kind)
+            )
         ax = self._axes(ax)
         shown = thinned(len(self.share))
         across = self.share[shown]

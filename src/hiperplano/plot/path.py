@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.data.validate import check_weight, validate
 from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.models.least_squares import Ridge
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.plot.style import GREY, INK, Display, colour, legend_above, number_text, quiet_frame
@@ -125,7 +126,10 @@ class PathDisplay(Display):
         for model in _fits(plan, X, y, sample_weight, total):
             if np.ndim(model.intercept_) and len(np.ravel(model.intercept_)) > 1 and not hasattr(model, "classes_"):
                 raise InvalidParameter(
-                    f"PathDisplay: y has {len(model.intercept_)} targets; a path belongs to one. Pass one column of y."
+                    Message(
+                        "PathDisplay: y has {n} targets; a path belongs to one. Pass one column of y.",
+                        n=len(model.intercept_),
+                    )
                 )
             coef.append(np.ravel(model.coef_))
             training.append(_error(plan.scoring, Scorer(plan.scoring, weight)(model, X, y)))
@@ -231,8 +235,11 @@ def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> 
         check_is_fitted(model)
         if strengths is not None or validation is not None:
             raise InvalidParameter(
-                f"PathDisplay: {type(model).__name__} brings its own penalties and validation errors; strengths and "
-                "validation belong to Ridge and LogisticRegression. Leave them out."
+                Message(
+                    "PathDisplay: {model} brings its own penalties and validation errors; strengths and validation "
+                    "belong to Ridge and LogisticRegression. Leave them out.",
+                    model=type(model).__name__,
+                )
             )
         return _of_ridge(model, total) if isinstance(model, RidgeCV) else _of_logistic(model, total)
     if isinstance(model, Ridge):
@@ -240,8 +247,11 @@ def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> 
     if isinstance(model, LogisticRegression) and not model.firth:
         return _Plan(clone(model).set_params(warm_start=True), _checked(strengths, X), "neg_log_loss")
     raise NotAvailable(
-        f"PathDisplay: {type(model).__name__} has no path; paths are drawn of hiperplano's Ridge, RidgeCV, "
-        "LogisticRegression (without firth) and LogisticRegressionCV. Pass one of these."
+        Message(
+            "PathDisplay: {model} has no path; paths are drawn of hiperplano's Ridge, RidgeCV, LogisticRegression "
+            "(without firth) and LogisticRegressionCV. Pass one of these.",
+            model=type(model).__name__,
+        )
     )
 
 
@@ -249,8 +259,11 @@ def _of_ridge(model: RidgeCV, total: float) -> _Plan:
     alphas = np.ravel(np.asarray(model.alphas, dtype=np.float64))
     if np.ndim(model.alpha_):
         raise NotAvailable(
-            f"PathDisplay: RidgeCV chose {np.size(model.alpha_)} penalties, one for each target; a path belongs to "
-            "one. Fit one target, or set alpha_per_target=False."
+            Message(
+                "PathDisplay: RidgeCV chose {n} penalties, one for each target; a path belongs to one. Fit one "
+                "target, or set alpha_per_target=False.",
+                n=np.size(model.alpha_),
+            )
         )
     kept = np.flatnonzero(alphas > 0)  # 0 has no place on a logarithmic axis
     kept = kept[np.argsort(alphas[kept], kind="stable")]
@@ -286,8 +299,11 @@ def _checked(strengths: Any, X: Any) -> Array:
     values = np.unique(np.ravel(np.asarray(strengths, dtype=np.float64)))
     if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
         raise InvalidParameter(
-            f"PathDisplay: strengths={strengths!r}; they must be finite numbers above 0, on a logarithmic axis. Pass "
-            "some, for example numpy.logspace(-4, 2, 30)."
+            Message(
+                "PathDisplay: strengths={strengths!r}; they must be finite numbers above 0, on a logarithmic axis. "
+                "Pass some, for example numpy.logspace(-4, 2, 30).",
+                strengths=strengths,
+            )
         )
     return values
 

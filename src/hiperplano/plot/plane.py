@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidTarget, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.plot.style import GREY, INK, as_image, colour, marker
 
 _COMPARABLE = 6.0  # columns whose ranges differ by more than this factor are not drawn in one unit
@@ -32,13 +33,24 @@ class Points(NamedTuple):
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
             raise InvalidData(
-                f"{owner}: X has shape {rows.shape} and holds {rows.dtype}; a picture of the plane needs rows of two "
-                "numbers. Choose two columns and fit the model on these."
+                Message(
+                    "{owner}: X has shape {shape} and holds {dtype}; a picture of the plane needs rows of two numbers. "
+                    "Choose two columns and fit the model on these.",
+                    owner=owner,
+                    shape=rows.shape,
+                    dtype=rows.dtype,
+                )
             )
         rows = rows.astype(np.float64)
         if not np.isfinite(rows).all():
             row = int(np.argmin(np.isfinite(rows).all(axis=1)))
-            raise InvalidData(f"{owner}: row {row} of X holds NaN or infinity; points must be finite. Drop such rows.")
+            raise InvalidData(
+                Message(
+                    "{owner}: row {row} of X holds NaN or infinity; points must be finite. Drop such rows.",
+                    owner=owner,
+                    row=row,
+                )
+            )
         columns = getattr(X, "columns", ("x0", "x1"))
         names = str(columns[0]), str(columns[1])
         return cls(rows, None if y is None else _codes(owner, y, classes, len(rows)), [str(c) for c in classes], names)
@@ -73,14 +85,25 @@ def _codes(owner: str, y: Any, classes: Any, n_rows: int) -> Array:
     labels, known = np.asarray(y), np.asarray(classes)
     if labels.shape != (n_rows,):
         raise InvalidTarget(
-            f"{owner}: y has shape {labels.shape} and X {n_rows} rows; each row needs one label. Pass a vector of them."
+            Message(
+                "{owner}: y has shape {shape} and X {n_rows} rows; each row needs one label. Pass a vector of them.",
+                owner=owner,
+                shape=labels.shape,
+                n_rows=n_rows,
+            )
         )
     right = np.isin(labels, known)
     if not right.all():
         row = int(np.argmin(right))
         raise InvalidTarget(
-            f"{owner}: y holds {labels[row].item()!r} (row {row}), which is none of the model's classes "
-            f"{known.tolist()}. Leave such rows out, or fit with them."
+            Message(
+                "{owner}: y holds {label!r} (row {row}), which is none of the model's classes {known}. Leave such "
+                "rows out, or fit with them.",
+                owner=owner,
+                label=labels[row].item(),
+                row=row,
+                known=known.tolist(),
+            )
         )
     return np.searchsorted(known, labels)
 
@@ -90,20 +113,34 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     check_is_fitted(model)
     if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
         raise NotAvailable(
-            f"{owner}: {type(model).__name__} is no linear classifier (it lacks coef_ or classes_), so there is no "
-            "plane to draw. Pass a fitted linear classifier; RegionsDisplay draws the regions of any."
+            Message(
+                "{owner}: {model} is no linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
+                "Pass a fitted linear classifier; RegionsDisplay draws the regions of any.",
+                owner=owner,
+                model=type(model).__name__,
+            )
         )
     coef = np.asarray(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_, dtype=np.float64)
     coef = np.atleast_2d(coef)
     if coef.shape != (1, 2):
         raise NotAvailable(
-            f"{owner}: {type(model).__name__} has {coef.shape[0]} plane(s) in {coef.shape[1]} columns; the picture "
-            "shows one plane in two. Fit two classes on two columns; RegionsDisplay draws several classes."
+            Message(
+                "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the picture shows one plane in two. "
+                "Fit two classes on two columns; RegionsDisplay draws several classes.",
+                owner=owner,
+                model=type(model).__name__,
+                n_planes=coef.shape[0],
+                n_columns=coef.shape[1],
+            )
         )
     if not coef.any():
         raise NotAvailable(
-            f"{owner}: both coefficients of {type(model).__name__} are 0, so there is no plane to draw. Fit it with a "
-            "weaker penalty, or on columns that tell the classes apart."
+            Message(
+                "{owner}: both coefficients of {model} are 0, so there is no plane to draw. Fit it with a weaker "
+                "penalty, or on columns that tell the classes apart.",
+                owner=owner,
+                model=type(model).__name__,
+            )
         )
     return coef[0], float(np.ravel(model.intercept_)[0])
 

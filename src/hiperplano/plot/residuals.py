@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.plot.style import GREY, Display, as_image, colour, quiet_frame
 from hiperplano.stats.diagnose import diagnose
 
@@ -81,8 +82,12 @@ class ResidualDisplay(Display):
         found = diagnose(estimator, X, y, sample_weight=sample_weight)
         if not np.isfinite(found.standardised).any():
             raise NotAvailable(
-                f"ResidualDisplay: {type(estimator).__name__} fits all {len(found.residuals)} rows exactly, so its "
-                "residuals are rounding and show nothing. Add rows, or take columns out."
+                Message(
+                    "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding "
+                    "and show nothing. Add rows, or take columns out.",
+                    model=type(estimator).__name__,
+                    n=len(found.residuals),
+                )
             )
         fitted = np.asarray(y, dtype=np.float64).ravel() - found.residuals
         display = cls(
@@ -108,15 +113,24 @@ class ResidualDisplay(Display):
         true, fitted = (np.asarray(values, dtype=np.float64) for values in (y, predicted))
         if true.ndim != 1 or true.shape != fitted.shape or len(true) < 2:
             raise InvalidData(
-                f"ResidualDisplay: y has shape {true.shape} and predicted {fitted.shape}; both must be vectors of the "
-                "same length, of two rows or more. Pass one target."
+                Message(
+                    "ResidualDisplay: y has shape {shape} and predicted {other}; both must be vectors of the same "
+                    "length, of two rows or more. Pass one target.",
+                    shape=true.shape,
+                    other=fitted.shape,
+                )
             )
         residuals = true - fitted
         if not np.isfinite(residuals).all() or not residuals.std() > 0:
-            what = "do not vary" if np.isfinite(residuals).all() else "hold NaN or infinity"
+            what = Message("hold NaN or infinity")
+            if np.isfinite(residuals).all():
+                what = Message("do not vary")
             raise InvalidData(
-                f"ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
-                "predicted."
+                Message(
+                    "ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
+                    "predicted.",
+                    what=what,
+                )
             )
         display = cls(fitted=fitted, residuals=residuals, standardised=residuals / residuals.std())
         return display.plot(ax=ax, **kwargs)
@@ -137,9 +151,14 @@ class ResidualDisplay(Display):
         wanted = list(known) if panels is None else [panels] if isinstance(panels, str) else list(panels)
         unknown = [one for one in wanted if one not in known]
         if unknown or not wanted:
+            reason = "" if self.leverage is not None else Message(" (predictions alone have no leverage)")
             raise InvalidParameter(
-                f"ResidualDisplay: panels={panels!r}; panels must be some of {', '.join(map(repr, known))}"
-                f"{'' if self.leverage is not None else ' (predictions alone have no leverage)'}. Choose among them."
+                Message(
+                    "ResidualDisplay: panels={panels!r}; panels must be some of {known}{reason}. Choose among them.",
+                    panels=panels,
+                    known=", ".join(map(repr, known)),
+                    reason=reason,
+                )
             )
         draw = {"fitted": self._fitted, "quantiles": self._quantiles, "leverage": self._leverage}
         style = {"s": 14, "color": colour(0), "alpha": 0.6, "linewidths": 0, "rasterized": as_image(len(self.fitted))}

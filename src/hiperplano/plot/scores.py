@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.plot.style import Display
 
 RESPONSES = ("auto", "predict_proba", "decision_function")
@@ -20,20 +21,36 @@ def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: A
     check_is_fitted(model)
     if response_method not in RESPONSES:
         raise InvalidParameter(
-            f"{owner}: response_method={response_method!r}; it must be one of {', '.join(map(repr, RESPONSES))}. "
-            "Choose one of them."
+            Message(
+                "{owner}: response_method={response_method!r}; it must be one of {choices}. Choose one of them.",
+                owner=owner,
+                response_method=response_method,
+                choices=", ".join(map(repr, RESPONSES)),
+            )
         )
     classes = np.asarray(getattr(model, "classes_", ()))
     if len(classes) != 2:
-        what = f"tells {len(classes)} classes apart" if len(classes) else "is no classifier (it has no classes_)"
+        what = Message("is no classifier (it has no classes_)")
+        if len(classes):
+            what = Message("tells {n} classes apart", n=len(classes))
         raise NotAvailable(
-            f"{owner}: {type(model).__name__} {what}; the picture compares the scores of two. Pass a classifier of two "
-            "classes, or scores with from_predictions(y == label, scores)."
+            Message(
+                "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
+                "or scores with from_predictions(y == label, scores).",
+                owner=owner,
+                model=type(model).__name__,
+                what=what,
+            )
         )
     label = classes[1] if pos_label is None else pos_label
     if label not in classes.tolist():
         raise InvalidParameter(
-            f"{owner}: pos_label={pos_label!r} is none of the model's classes {classes.tolist()}. Name one of them."
+            Message(
+                "{owner}: pos_label={pos_label!r} is none of the model's classes {classes}. Name one of them.",
+                owner=owner,
+                pos_label=pos_label,
+                classes=classes.tolist(),
+            )
         )
     second = bool(label == classes[1])
     wanted = RESPONSES[1:] if response_method == "auto" else (response_method,)
@@ -44,8 +61,13 @@ def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: A
                 return found[:, int(second)], label
             return found if second else -found, label
     raise NotAvailable(
-        f"{owner}: {type(model).__name__} has no {' and no '.join(wanted)}; the picture needs scores. Pass a model "
-        "that gives them, or scores with from_predictions."
+        Message(
+            "{owner}: {model} has no {methods}; the picture needs scores. Pass a model that gives them, or scores "
+            "with from_predictions.",
+            owner=owner,
+            model=type(model).__name__,
+            methods=", ".join(wanted),
+        )
     )
 
 
@@ -53,22 +75,42 @@ def positives(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str
     """Which rows are positive, and what the negative and the positive class are called."""
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
-        raise InvalidTarget(f"{owner}: y has shape {labels.shape}; it must be a vector of labels. Pass one column.")
+        raise InvalidTarget(
+            Message(
+                "{owner}: y has shape {shape}; it must be a vector of labels. Pass one column.",
+                owner=owner,
+                shape=labels.shape,
+            )
+        )
     classes = np.unique(labels)
     if len(classes) == 1:
         raise InvalidTarget(
-            f"{owner}: y holds one class ({classes.tolist()[0]!r} in all {len(labels)} rows); two are compared. Pass "
-            "rows of both classes."
+            Message(
+                "{owner}: y holds one class ({label!r} in all {n_labels} rows); two are compared. Pass rows of both "
+                "classes.",
+                owner=owner,
+                label=classes.tolist()[0],
+                n_labels=len(labels),
+            )
         )
     if len(classes) > 2 and pos_label is None:
         raise InvalidTarget(
-            f"{owner}: y holds {len(classes)} classes; two are compared. Pass pos_label to compare one class with all "
-            "others, or rows of two classes."
+            Message(
+                "{owner}: y holds {n_classes} classes; two are compared. Pass pos_label to compare one class with all "
+                "others, or rows of two classes.",
+                owner=owner,
+                n_classes=len(classes),
+            )
         )
     label = classes[-1] if pos_label is None else pos_label
     if label not in classes.tolist():
         raise InvalidParameter(
-            f"{owner}: pos_label={pos_label!r} does not occur in y, which holds {classes.tolist()}. Name one of these."
+            Message(
+                "{owner}: pos_label={pos_label!r} does not occur in y, which holds {classes}. Name one of these.",
+                owner=owner,
+                pos_label=pos_label,
+                classes=classes.tolist(),
+            )
         )
     others = [one for one in classes.tolist() if one != label]
     return labels == label, (str(others[0]) if len(others) == 1 else "all others", str(label))

@@ -10,6 +10,7 @@ from scipy.sparse import csc_array, issparse
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
+from hiperplano.messages import Message
 
 _BLOCK = 2**14  # rows of a NumPy array looked at together
 
@@ -45,7 +46,11 @@ def row_count(X: Any) -> int:
     """Rows of a table."""
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     if len(shape) != 2:
-        raise InvalidData(f"X has shape {tuple(shape)}; a table of rows and columns is needed. Pass such a table.")
+        raise InvalidData(
+            Message(
+                "X has shape {shape}; a table of rows and columns is needed. Pass such a table.", shape=tuple(shape)
+            )
+        )
     return int(shape[0])
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages.catalogue import LANGUAGES, speaking, words
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import LANGUAGES, translator, use_language
 from hiperplano.report.blocks import Glance, Page, Section
 from hiperplano.report.figures import count, decimal, measure, share
 from hiperplano.report.kinds import kind_of
@@ -26,7 +27,7 @@ from hiperplano.report.sections.residuals import residuals_section
 from hiperplano.report.sections.stability import score_shift, stability_section
 from hiperplano.report.subject import Subject, understand
 
-_ = words("report")
+_ = translator("report")
 
 
 def write_report(
@@ -90,7 +91,11 @@ def write_report(
     """
     if language not in LANGUAGES:
         raise InvalidParameter(
-            f"write_report: language={language!r}; the page speaks {', '.join(LANGUAGES)}. Choose one of them."
+            Message(
+                "write_report: language={language!r}; the page speaks {languages}. Choose one of them.",
+                language=language,
+                languages=", ".join(LANGUAGES),
+            )
         )
     wanted = _writable(Path(path))
     return write_subject(wanted, understand(model, X, y, training, target, positive, costs), provenance or {}, language)
@@ -98,7 +103,7 @@ def write_report(
 
 def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
     """Write the page about a model taken apart before; what is already known of its rows is not asked again."""
-    with speaking(language):
+    with use_language(language):
         text = render(_page(subject, provenance, language))
     write_bytes(path, text.encode())
     return path
@@ -107,11 +112,16 @@ def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], l
 def _writable(path: Path) -> Path:
     """Refused before any work is done."""
     if path.is_dir():
-        raise InvalidParameter(f"write_report: {str(path)!r} is a folder; a file is written. Add a file's name to it.")
+        raise InvalidParameter(
+            Message("write_report: {path!r} is a folder; a file is written. Add a file's name to it.", path=str(path))
+        )
     if not path.absolute().parent.is_dir():
         raise InvalidParameter(
-            f"write_report: {str(path)!r} lies in a folder that does not exist; files are written into existing ones. "
-            "Make the folder first, or choose another."
+            Message(
+                "write_report: {path!r} lies in a folder that does not exist; files are written into existing ones. "
+                "Make the folder first, or choose another.",
+                path=str(path),
+            )
         )
     return path
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.messages import Message
 from hiperplano.metrics.costs import check_costs, class_numbers
 from hiperplano.metrics.ranking import RankingScores, SortedScores
 from hiperplano.models.base import LinearClassifier, decided_classes
@@ -72,7 +73,7 @@ def _split(model: Any) -> tuple[Any, Any]:
 
 def _names_out(coder: Any, names: list[str]) -> list[str]:
     try:
-        return [str(name) for name in getattr(coder, "spoken_names", coder.get_feature_names_out)()]
+        return [str(name) for name in getattr(coder, "display_names", coder.get_feature_names_out)()]
     except (AttributeError, ValueError):  # a step without names for what it makes
         return names
 
@@ -228,18 +229,24 @@ def understand(
     made_on = None
     if training is not None:
         if not isinstance(training, tuple | list) or len(training) != 2:
-            raise InvalidParameter("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
-        made_on = _sample(training[0], training[1], anatomy, classes, chosen, "the training rows' y", coded[1])
+            raise InvalidParameter(
+                Message("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
+            )
+        made_on = _sample(training[0], training[1], anatomy, classes, chosen, Message("the training rows' y"), coded[1])
     name = target if target is not None else getattr(y, "name", None)
     matrix = None
     if costs is not None:
         if classes is None:
-            raise InvalidParameter("costs are those of classes; a regression has none. Leave costs out.")
+            raise InvalidParameter(Message("costs are those of classes; a regression has none. Leave costs out."))
         matrix = check_costs(costs, len(classes))
         if matrix.shape != (len(classes), len(classes)):
             raise InvalidParameter(
-                f"costs has shape {matrix.shape}; the page needs ({len(classes)}, {len(classes)}): costs[j, k], the "
-                "cost of deciding class j where class k is true. Arrange costs so."
+                Message(
+                    "costs has shape {shape}; the page needs ({n_classes}, {n_classes}): costs[j, k], the cost of "
+                    "deciding class j where class k is true. Arrange costs so.",
+                    shape=matrix.shape,
+                    n_classes=len(classes),
+                )
             )
     return Subject(
         model=model,
@@ -257,10 +264,21 @@ def _positive(positive: Any, classes: Array | None, task: Task) -> int:
     if positive is None:
         return 1
     if task != "two classes":
-        raise InvalidParameter(f"positive={positive!r} for {task}; it chooses one of two classes. Leave it out.")
+        raise InvalidParameter(
+            Message(
+                "positive={positive!r} chooses one of two classes; this model has not two. Leave it out.",
+                positive=positive,
+            )
+        )
     labels = [str(label) for label in np.asarray(classes).tolist()]
     if str(positive) not in labels:
-        raise InvalidParameter(f"positive={positive!r}; the model knows the classes {labels}. Choose one of them.")
+        raise InvalidParameter(
+            Message(
+                "positive={positive!r}; the model knows the classes {labels}. Choose one of them.",
+                positive=positive,
+                labels=labels,
+            )
+        )
     return labels.index(str(positive))
 
 
@@ -272,16 +290,29 @@ def _sample(
         values = values[:, 0]
     if values.ndim != 1 or len(values) != n or not n:
         raise InvalidTarget(
-            f"{which} has shape {values.shape} and the table {n} rows; a page is about one target with a value for "
-            "each row, and one row or more. Pass one column."
+            Message(
+                "{which} has shape {shape} and the table {n} rows; a page is about one target with a value for each "
+                "row, and one row or more. Pass one column.",
+                which=which,
+                shape=values.shape,
+                n=n,
+            )
         )
     if classes is None:
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as problem:
-            raise InvalidTarget(f"{which} cannot be read as numbers ({problem}); a regression needs them.") from problem
+            raise InvalidTarget(
+                Message(
+                    "{which} cannot be read as numbers ({problem}); a regression needs them.",
+                    which=which,
+                    problem=problem,
+                )
+            ) from problem
         if not np.isfinite(values).all():
-            raise InvalidData(f"{which} contains NaN or infinity; every row needs a target. Drop those rows.")
+            raise InvalidData(
+                Message("{which} contains NaN or infinity; every row needs a target. Drop those rows.", which=which)
+            )
     sample = Sample(X, values, anatomy, classes, positive, given)
     if classes is not None:
         _ = sample.codes  # refuses labels that are no class

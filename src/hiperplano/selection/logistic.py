@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +18,9 @@ from hiperplano.losses import Logistic, Softmax
 from hiperplano.models.base import all_or_nothing, publish, users_level
 from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
 from hiperplano.selection.scoring import Scorer
+from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
-from hiperplano.solvers.likelihood.maximum import SOLVERS, fit_likelihood
+from hiperplano.solvers.objective import one_or_all
 
 
 class LogisticRegressionCV(LogisticClassifier):
@@ -92,44 +94,38 @@ class LogisticRegressionCV(LogisticClassifier):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose C, and fit all rows with it.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
         """
         Cs = self._checked_Cs()
-        design = validate(self, X, y, sample_weight, numeric_target=False)
-        classes, coded = code_classes(design, self.class_weight)
-        splits = [
-            (_positions(train, design.n_rows), _positions(test, design.n_rows))
-            for train, test in check_cv(self.cv, design.y[:, 0], classifier=True).split(design.x, design.y[:, 0])
-        ]
-        # How often each row is trained on: bootstrap samples take some twice.
-        counts = [np.bincount(train, minlength=design.n_rows) for train, _ in splits]
-        trained = np.stack(counts, axis=1).astype(np.min_scalar_type(max(int(count.max()) for count in counts)))
-        _refuse_missing_classes(coded, classes, trained)
         control: dict[str, Any] = {
             "tol": number(self, "tol", low=0.0, open_low=True),
             "max_iter": whole(self, "max_iter", low=1),
         }
         one_of(self, "solver", SOLVERS)
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        classes, coded = code_classes(design, self.class_weight)
+        splits = _splits(self.cv, design, y)
+        trained, tested = (_counts([split[side] for split in splits], design.n_rows) for side in (0, 1))
+        coded = coded.with_vectors(trained=trained)
+        _refuse_missing_classes(coded, classes)
         with one_blas_thread():
             if len(classes) == 2:
-                coef, intercept, converged = fold_coefficients(
-                    coded, trained, Cs, flag(self, "fit_intercept"), **control
-                )
+                coef, intercept, converged = fold_coefficients(coded, Cs, flag(self, "fit_intercept"), **control)
                 coef, intercept = coef[:, :, None, :], intercept[:, :, None]
             else:
-                coef, intercept, converged = self._one_by_one(coded, trained, Cs, len(classes), control)
-            tested = [test for _, test in splits]
+                coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
             if self.scoring is None:
-                scores = _log_loss_scores(coded.with_target(coded.y, design.weight), tested, coef, intercept)
+                weight = design.vector("weight") if design.has_weight else None
+                scores = _log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
             else:
-                scores = self._scores_by_scorer(design, classes, tested, coef, intercept)
+                scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept)
         mean = scores.mean(axis=0)
         if np.isnan(mean).any():
             raise InvalidParameter(
@@ -149,7 +145,7 @@ class LogisticRegressionCV(LogisticClassifier):
         )
         self.classes_, self.Cs_, self.C_ = classes, Cs, float(Cs[best])
         self.scores_, self.best_score_ = scores, float(mean[best])
-        publish(self, solution, design.x.dtype, one_target=False)
+        publish(self, solution, design.dtype, one_target=False)
         if not converged:
             warnings.warn(
                 f"LogisticRegressionCV: fits to some folds stopped after max_iter={self.max_iter} steps above "
@@ -173,16 +169,14 @@ class LogisticRegressionCV(LogisticClassifier):
         )
 
     def _one_by_one(
-        self, design: Design, trained: Array, Cs: Array, n_classes: int, control: dict[str, Any]
+        self, design: Design, n_splits: int, Cs: Array, n_classes: int, control: dict[str, Any]
     ) -> tuple[Array, Array, bool]:
         """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d); and whether all converged."""
-        coef = np.empty((len(Cs), trained.shape[1], n_classes, design.n_columns))
+        coef = np.empty((len(Cs), n_splits, n_classes, design.n_columns))
         intercept = np.empty(coef.shape[:3])
         converged = True
-        for split in range(trained.shape[1]):
-            weight = trained[:, split].astype(np.float64)
-            weight = weight if design.weight is None else weight * design.weight
-            part = design.with_target(design.y, weight)
+        for split in range(n_splits):
+            part = design.with_vectors(weight=design.map(_TrainingWeight(split))).weighted_rows()
             start = None
             for position in np.argsort(Cs):
                 found = fit_likelihood(
@@ -192,7 +186,7 @@ class LogisticRegressionCV(LogisticClassifier):
                     fit_intercept=self.fit_intercept,
                     solver=self.solver,
                     start=start,
-                    evidence=False,
+                    keep_hessian=False,
                     **control,
                 )
                 start = found.coef, found.intercept
@@ -200,19 +194,55 @@ class LogisticRegressionCV(LogisticClassifier):
                 converged &= found.converged
         return coef, intercept, converged
 
-    def _scores_by_scorer(
-        self, design: Design, classes: Array, tested: list[Array], coef: Array, intercept: Array
-    ) -> Array:
-        scores = np.empty((len(tested), len(coef)))
-        for split, test in enumerate(tested):
-            rows, y = design.take(test), design.y[test, 0]
-            scorer = Scorer(self.scoring, None if design.weight is None else design.weight[test])
+    def _scores_by_scorer(self, design: Design, classes: Array, coef: Array, intercept: Array) -> Array:
+        scores = np.empty(coef.shape[1::-1])
+        for split in range(len(scores)):
+            part = design.gather(design.map(_IsTested(split)))
+            times = part.collect(part.vector("tested"))[:, split]
+            again = np.repeat(np.arange(part.n_rows), times)
+            x, y, weight = part.arrays()
+            scorer = Scorer(self.scoring, None if weight is None else weight[again])
             for position in range(len(coef)):
                 given = LogisticRegression()
                 given.classes_, given.n_features_in_ = classes, design.n_columns
                 given.coef_, given.intercept_ = coef[position, split], intercept[position, split]
-                scores[split, position] = scorer(given, rows, y)
+                scores[split, position] = scorer(given, x[again], y[again, 0])
         return scores
+
+
+def _splits(cv: Any, design: Design, y: Any) -> list[tuple[Array, Array]]:
+    """Positions of the training and test rows of every split, among the rows that count.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        A splitter divides the rows that count; a list names rows among those given.
+    design : Design
+        The rows that count, with labels.
+    y : array-like of shape (n,) or None
+        The labels as they were given, with those of rows that do not count; None with a design.
+
+    Returns
+    -------
+    list of (train, test)
+    """
+    numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
+    listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+    place = np.full(len(np.asarray(y)) if listed and y is not None else design.n_rows, -1)
+    place[numbers if listed else slice(None)] = np.arange(design.n_rows)
+
+    def counting(rows: Any) -> Array:
+        found = place[_positions(rows, len(place))]
+        return np.asarray(found[found >= 0])
+
+    splits = check_cv(cv, labels, classifier=True).split(numbers[:, None], labels)
+    return [(counting(train), counting(test)) for train, test in splits]
+
+
+def _counts(splits: list[Array], n_rows: int) -> Array:
+    """How often each row is in each split, of shape (n, splits): bootstrap samples take some twice."""
+    counts = [np.bincount(rows, minlength=n_rows) for rows in splits]
+    return np.stack(counts, axis=1).astype(np.min_scalar_type(max(int(count.max()) for count in counts)))
 
 
 def _positions(rows: Any, n_rows: int) -> Array:
@@ -228,40 +258,71 @@ def _positions(rows: Any, n_rows: int) -> Array:
     return np.asarray(np.where(rows < 0, rows + n_rows, rows))
 
 
-def _refuse_missing_classes(design: Design, classes: Array, trained: Array) -> None:
-    weight = np.ones(design.n_rows) if design.weight is None else design.weight
-    target = design.y[:, 0]
+def _refuse_missing_classes(design: Design, classes: Array) -> None:
+    """An error for a split that trains on no row of some class."""
+    (weights,) = design.fold(_TrainingWeights(len(classes)))
     for k, label in enumerate(classes.tolist()):
-        own = target == ((-1.0, 1.0)[k] if len(classes) == 2 else k)
-        mass = (weight * own) @ trained
-        if not mass.all():
+        if not weights[k].all():
             raise InvalidTarget(
-                f"fold {int(np.flatnonzero(mass == 0)[0])} trains on no row of class {label!r}; every fold needs all "
-                "classes. Use stratified folds, or fewer of them."
+                f"fold {int(np.flatnonzero(weights[k] == 0)[0])} trains on no row of class {label!r}; every fold needs "
+                "all classes. Use stratified folds, or fewer of them."
             )
 
 
-def _log_loss_scores(design: Design, tested: list[Array], coef: Array, intercept: Array) -> Array:
-    """Negative mean log loss of every split's test rows, of shape (splits, Cs)."""
-    n_Cs, n_splits, k, d = coef.shape
-    members = [np.sort(test) for test in tested]
-    loss: Any = Logistic() if k == 1 else Softmax()
+@dataclass(frozen=True)
+class _TrainingWeights:
+    """Σ w of each class in each split's training rows, of shape (classes, splits)."""
 
-    def statistic(block: Block) -> Sums:
+    n_classes: int
+
+    def __call__(self, block: Block) -> Sums:
+        codes = np.arange(self.n_classes) if self.n_classes > 2 else np.array([-1.0, 1.0])
+        return ((block.y == codes).T.astype(np.float64) @ block.weighted(block.vectors["trained"].astype(np.float64)),)
+
+
+@dataclass(frozen=True)
+class _TrainingWeight:
+    """The weight of a row in the training of a split, 0 if it is not among its rows."""
+
+    split: int
+
+    def __call__(self, block: Block) -> Array:
+        return block.weighted(block.vectors["trained"][:, self.split].astype(np.float64))
+
+
+@dataclass(frozen=True)
+class _IsTested:
+    """Whether a split is tested on a row."""
+
+    split: int
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(block.vectors["tested"][:, self.split] > 0)
+
+
+@dataclass(frozen=True)
+class _LogLosses:
+    """Σ w·loss, of shape (splits, Cs), and Σ w of every split's test rows."""
+
+    coef: Array
+    intercept: Array
+
+    def __call__(self, block: Block) -> Sums:
+        n_Cs, n_splits, k, d = self.coef.shape
         sums, totals = np.zeros((n_splits, n_Cs)), np.zeros(n_splits)
-        for split, test in enumerate(members):
-            first, last = np.searchsorted(test, [block.rows.start, block.rows.stop])
-            if first == last:
-                continue
-            here = test[first:last] - block.rows.start
-            score = block.x[here] @ coef[:, split].reshape(-1, d).T + intercept[:, split].ravel()
-            weight = np.ones(len(here)) if block.weight is None else block.weight[here]
-            y = block.y[here, 0]
+        loss: Any = Logistic() if k == 1 else Softmax()
+        for split in range(n_splits):
+            part = block.take(block.vectors["tested"][:, split] > 0)
+            weight = part.weighted(part.vectors["tested"][:, split].astype(np.float64))
+            score = part.dot(self.coef[:, split].reshape(-1, d).T) + self.intercept[:, split].ravel()
             for position in range(n_Cs):
-                part = score[:, position * k : (position + 1) * k]
-                sums[split, position] = weight @ loss.value(y, part[:, 0] if k == 1 else part)
+                own = one_or_all(score[:, position * k : (position + 1) * k])
+                sums[split, position] = weight @ loss.value(part.y[:, 0], own)
             totals[split] = weight.sum()
         return sums, totals
 
-    sums, totals = design.fold(statistic)
+
+def _log_loss_scores(design: Design, coef: Array, intercept: Array) -> Array:
+    """Negative mean log loss of every split's test rows, of shape (splits, Cs)."""
+    sums, totals = design.fold(_LogLosses(coef, intercept))
     return np.asarray(-sums / totals[:, None])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,20 +11,19 @@ from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.design import Array, Block
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.least_squares.choice import fits_in_memory
-from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, squared_errors
-from hiperplano.solvers.least_squares.ridge_path import RidgePath, error_without, ridge_path
-from hiperplano.solvers.least_squares.units import with_safe_weights
-from hiperplano.solvers.statistics import Moments, moments
+from hiperplano.solvers.least_squares.leave_one_out import LeaveOneOutPath
+from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, predictions, squared_errors
+from hiperplano.solvers.statistics import Moments, align_rows, count_rows, moments
 
-_REFITS = 64
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
 
@@ -92,14 +91,19 @@ class RidgeCV(LeastSquares):
         self.alpha_per_target = alpha_per_target
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose the penalty, and fit all rows with it.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
         y : array-like of shape (n,) or (n, targets)
+            Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
         """
         alphas = self._checked_alphas()
         flag(self, "fit_intercept")
@@ -112,30 +116,29 @@ class RidgeCV(LeastSquares):
             )
         if design.n_rows < 2:
             raise InvalidData("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
-        # The unit of the weights matters to no score. Squares of targets beyond 1e±150 may leave none: see below.
-        rows, penalties = with_safe_weights(design, alphas)
-        sums = None
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        sums, results = None, None
+        with one_blas_thread():
             if self.cv is None:
-                sums = moments(rows, centred=self.fit_intercept) if rows.n_rows > rows.n_columns else None
-                scores, results = self._leave_one_out(rows, penalties, sums)
+                sums = moments(design, centred=self.fit_intercept) if design.n_rows > design.n_columns else None
+                scores, results = self._leave_one_out(design, alphas, sums)
             else:
-                scores, results = self._folds(rows, penalties), None
+                scores = self._folds(design, alphas)
         scores = np.where(np.isnan(scores), -np.inf, scores)
         if not np.isfinite(scores.max(axis=0)).all():
             raise InvalidData(
-                "RidgeCV: no penalty has a score: squared errors lie beyond the range of float64, or single rows "
-                "determine coefficients that are not penalised. Use units nearer to 1, or penalties above 0."
+                "RidgeCV: no penalty has a score: single rows determine coefficients that are not penalised. Try "
+                "penalties above 0."
             )
         best = np.argmax(scores, axis=0)
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
-        self._fit_design(design, chosen, sums if design.weight is None else None)
+        self._fit_design(design, chosen, sums)
         self.solution_ = replace(self.solution_, status=self.solution_.status + _at_the_border(alphas, chosen))
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
         self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
         if results is not None:
+            results = align_rows(results, design, count_rows(X))
             self.cv_results_ = results[:, 0] if design.one_target else results
         return self
 
@@ -155,73 +158,45 @@ class RidgeCV(LeastSquares):
 
     def _leave_one_out(self, design: Design, alphas: Array, sums: Moments | None) -> tuple[Array, Array | None]:
         """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
-        path = ridge_path(design, fit_intercept=self.fit_intercept, sums=sums)
-        wanted = self.store_cv_results or self.scoring is not None
-        if not wanted:
-            return self._mean_squared(design, path, alphas), None
+        path = LeaveOneOutPath.of(design, self.fit_intercept, sums)
+        if not (self.store_cv_results or self.scoring is not None):
+            return self._over_targets(-path.mean_squared_errors(alphas)), None
+        y, weight = _targets_and_weights(design)
         results = np.empty((design.n_rows, design.n_targets, len(alphas))) if self.store_cv_results else None
         scores: list[Any] = []
         step = max(1, _CELLS // (design.n_rows * design.n_targets))
         for first in range(0, len(alphas), step):
-            some = alphas[first : first + step]
-            errors = np.empty((design.n_rows, design.n_targets, len(some)))
-            crucial: dict[int, float] = {}
-            design.map_rows(path.leave_one_out(some, crucial), errors)
-            for row in _most_crucial(crucial):
-                errors[row] = error_without(design, row, some, self.fit_intercept)
+            found = path.errors(alphas[first : first + step])
             if self.scoring is None:
-                squares = np.square(errors)
-                scores.extend(-np.average(squares, axis=0, weights=design.weight).T)
+                found = np.square(found)
+                scores.extend(-np.average(found, axis=0, weights=weight).T)
             else:
-                squares = design.y[:, :, None] - errors
-                scores.extend(self._score_predictions(design, squares))
+                found = y[:, :, None] - found
+                scores.extend(self._score_predictions(found, y, weight, design.one_target))
             if results is not None:
-                results[:, :, first : first + step] = squares
-        stacked = np.array(scores)
-        return self._over_targets(stacked), results
-
-    def _mean_squared(self, design: Design, path: RidgePath, alphas: Array) -> Array:
-        crucial: dict[int, float] = {}
-        apart: dict[int, Array] = {}  # errors of crucial rows, which are not summed with the others
-        left_out = path.leave_one_out(alphas, crucial)
-
-        def statistic(block: Block) -> Sums:
-            errors = left_out(block)
-            for row in [row for row in list(crucial) if block.rows.start <= row < block.rows.stop]:
-                apart[row] = errors[row - block.rows.start].copy()
-                errors[row - block.rows.start] = 0.0
-            np.square(errors, out=errors)
-            return (errors.sum(axis=0) if block.weight is None else np.tensordot(block.weight, errors, axes=1),)
-
-        (sums,) = design.fold(statistic)
-        for row in _most_crucial(crucial):
-            apart[row] = error_without(design, row, alphas, self.fit_intercept)
-        for row in sorted(apart):
-            sums += np.square(apart[row]) * (1.0 if design.weight is None else design.weight[row])
-        return self._over_targets(-sums.T / design.total_weight)
+                results[:, :, first : first + step] = found
+        return self._over_targets(np.array(scores)), results
 
     def _over_targets(self, scores: Array) -> Array:
         """One score for each penalty, unless each target has its own."""
         return scores if self.alpha_per_target or scores.ndim == 1 else scores.mean(axis=1)
 
-    def _score_predictions(self, design: Design, predictions: Array) -> list[Any]:
-        """What the scorer says of leave-one-out predictions, for each penalty."""
-        scorer = Scorer(self.scoring, design.weight)
+    def _score_predictions(self, predicted: Array, y: Array, weight: Array | None, one_target: bool) -> list[Any]:
+        """What the scorer says of predictions of shape (n, targets, alphas), for each penalty."""
+        scorer = Scorer(self.scoring, weight)
+        each = range(predicted.shape[2])
         if self.alpha_per_target:
-            targets = range(design.n_targets)
-            return [
-                np.array([scorer(_Given(), predictions[:, t, a], design.y[:, t]) for t in targets])
-                for a in range(predictions.shape[2])
-            ]
-        y = design.y[:, 0] if design.one_target else design.y
-        shaped = predictions[:, 0] if design.one_target else predictions
-        return [scorer(_Given(), shaped[..., a], y) for a in range(predictions.shape[2])]
+            targets = range(y.shape[1])
+            return [np.array([scorer(_Given(), predicted[:, t, a], y[:, t]) for t in targets]) for a in each]
+        shape = (slice(None), 0) if one_target else (slice(None),)
+        return [scorer(_Given(), predicted[..., a][shape], y[shape]) for a in each]
 
     def _folds(self, design: Design, alphas: Array) -> Array:
+        y, weight = _targets_and_weights(design)
         try:
             splits: list[Split] = [
                 (np.asarray(train), np.asarray(test))
-                for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), design.y)
+                for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), y)
             ]
         except (ValueError, TypeError) as problem:
             raise InvalidParameter(
@@ -237,29 +212,51 @@ class RidgeCV(LeastSquares):
             return np.asarray(_r2(model, constant).mean(axis=(0, 2)))
         scores = np.empty((len(splits), len(alphas)))
         for number, (_, test) in enumerate(splits):
-            rows, y = design.take(test), design.y[test]
-            scorer = Scorer(self.scoring, None if design.weight is None else design.weight[test])
-            for position in range(len(alphas)):
-                model = _Given(coefs[number][position], intercepts[number][position], design.one_target)
-                scores[number, position] = scorer(model, rows, y[:, 0] if design.one_target else y)
+            mask = np.zeros(design.n_rows, dtype=bool)
+            mask[test] = True
+            rows = design.gather(mask)
+            found = rows.collect(rows.map(_Predictions(coefs[number], intercepts[number])))
+            found = np.swapaxes(found.reshape(rows.n_rows, len(alphas), -1), 1, 2)
+            y, weight = _targets_and_weights(rows)
+            scores[number] = self._score_predictions(found, y, weight, design.one_target)
         return np.asarray(scores.mean(axis=0))
 
 
-def _most_crucial(rows: dict[int, float]) -> list[int]:
-    """Rows to be left out one by one, at the price of a factorisation each: those that leave least to others first."""
-    return sorted(rows, key=lambda row: (rows[row], row))[:_REFITS]
+@dataclass(frozen=True)
+class _Predictions:
+    """x·coef + intercept of every penalty and target, of shape (m, alphas·targets)."""
+
+    coef: Array
+    intercept: Array
+
+    def __call__(self, block: Block) -> Array:
+        return predictions(block, self.coef, self.intercept).reshape(len(block), -1)
 
 
-def _at_the_border(alphas: Array, chosen: Array) -> str:
+def _targets_and_weights(design: Design) -> tuple[Array, Array | None]:
+    """On the host, where scikit-learn's splitters and scorers are."""
+    weight = design.collect(design.vector("weight")) if design.has_weight else None
+    return design.collect(design.vector("y")), weight
+
+
+def _at_the_border(alphas: Array, chosen: Array) -> Message:
     """A sentence for the status, if a penalty outside those tried may be better still."""
-    if len(np.unique(alphas)) == 1:
-        return ""
-    ends = {"smallest": alphas.min(), "largest": alphas.max()}
-    reached = {word: end for word, end in ends.items() if end in chosen and end > 0}  # below 0 there is none
-    if not reached:
-        return ""
-    values = " and ".join(f"{end:g}" for end in reached.values())
-    return f" The best penalty, {values}, is the {' and '.join(reached)} of those tried: try others beyond it."
+    smallest, largest = float(alphas.min()), float(alphas.max())
+    low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # below 0 there is none
+    if smallest == largest or not (low or high):
+        return Message("")
+    if low and high:
+        return Message(
+            " The best penalty, {smallest:g} and {largest:g}, is the smallest and largest of those tried: try others "
+            "beyond it.",
+            smallest=smallest,
+            largest=largest,
+        )
+    if low:
+        return Message(
+            " The best penalty, {alpha:g}, is the smallest of those tried: try others beyond it.", alpha=smallest
+        )
+    return Message(" The best penalty, {alpha:g}, is the largest of those tried: try others beyond it.", alpha=largest)
 
 
 def _r2(model: Array, constant: Array) -> Array:
@@ -271,18 +268,10 @@ def _r2(model: Array, constant: Array) -> Array:
 
 
 class _Given(RegressorMixin, BaseEstimator):
-    """A regressor that is already fitted; without coefficients its rows are the predictions."""
-
-    def __init__(self, coef: Any = None, intercept: Any = None, one_target: bool = False) -> None:
-        self.coef = coef
-        self.intercept = intercept
-        self.one_target = one_target
+    """A regressor that is already fitted, whose rows are the predictions."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def predict(self, X: Any) -> Any:
-        if self.coef is None:
-            return X
-        scores = X @ self.coef.T + self.intercept
-        return scores[:, 0] if self.one_target else scores
+        return X

@@ -1,28 +1,27 @@
 """The point of a polytope next to the origin, by Wolfe's method.
 
 A polytope is asked for its lowest corner along a direction, nothing else. The answer is a convex combination of
-affinely independent corners, the corral, held with a triangular factor.
+affinely independent corners, the active set, held with a triangular factor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr_delete, qr_insert, solve_triangular
-from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 
 _ZERO = 1e-12  # weights up to this are dropped
-_DEPENDENT = 1e-12  # a corner this near to the affine hull of the corral, in lengths of corners, adds nothing
+_DEPENDENT = 1e-12  # a corner this near to the affine hull of the active set, in lengths of corners, adds nothing
 _TOUCHING = 1e-13  # points this near to the origin, in lengths of corners, cannot be told from it
 
 
 @dataclass
-class Corral:
+class ActiveSet:
     """Corners with positive weights that sum to one.
 
     Attributes
@@ -42,7 +41,7 @@ class Corral:
     upper: Array
 
     @classmethod
-    def of(cls, members: tuple[int, ...], corner: Array) -> Corral:
+    def of(cls, members: tuple[int, ...], corner: Array) -> ActiveSet:
         column = np.append(1.0, corner)
         length = float(np.linalg.norm(column))
         return cls([members], corner[None].copy(), np.ones(1), column[:, None] / length, np.array([[length]]))
@@ -104,12 +103,12 @@ class Lowest(NamedTuple):
     height: float
 
 
-def approach(corral: Corral, lowest: Callable[[Array], Lowest], tol: float, max_steps: int) -> float:
-    """Improve a corral until its point's squared length exceeds the lowest corner's height by `tol` of it at most.
+def approach(active: ActiveSet, lowest: Callable[[Array], Lowest], tol: float, max_steps: int) -> float:
+    """Improve an active set until its point's squared length exceeds the lowest corner's height by `tol` of it at most.
 
     Parameters
     ----------
-    corral : Corral
+    active : ActiveSet
         Changed in place. Lengths of corners should be about 1 at most.
     lowest : callable, direction -> Lowest
     max_steps : int
@@ -118,16 +117,16 @@ def approach(corral: Corral, lowest: Callable[[Array], Lowest], tol: float, max_
     Returns
     -------
     height : float
-        Of the lowest corner along the corral's point: no point of the polytope is nearer to the origin than it over
+        Of the lowest corner along the active set's point: no point of the polytope is nearer to the origin than it over
         the length of the point.
     """
     for _ in range(max_steps):
-        point = corral.point
+        point = active.point
         found = lowest(point)
         square = float(point @ point)
-        if square - found.height <= tol * square or not corral.add(found.members, found.corner):
+        if square - found.height <= tol * square or not active.add(found.members, found.corner):
             break
-        corral.settle()
+        active.settle()
     return found.height
 
 
@@ -143,31 +142,33 @@ class Nearest(NamedTuple):
     low: float
 
 
-def nearest_point(points: Any, tol: float, max_steps: int) -> Nearest:
+def nearest_point(lowest: Callable[[Array], Lowest], first: Lowest, size: float, tol: float, max_steps: int) -> Nearest:
     """Minimise ‖Σ λᵢ·pᵢ‖ over λ ≥ 0, Σ λ = 1, until length − low ≤ tol·length.
 
     Parameters
     ----------
-    points : ndarray or CSR array of shape (n, d)
+    lowest : callable, direction -> Lowest
+        Finds the lowest of the points along a direction.
+    first : Lowest
+        The point to start from.
+    size : float
+        Of the longest of the points.
     tol : float
     max_steps : int
+
+    Returns
+    -------
+    Nearest
     """
-    squares = np.asarray(points.multiply(points).sum(axis=1) if issparse(points) else np.sum(points**2, axis=1))
-    unit = float(np.sqrt(squares.max())) or 1.0
+    unit = size or 1.0
 
-    def corner(place: int) -> Array:
-        row = points[[place]]
-        return np.asarray((row.toarray() if issparse(row) else row)[0] / unit, dtype=np.float64)
+    def scaled(direction: Array) -> Lowest:
+        found = lowest(direction)
+        return Lowest(found.members, found.corner / unit, found.height / unit)
 
-    def lowest(direction: Array) -> Lowest:
-        height = np.asarray(points @ direction).ravel() / unit
-        place = int(np.argmin(height))
-        return Lowest((place,), corner(place), float(height[place]))
-
-    first = int(np.argmin(squares))
-    corral = Corral.of((first,), corner(first))
-    height = approach(corral, lowest, tol, max_steps)
-    point = corral.point
+    active = ActiveSet.of(first.members, first.corner / unit)
+    height = approach(active, scaled, tol, max_steps)
+    point = active.point
     length = float(np.linalg.norm(point))
     low = height / length if length > _TOUCHING else 0.0
     return Nearest(unit * point, unit * length, unit * low)

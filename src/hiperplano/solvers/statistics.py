@@ -3,61 +3,244 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.design import Array, Block, Design, Sums, maximum
+from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
-_SAFE = 2.0**400  # squares of numbers beyond this, or below its inverse, come near the ends of float64
 _SPARSE_BELOW = 0.1  # share of stored entries under which a sparse product beats a dense one
-_VANISHED = 2.0**-900  # sums of squares below lose digits, or all, to underflow
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
-_CANCELLED_SPARSE = 1e-4  # the same where a better reference makes rows dense: refinement costs less before that
+_CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refinement costs less before that
 
 
 class NonFiniteRows(ArithmeticError):
-    """Sums over rows met NaN or infinity: the gate had not looked at them."""
+    """Sums over rows met NaN, infinity or numbers beyond 1e±100: the gate had not looked at them."""
 
 
 @dataclass(frozen=True)
-class Reference:
-    """Where columns are measured from, and their unit (a power of two).
+class Moments:
+    """Weighted second moments of [1, x − shift, y − shift]: additive over any sets of rows.
 
-    Sums of squares about a point near the mean keep the digits that raw sums lose; units keep squares of
-    very large and very small numbers representable.
+    Attributes
+    ----------
+    raw : ndarray of shape (..., 1+d+t, 1+d+t)
+        Leading axes, if any, are groups of rows.
+    n_targets : int
+    shift : ndarray of shape (d+t,)
+        Near the mean: sums of squares about it keep the digits that sums about 0 lose.
     """
 
+    raw: Array
+    n_targets: int
     shift: Array
-    unit: Array
 
-    @classmethod
-    def origin(cls, n_columns: int) -> Reference:
-        return cls(np.zeros(n_columns), np.ones(n_columns))
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.raw[0, 0])
 
-    def beside(self, other: Reference) -> Reference:
-        """For the columns of both."""
-        return Reference(np.concatenate([self.shift, other.shift]), np.concatenate([self.unit, other.unit]))
+    @property
+    def mean(self) -> Array:
+        """Means of [x, y]."""
+        return np.asarray(self.shift + self.raw[0, 1:] / self.raw[0, 0])
 
-    @classmethod
-    def near(cls, values: Array) -> Reference:
-        """Of some rows: in each column the value closest to the mean.
+    def scatter(self, centred: bool) -> Array:
+        """Σ w·v·vᵀ of v = [x, y]; about the mean if `centred`, otherwise about `shift`."""
+        inner = self.raw[1:, 1:]
+        if not centred:
+            return inner.copy()
+        around = self.raw[0, 1:]
+        scatter = inner - np.outer(around, around / self.raw[0, 0])
+        # A column that is constant up to rounding must have exactly no variance: up to the rounding of the sums, and
+        # of the numbers as they were written down.
+        written = self.total * np.square(4 * _EPS * self.mean)
+        constant = scatter.diagonal() <= np.maximum(4 * _EPS * inner.diagonal(), written)
+        scatter[constant, :] = 0.0
+        scatter[:, constant] = 0.0
+        return scatter
 
-        A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and
-        zero for constant ones.
-        """
-        mean = (values * (1.0 / len(values))).sum(axis=0)  # in this order sums of huge numbers do not overflow
-        closest = np.abs(values - mean).argmin(axis=0)
-        shift = values[closest, np.arange(len(mean))]
-        return cls(shift, power_of_two(np.abs(values - shift).max(axis=0)))
-
-    def plain(self, n_columns: int) -> bool:
-        """Whether it changes nothing in the first columns."""
-        return not self.shift[:n_columns].any() and bool((self.unit[:n_columns] == 1.0).all())
+    def group(self, raw: Array) -> Moments:
+        """The moments of one group, or of a sum of groups."""
+        return Moments(raw, self.n_targets, self.shift)
 
 
-_LAST = np.finfo(float).maxexp - 1  # of the largest power of two among floats
+def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
+    """Second moments of all rows in one pass, or two where the first shows that it lost digits.
+
+    Parameters
+    ----------
+    design : Design
+    centred : bool
+        Whether the moments are wanted about the mean; about the origin otherwise.
+    n_groups : int, default=0
+        If not 0, moments of each group of rows: the row vector "fold" holds numbers from 0 to `n_groups` − 1, and −1
+        for rows of no group.
+
+    Returns
+    -------
+    Moments
+
+    Raises
+    ------
+    NonFiniteRows
+        For NaN and infinity, and for columns beyond 1e±100.
+    """
+    d = design.n_columns
+    sparse = design.is_sparse and design.density < _SPARSE_BELOW
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that the gate has not looked at: the sums tell
+        shift = _sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
+        (raw,) = design.fold(_MomentSums(shift, sparse, n_groups))
+        together = raw.sum(axis=0) if n_groups else raw
+        _refuse_out_of_range(design, shift, together)
+        if centred and _digits_lost(together, _CANCELLED_SPARSE if sparse else _CANCELLED):
+            shift = shift + together[0, 1:] / together[0, 0]
+            (raw,) = design.fold(_MomentSums(shift, sparse=False, n_groups=n_groups))
+    return Moments(raw, design.n_targets, shift)
+
+
+def _sampled_shift(design: Design, sparse: bool) -> Array:
+    """In each column of [x, y] the sampled value closest to the mean of the sample.
+
+    A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and zero for
+    constant ones. Any shift but 0 would make sparse rows dense.
+    """
+    sample = design.sample(_SAMPLE_ROWS)
+    values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
+    mean = values.mean(axis=0)
+    shift = values[np.abs(values - mean).argmin(axis=0), np.arange(len(mean))]
+    return np.concatenate([np.zeros(design.n_columns if sparse else 0), shift])
+
+
+def _rows_and_targets(block: Block) -> Array:
+    return np.column_stack([block.dense(), block.y]).astype(np.float64, copy=False)
+
+
+def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
+    """Raise where the gate would have refused the rows."""
+    if not np.isfinite(raw).all():
+        raise NonFiniteRows
+    d = design.n_columns
+    squares = raw.diagonal()[1 : d + 1]
+    ordinary = ((squares >= SMALLEST**2) | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
+    if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= LARGEST:
+        return
+    sizes = largest(design)  # a column of zeros is ordinary, too
+    if ((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))).any():
+        raise NonFiniteRows
+
+
+def _digits_lost(raw: Array, share: float) -> bool:
+    """Whether centring takes away nearly all of a sum of squares."""
+    if raw[0, 0] <= 0:
+        return False
+    squares = raw.diagonal()[1:]
+    return bool((squares - np.square(raw[0, 1:]) / raw[0, 0] < share * squares).any())
+
+
+@dataclass(frozen=True)
+class _MomentSums:
+    """Σ w·v·vᵀ of v = [1, x − shift, y − shift], together or by group."""
+
+    shift: Array
+    sparse: bool
+    n_groups: int
+
+    def __call__(self, block: Block) -> Sums:
+        if self.sparse and not self.n_groups:
+            return (_sparse_products(block, self.shift[block.n_columns :]),)
+        rows = augmented(block, self.shift)
+        if not self.n_groups:
+            return (rows.T @ rows,)
+        group = block.vectors["fold"]
+        out = np.zeros((self.n_groups, rows.shape[1], rows.shape[1]))
+        for number in np.unique(group[group >= 0]):
+            part = rows[group == number]
+            out[number] = part.T @ part
+        return (out,)
+
+
+def augmented(block: Block, shift: Array) -> Array:
+    """√w·[1, x − shift, y − shift] of a block, as a fresh array."""
+    d, xp = block.n_columns, block.xp
+    out = xp.empty((len(block), 1 + len(shift)))
+    out[:, 0] = 1.0
+    xp.subtract(block.dense(), shift[:d], out=out[:, 1 : d + 1])
+    xp.subtract(block.y, shift[d:], out=out[:, d + 1 :])
+    return block.weighted_root(out)
+
+
+def _sparse_products(block: Block, target_shift: Array) -> Array:
+    """The same matrix times itself, for CSR rows about the origin, in the time of the stored entries."""
+    d, weight = block.n_columns, block.weights
+    small = np.column_stack([np.ones(len(block)), block.y - target_shift])
+    weighted = block.scaled_rows(weight)
+    out = np.empty((d + small.shape[1],) * 2)
+    edges = np.r_[0, d + 1 : len(out)]
+    out[1 : d + 1, 1 : d + 1] = (block.x.T @ weighted.x).toarray()
+    cross = weighted.transpose_dot(small)
+    out[1 : d + 1, edges] = cross
+    out[np.ix_(edges, np.arange(1, d + 1))] = cross.T
+    out[np.ix_(edges, edges)] = small.T @ (small * weight[:, None])
+    return out
+
+
+def largest(design: Design) -> Array:
+    """The size of the largest number in every column."""
+    return design.fold(_largest, maximum)[0]
+
+
+def _largest(block: Block) -> Sums:
+    return (block.column_sizes(),)
+
+
+def centred_scores(block: Block, mean: Array, coef: Array) -> Array:
+    """(x − mean)·coef of a block, for coefficients of shape (d,) or (d, k)."""
+    if block.is_sparse:
+        return np.asarray(block.dot(coef) - mean @ coef)
+    return np.asarray(block.xp.subtract(block.x, mean) @ coef)
+
+
+def centred_product(block: Block, mean: Array, right: Array) -> Array:
+    """(x − mean)ᵀ·right of a block, for `right` of shape (m,)."""
+    if block.is_sparse:
+        return np.asarray(block.transpose_dot(right) - mean * right.sum())
+    return np.asarray(block.xp.subtract(block.x, mean).T @ right)
+
+
+def align_rows(values: Array, design: Design, n_rows: int) -> Array:
+    """Values of a design's rows in the order of the table that came in; NaN for rows left out for a weight of 0.
+
+    Parameters
+    ----------
+    values : ndarray of shape (rows of the design, ...)
+    design : Design
+    n_rows : int
+        Of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, ...)
+    """
+    if len(values) == n_rows:
+        return values
+    out = np.full((n_rows, *values.shape[1:]), np.nan)
+    out[design.row_numbers()] = values
+    return out
+
+
+def count_rows(X: Any) -> int:
+    """Rows of a table, matrix, list or design."""
+    return int(X.n_rows if isinstance(X, Design) else np.shape(X)[0])
+
+
+# What follows serves solvers that still handle numbers beyond 1e±100; it goes when they no longer do.
+
+_SAFE = 2.0**400
+_LAST = np.finfo(float).maxexp - 1
 
 
 def power_of_two(size: Array) -> Array:
@@ -67,203 +250,3 @@ def power_of_two(size: Array) -> Array:
     _, exponent = np.frexp(size)
     extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
     return np.ldexp(1.0, np.where(extreme, np.minimum(exponent, _LAST), 0))
-
-
-def largest(design: Design) -> Array:
-    """The size of the largest number in every column."""
-
-    def statistic(block: Block) -> Sums:
-        found = abs(block.counted().x).max(axis=0)
-        return (np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), dtype=np.float64).ravel(),)
-
-    return design.fold(statistic, lambda a, b: (np.maximum(a[0], b[0]),))[0]
-
-
-def augmented(block: Block, reference: Reference) -> Array:
-    """√w·[1, (x − shift)/unit, (y − shift)/unit] of a block, as a fresh array."""
-    d = block.x.shape[1]
-    out = np.empty((len(block), 1 + d + block.y.shape[1]))
-    out[:, 0] = 1.0
-    np.subtract(block.counted().dense(), reference.shift[:d], out=out[:, 1 : d + 1])
-    np.subtract(block.y, reference.shift[d:], out=out[:, d + 1 :])
-    if (reference.unit != 1.0).any():
-        out[:, 1:] /= reference.unit
-    if block.weight is not None:
-        out *= np.sqrt(block.weight)[:, None]
-    return out
-
-
-def centred_scores(block: Block, mean: Array, coef: Array) -> Array:
-    """(x − mean)·coef of a block, for coefficients of shape (d,) or (d, k)."""
-    if isinstance(block.x, np.ndarray):
-        return np.asarray(np.subtract(block.x, mean) @ coef)
-    return np.asarray(block.x @ coef - mean @ coef)
-
-
-def centred_product(block: Block, mean: Array, right: Array) -> Array:
-    """(x − mean)ᵀ·right of a block."""
-    if isinstance(block.x, np.ndarray):
-        return np.asarray(np.subtract(block.x, mean).T @ right)
-    return np.asarray(block.x.T @ right - mean * right.sum())
-
-
-def _sparse_product(block: Block, reference: Reference) -> Array:
-    """The same matrix times itself, for CSR rows about the origin, in the time of the stored entries."""
-    weight = block.weights
-    d = block.x.shape[1]
-    small = np.column_stack([np.ones(len(block)), (block.y - reference.shift[d:]) / reference.unit[d:]])
-    out = np.empty((1 + d + block.y.shape[1],) * 2)
-    weighted = block.x.multiply(weight[:, None]).tocsr()
-    edges = np.r_[0, d + 1 : len(out)]
-    out[1 : d + 1, 1 : d + 1] = (block.x.T @ weighted).toarray()
-    cross = weighted.T @ small
-    out[1 : d + 1, edges] = cross
-    out[np.ix_(edges, np.arange(1, d + 1))] = cross.T
-    out[np.ix_(edges, edges)] = small.T @ (small * weight[:, None])
-    return out
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Weighted second moments of [1, x, y] about a reference: additive over any sets of rows.
-
-    Attributes
-    ----------
-    raw : ndarray of shape (..., 1+d+t, 1+d+t)
-        Leading axes, if any, are groups of rows.
-    n_targets : int
-    reference : Reference
-    """
-
-    raw: Array
-    n_targets: int
-    reference: Reference
-
-    @property
-    def total(self) -> float:
-        return float(self.raw[0, 0])
-
-    @property
-    def mean(self) -> Array:
-        """Means of [x, y], in units and from the origin of the data."""
-        return np.asarray(self.reference.shift + self.reference.unit * (self.raw[0, 1:] / self.raw[0, 0]))
-
-    def scatter(self, centred: bool) -> Array:
-        """Σ w·v·vᵀ of [x, y] in units of the reference; about the mean if `centred`."""
-        inner = self.raw[1:, 1:]
-        if not centred:
-            return inner.copy()
-        around = self.raw[0, 1:]
-        scatter = inner - np.outer(around, around / self.raw[0, 0])
-        # A column that is constant up to rounding must have exactly no variance: up to that of the sums, and of
-        # the numbers as they were written down.
-        level = self.reference.shift / self.reference.unit + around / self.raw[0, 0]
-        with np.errstate(over="ignore"):
-            summed, written = 4 * _EPS * inner.diagonal(), self.raw[0, 0] * np.square(4 * _EPS * level)
-        constant = scatter.diagonal() <= np.maximum(summed, written)
-        scatter[constant, :] = 0.0
-        scatter[:, constant] = 0.0
-        return scatter
-
-    def group(self, raw: Array) -> Moments:
-        """The moments of one group, or of a sum of groups."""
-        return Moments(raw, self.n_targets, self.reference)
-
-
-def moments(design: Design, *, centred: bool, groups: Array | None = None, n_groups: int = 1) -> Moments:
-    """Second moments of all rows in one pass, or two where the first shows that it lost digits.
-
-    Parameters
-    ----------
-    centred : bool
-        Whether the moments are wanted about the mean; about the origin otherwise.
-    groups : ndarray of shape (n,), optional
-        A number from 0 to `n_groups` − 1 for each row; −1 leaves the row out.
-
-    Raises
-    ------
-    NonFiniteRows
-        For NaN and infinity in rows that have a weight.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
-        first = _sampled_reference(design, centred)
-        raw = _gather(design, first, groups, n_groups)
-        second = _better_reference(design, first, raw, centred)
-        if second is not None:
-            first, raw = second, _gather(design, second, groups, n_groups)
-    return Moments(raw if groups is not None else raw[0], design.n_targets, first)
-
-
-def _is_sparse(design: Design) -> bool:
-    return design.is_sparse and design.density < _SPARSE_BELOW
-
-
-def _sampled_reference(design: Design, centred: bool) -> Reference:
-    step = max(1, design.n_rows // _SAMPLE_ROWS)
-    rows: slice | Array = slice(None, None, step)
-    if design.weight is not None and not design.weight.all():
-        rows = np.flatnonzero(design.weight)[::step]
-    if _is_sparse(design):  # any other point would make the rows dense
-        return Reference.origin(design.n_columns).beside(_reference(design.y[rows], centred))
-    sample = design.take(rows)
-    sample = sample if isinstance(sample, np.ndarray) else sample.toarray()
-    return _reference(np.column_stack([sample, design.y[rows]]).astype(np.float64, copy=False), centred)
-
-
-def _reference(values: Array, centred: bool) -> Reference:
-    if centred:
-        return Reference.near(values)
-    return Reference(np.zeros(values.shape[1]), power_of_two(np.abs(values).max(axis=0)))
-
-
-def _gather(design: Design, reference: Reference, groups: Array | None, n_groups: int) -> Array:
-    sparse = _is_sparse(design) and reference.plain(design.n_columns) and groups is None
-
-    def statistic(block: Block) -> Sums:
-        if sparse:
-            return (_sparse_product(block.counted(), reference)[None],)
-        rows = augmented(block, reference)
-        if groups is None:
-            return ((rows.T @ rows)[None],)
-        out = np.zeros((n_groups, rows.shape[1], rows.shape[1]))
-        here = groups[block.rows]
-        for group in np.unique(here[here >= 0]):
-            part = rows[here == group]
-            out[group] = part.T @ part
-        return (out,)
-
-    (raw,) = design.fold(statistic)
-    return raw
-
-
-def _better_reference(design: Design, used: Reference, raw: Array, centred: bool) -> Reference | None:
-    """None if the first pass was accurate; otherwise where to measure from in a second."""
-    raw = raw.sum(axis=0)
-    squares = raw.diagonal()[1:]
-    lost = ~np.isfinite(squares) | ((squares < _VANISHED) & (used.unit == 1.0) & (used.shift == 0))
-    if not np.isfinite(raw).all() or lost.any():
-        low, high = _extremes(design)
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            raise NonFiniteRows
-        if not np.isfinite(raw).all() or (np.maximum(-low, high)[lost] > 0).any():
-            shift = low / 2 + high / 2 if centred else np.zeros_like(low)
-            return Reference(shift, power_of_two(np.maximum(np.abs(low - shift), np.abs(high - shift))))
-        return None
-    if not centred or raw[0, 0] <= 0:
-        return None
-    drift = raw[0, 1:] / raw[0, 0]
-    left = squares - raw[0, 0] * drift**2
-    if (left < (_CANCELLED_SPARSE if _is_sparse(design) else _CANCELLED) * squares).any():
-        return Reference(used.shift + used.unit * drift, used.unit)
-    return None
-
-
-def _extremes(design: Design) -> tuple[Array, Array]:
-    """Smallest and largest value of every column of [x, y]."""
-
-    def statistic(block: Block) -> Sums:
-        values = np.column_stack([block.counted().dense(), block.y])
-        return -values.min(axis=0), values.max(axis=0)
-
-    low, high = design.fold(statistic, lambda a, b: (np.maximum(a[0], b[0]), np.maximum(a[1], b[1])))
-    return -low, high

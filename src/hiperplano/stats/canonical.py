@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from hiperplano.data.design import Array
+from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution
 from hiperplano.stats.summary import coefficient_names
 
@@ -45,7 +46,7 @@ class CanonicalAxes:
         Scores of the class means.
     total, between, within : ndarray of shape (d, d)
         The scatter matrices T = F + W.
-    notes : tuple of str
+    notes : tuple of Message
         What a reader must know before trusting the numbers.
 
     Examples
@@ -150,20 +151,26 @@ def canonical_axes(model: Any) -> CanonicalAxes:
     between = (apart * solution.weight[:, None]).T @ apart
     spread = np.sqrt(covariance.diagonal())
     values = solution.eigenvalues
-    notes, tested = [], values
+    notes: list[Message] = []
+    tested = values
     if solution.shrinkage.any():
-        notes.append("the covariance inside classes is shrunk: the tests do not hold and are left out.")
+        notes.append(Message("the covariance inside classes is shrunk: the tests do not hold and are left out."))
         tested = np.full_like(values, np.nan)
     elif not np.allclose(solution.priors, solution.weight / total):
         notes.append(
-            "priors differ from the sample's shares: axes are those of a population with these priors, tests those of "
-            "the sample."
+            Message(
+                "priors differ from the sample's shares: axes are those of a population with these priors, tests those "
+                "of the sample."
+            )
         )
         tested = _sample_eigenvalues(solution, apart, total, len(values), model.unbiased)
     if solution.ignored:
         notes.append(
-            f"{solution.ignored} directions without variance inside classes, along which their means differ, are left "
-            "out: they separate this sample without error."
+            Message(
+                "{n} directions without variance inside classes, along which their means differ, are left out: they "
+                "separate this sample without error.",
+                n=solution.ignored,
+            )
         )
     tests = _tests(tested, total, solution.rank, len(solution.weight))
     with np.errstate(divide="ignore", invalid="ignore"):

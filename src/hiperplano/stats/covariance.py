@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
@@ -13,11 +14,11 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Sums
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.stats.hat import Hat
 from hiperplano.stats.least_squares import (
+    CoefficientSpread,
     Sample,
-    Spread,
     explained_squares,
     in_scaled_units,
     refuse_undetermined,
@@ -30,7 +31,7 @@ KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
 
 
 def inference(
-    model: Any, X: Any, y: Any, *, cov: str = "classical", sample_weight: Any = None, level: float = 0.95
+    model: Any, X: Any, y: Any = None, *, cov: str = "classical", sample_weight: Any = None, level: float = 0.95
 ) -> Summary:
     """Standard errors, tests and intervals of a model's coefficients, judged on the rows given.
 
@@ -38,9 +39,10 @@ def inference(
     ----------
     model : fitted estimator
         Its coefficients are taken as they are.
-    X : array-like, CSR matrix or table of shape (n, d)
+    X : array-like, CSR matrix or table of shape (n, d), or Design
         As a rule the rows of the fit.
     y : array-like of shape (n,) or (n, targets)
+        Not with a design, which brings its own.
     cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
         "classical" assumes errors of one variance; the others hold also if it changes from row to row (White's
         estimator and its small-sample corrections; HC3 is the safest for few rows). Logistic models take the first
@@ -90,23 +92,25 @@ def _(
     with one_blas_thread():
         hat = Hat.of(model, design)
         hat.refuse_undetermined(model, "inference: no standard errors")
-        here, sample = hat.judged(solution), Sample.of(design)
+        here, sample = hat.judged(solution, design), Sample.of(design)
         if cov == "classical":
-            half = hat.slopes.with_level(hat.mean, hat.total, hat.level)[None]
-            spread = Spread(half, hat.slopes.freedom, explained_squares(hat.factor, solution.coef), scaled=True)
+            half = hat.slopes.with_intercept(hat.mean, hat.total, hat.fit_intercept)[None]
+            spread = CoefficientSpread(
+                half, hat.slopes.freedom, explained_squares(hat.factor, solution.coef), scaled=True
+            )
         else:
             if cov in ("HC2", "HC3"):
                 _refuse_leverage_of_one(design, hat, cov)
             df = sample.n - hat.freedom
             found = [_robust(design, hat, t, cov, sample.n / df) for t in range(design.n_targets)]
             halves, explained = (np.stack(parts) for parts in zip(*found, strict=True))
-            spread = Spread(halves, hat.slopes.freedom, explained, scaled=False)
+            spread = CoefficientSpread(halves, hat.slopes.freedom, explained, scaled=False)
     return table(model, here, sample, spread, cov, level)
 
 
 def _refuse_leverage_of_one(design: Design, hat: Hat, kind: str) -> None:
     """Such a row is fitted exactly whatever its target: nothing is left to estimate its error from."""
-    rows = np.flatnonzero(design.map_rows(hat.leverage, np.empty(design.n_rows)) == 1.0)
+    rows = design.row_numbers()[design.collect(design.map(hat.leverage)) == 1.0]
     if len(rows):
         some = ", ".join(map(str, rows[:6].tolist())) + (" …" if len(rows) > 6 else "")
         raise NotAvailable(
@@ -127,25 +131,33 @@ def _robust(design: Design, hat: Hat, target: int, kind: str, small_sample: floa
     Corrected as `kind` says. And the square of the slopes in units of that spread. Both from Σ ωᵢ·hᵢ·hᵢᵀ of the level
     and h = U⁻ᵀ·D·x, where no column is near another: inverses of what is nearly singular are taken of vectors only.
     """
-
-    def statistic(block: Block) -> Sums:
-        turned = hat.turned_rows(block)
-        residual = hat.residuals(block)[:, target]
-        if kind in ("HC2", "HC3"):
-            remaining = 1.0 - hat.leverage(block, turned)
-            residual = residual / (np.sqrt(remaining) if kind == "HC2" else remaining)
-        residual = residual if block.weight is None else residual * block.weight
-        influence = np.vstack([residual / hat.total, turned * residual])
-        return (influence @ influence.T,)
-
-    (meat,) = design.fold(statistic)
+    (meat,) = design.fold(_Meat(hat, target, kind))
     if kind == "HC1":
         meat *= small_sample
     values, basis = np.linalg.eigh(meat)
     half = basis * np.sqrt(np.maximum(values, 0.0))  # sums of squares of its rows cannot cancel below
     slopes = hat.factor.scale[:, None] * hat.factor.backward(half[1:])
     level = half[:1] - hat.factor.forward(hat.factor.scale * hat.mean)[None, :] @ half[1:]
-    rows = np.vstack([level, slopes]) if hat.level else slopes
+    rows = np.vstack([level, slopes]) if hat.fit_intercept else slopes
     turned_coef = hat.factor.upper @ in_scaled_units(hat.factor, hat.coef[target : target + 1])[:, 0]
     explained = turned_coef @ np.linalg.lstsq(meat[1:, 1:], turned_coef)[0]
     return rows, np.asarray(explained)
+
+
+@dataclass(frozen=True)
+class _Meat:
+    """Σ ωᵢ·hᵢ·hᵢᵀ of the level and h = U⁻ᵀ·D·x, ω being the squared weighted residual, corrected as `kind` says."""
+
+    hat: Hat
+    target: int
+    kind: str
+
+    def __call__(self, block: Block) -> Sums:
+        turned = self.hat.turned_rows(block)
+        residual = self.hat.residuals(block)[:, self.target]
+        if self.kind in ("HC2", "HC3"):
+            remaining = 1.0 - self.hat.leverage(block, turned)
+            residual = residual / (np.sqrt(remaining) if self.kind == "HC2" else remaining)
+        residual = block.weighted(residual)
+        influence = np.vstack([residual / self.hat.total, turned * residual])
+        return (influence @ influence.T,)

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Block
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
+from hiperplano.solvers.statistics import align_rows, count_rows
 from hiperplano.stats.findings import Finding, about_columns, about_residuals, about_rows
 from hiperplano.stats.hat import Hat
 from hiperplano.stats.least_squares import Sample, fitted_exactly, refuse_undetermined
@@ -32,7 +33,7 @@ class Diagnosis:
         Residuals; diagonal of the hat matrix; residuals over their standard error, with σ from all rows
         (standardised) and from all other rows (studentised); Cook's distances. The last three are NaN for rows
         with a leverage of 1, and for all rows of an exact fit; a finding says so. For ridge they are those of refits
-        without the row at the same penalty, the bias of the fit left aside.
+        without the row at the same penalty, the bias of the fit left aside. All are NaN for rows of weight 0.
     durbin_watson : float
     breusch_pagan, breusch_pagan_p : float
         Koenker's version, which does not assume normal errors.
@@ -85,7 +86,7 @@ def _figure(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.4g}"
 
 
-def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagnosis:
+def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> Diagnosis:
     """Leverage, studentised residuals, Cook's distance, Durbin-Watson, Breusch-Pagan, VIF and condition number.
 
     Parameters
@@ -93,6 +94,7 @@ def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagno
     model : fitted LinearRegression, Ridge or RidgeCV
         With one target.
     X, y : the rows of the fit
+        Or a design, which brings its own target.
     sample_weight : array-like of shape (n,), optional
         As given to `fit`.
 
@@ -130,24 +132,23 @@ def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagno
         hat = Hat.of(model, design)
         hat.refuse_undetermined(model, "diagnose")
         sample = Sample.of(design)
-        residuals = design.map_rows(lambda block: hat.residuals(block)[:, 0], np.empty(design.n_rows))
-        leverage = design.map_rows(hat.leverage, np.empty(design.n_rows))
-        exact = bool(fitted_exactly(hat.judged(solution))[0])
-        pearson = residuals if design.weight is None else residuals * np.sqrt(design.weight)
         df = sample.n - hat.freedom
         if df <= 1:
             raise NotAvailable(
                 f"diagnose: {sample.n} rows leave {df:g} degrees of freedom; residuals say nothing then. Add rows."
             )
+        rows = design.collect(design.map(_RowFigures(hat)))
+        residuals, pearson, leverage, shrinkage = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]
         vif, condition = hat.collinearity()
-        scaled = _Scaled.nothing(len(pearson))
+        exact = bool(fitted_exactly(hat.judged(solution, design))[0])
+        scaled, bp, dw = _Scaled.nothing(len(pearson)), (np.nan, np.nan), np.nan
         if not exact:
-            shrinkage = design.map_rows(hat.shrinkage, np.empty((design.n_rows, 2)))
-            if design.weight is not None:
-                shrinkage[:, 1] *= np.sqrt(design.weight)
             scaled = _Scaled.of(pearson, leverage, shrinkage, df, hat.freedom)
-        bp = (np.nan, np.nan) if exact else _breusch_pagan(design, pearson)
-        dw = np.nan if exact else float(np.sum(np.diff(pearson) ** 2) / (pearson @ pearson))
+            bp = _breusch_pagan(design, pearson)
+            dw = float(np.sum(np.diff(pearson) ** 2) / (pearson @ pearson))
+    n_rows = count_rows(X)
+    residuals, leverage, *by_row = (align_rows(each, design, n_rows) for each in (residuals, leverage, *scaled))
+    scaled = _Scaled(*by_row)
     names = coefficient_names(model, False)
     findings = [
         *about_rows(leverage, scaled.studentised, scaled.cooks, sample.n, df, hat.freedom, exact),
@@ -155,6 +156,18 @@ def diagnose(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Diagno
         *about_columns(names, vif, condition),
     ]
     return Diagnosis(residuals, leverage, *scaled, dw, bp[0], bp[1], vif, condition, names, findings)
+
+
+@dataclass(frozen=True)
+class _RowFigures:
+    """Residual, residual times √weight, leverage, and what a penalty takes from the hat matrix; of shape (m, 5)."""
+
+    hat: Hat
+
+    def __call__(self, block: Block) -> Array:
+        residual, root = self.hat.residuals(block)[:, 0], np.sqrt(block.weights)
+        shrinkage = self.hat.shrinkage(block) * np.column_stack([np.ones(len(block)), root])
+        return np.column_stack([residual, residual * root, self.hat.leverage(block), shrinkage])
 
 
 class _Scaled(NamedTuple):
@@ -192,8 +205,6 @@ class _Scaled(NamedTuple):
 
 def _breusch_pagan(design: Design, residuals: Array) -> tuple[float, float]:
     """Does the squared residual depend on the columns? n·R² of that regression, and its p-value."""
-    squared = np.square(residuals)[:, None]
-    counted = None if design.weight is None else (design.weight > 0).astype(np.float64)
-    fit = least_squares(design.with_target(squared, counted), alpha=np.zeros(1))
+    fit = least_squares(design.with_vectors(y=np.square(residuals)[:, None], weight=None), alpha=np.zeros(1))
     statistic = float(fit.total * (1.0 - fit.rss[0] / fit.tss[0])) if fit.tss[0] > 0 else 0.0
     return statistic, float(chdtrc(max(fit.rank, 1), statistic))

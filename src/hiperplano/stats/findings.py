@@ -8,106 +8,185 @@ import numpy as np
 from scipy.special import stdtr
 
 from hiperplano.data.design import Array
+from hiperplano.messages import Message
 
 
 class Finding(NamedTuple):
-    """One figure and what it means."""
+    """One figure and what it means.
 
-    name: str
+    Attributes
+    ----------
+    name : Message
+    value : float
+    sentence : Message
+    """
+
+    name: Message
     value: float
-    sentence: str
+    sentence: Message
 
 
-_EXACT = "the target is fitted exactly: residuals are rounding errors, and say nothing."
+_COOK, _OUTLIER = Message("Cook's distance"), Message("outlier")
+_DURBIN_WATSON, _BREUSCH_PAGAN = Message("Durbin-Watson"), Message("Breusch-Pagan")
+_EXACT = Message("the target is fitted exactly: residuals are rounding errors, and say nothing.")
 
 
 def about_rows(
     leverage: Array, studentised: Array, cooks: Array, n: int, df: float, freedom: float, exact: bool
 ) -> list[Finding]:
-    """Which rows stand out: by their target, by their columns, by both."""
-    high, threshold = int(np.argmax(leverage)), 2 * freedom / n
+    """Which rows stand out: by their target, by their columns, by both.
+
+    Parameters
+    ----------
+    leverage, studentised, cooks : ndarray of shape (rows,)
+        NaN for rows without weight.
+    n : int
+        Rows with weight.
+    df, freedom : float
+        Degrees of freedom of the residuals and of the fit.
+    exact : bool
+        Whether the target is fitted exactly.
+
+    Returns
+    -------
+    list of Finding
+    """
+    high, threshold = int(np.nanargmax(leverage)), 2 * freedom / n
+    pulls = Message(
+        "row {row} pulls most on its own fit; {k} of {n} rows are above twice the mean, {threshold:.2g}: their columns "
+        "are unusual, whatever their target.",
+        row=high,
+        k=int(np.sum(leverage > threshold)),
+        n=n,
+        threshold=threshold,
+    )
     found = [
         _outlier(studentised, n, df, exact),
-        Finding(
-            "leverage",
-            float(leverage[high]),
-            f"row {high} pulls most on its own fit; {int(np.sum(leverage > threshold))} of {n} rows are above twice "
-            f"the mean, {threshold:.2g}: their columns are unusual, whatever their target.",
-        ),
-        _strongest(cooks, exact),
+        Finding(Message("leverage"), float(leverage[high]), pulls),
+        _most_influential(cooks, exact),
     ]
     alone = np.flatnonzero(leverage == 1.0)
     if len(alone):
         rows = ", ".join(map(str, alone[:6].tolist())) + (" …" if len(alone) > 6 else "")
-        found.append(
-            Finding(
-                "leverage of 1",
-                float(len(alone)),
-                f"row {rows}: fitted exactly whatever the target, so it has no studentised residual and no Cook's "
-                "distance (NaN); a coefficient depends on such a row alone.",
-            )
+        sentence = Message(
+            "row {rows}: fitted exactly whatever the target, so it has no studentised residual and no Cook's distance "
+            "(NaN); a coefficient depends on such a row alone.",
+            rows=rows,
         )
+        found.append(Finding(Message("leverage of 1"), float(len(alone)), sentence))
     return found
 
 
 def _outlier(studentised: Array, n: int, df: float, exact: bool) -> Finding:
     if exact or np.isnan(studentised).all():
-        return Finding("outlier", np.nan, _EXACT)
+        return Finding(_OUTLIER, np.nan, _EXACT)
     row = int(np.nanargmax(np.abs(studentised)))
     p = min(1.0, n * 2.0 * float(stdtr(df - 1, -abs(studentised[row]))))
-    judged = (
-        f"so large a one among {n} rows would be rare by chance (p = {p:.2g})."
-        if p < 0.05
-        else f"among {n} rows that is not unusual (p = {p:.2g})."
-    )
-    return Finding("outlier", float(studentised[row]), f"the largest studentised residual is in row {row}; {judged}")
+    if p < 0.05:
+        sentence = Message(
+            "the largest studentised residual is in row {row}; so large a one among {n} rows would be rare by chance "
+            "(p = {p:.2g}).",
+            row=row,
+            n=n,
+            p=p,
+        )
+    else:
+        sentence = Message(
+            "the largest studentised residual is in row {row}; among {n} rows that is not unusual (p = {p:.2g}).",
+            row=row,
+            n=n,
+            p=p,
+        )
+    return Finding(_OUTLIER, float(studentised[row]), sentence)
 
 
-def _strongest(cooks: Array, exact: bool) -> Finding:
+def _most_influential(cooks: Array, exact: bool) -> Finding:
     if exact or np.isnan(cooks).all():
-        return Finding("Cook's distance", np.nan, _EXACT)
+        return Finding(_COOK, np.nan, _EXACT)
     row = int(np.nanargmax(cooks))
-    judged = "above 1, look at it." if cooks[row] > 1 else "below 1, no single row decides the fit."
-    return Finding(
-        "Cook's distance", float(cooks[row]), f"row {row} moves the coefficients most when it is left out; {judged}"
-    )
+    if cooks[row] > 1:
+        sentence = Message(
+            "row {row} moves the coefficients most when it is left out; above 1, look at it.",
+            row=row,
+        )
+    else:
+        sentence = Message(
+            "row {row} moves the coefficients most when it is left out; below 1, no single row decides the fit.",
+            row=row,
+        )
+    return Finding(_COOK, float(cooks[row]), sentence)
 
 
 def about_residuals(dw: float, bp: tuple[float, float], exact: bool) -> list[Finding]:
-    """Whether residuals are alike from row to row, and of one variance."""
+    """Whether residuals are alike from row to row, and of one variance.
+
+    Parameters
+    ----------
+    dw : float
+        Durbin and Watson's statistic.
+    bp : tuple of float
+        Breusch and Pagan's statistic and its p-value.
+    exact : bool
+        Whether the target is fitted exactly.
+
+    Returns
+    -------
+    list of Finding
+    """
     if exact:
-        return [Finding(name, np.nan, _EXACT) for name in ("Durbin-Watson", "Breusch-Pagan")]
-    judged = (
-        "the errors' variance changes with the columns; take inference(…, cov='HC3')."
-        if bp[1] < 0.05
-        else "no sign that the errors' variance changes with the columns."
-    )
-    return [
-        Finding("Durbin-Watson", dw, _durbin_watson_sentence(dw)),
-        Finding("Breusch-Pagan", bp[0], f"p = {bp[1]:.2g}: {judged}"),
-    ]
+        return [Finding(_DURBIN_WATSON, np.nan, _EXACT), Finding(_BREUSCH_PAGAN, np.nan, _EXACT)]
+    if bp[1] < 0.05:
+        changes = Message(
+            "p = {p:.2g}: the errors' variance changes with the columns; take inference(…, cov='HC3').", p=bp[1]
+        )
+    else:
+        changes = Message("p = {p:.2g}: no sign that the errors' variance changes with the columns.", p=bp[1])
+    return [Finding(_DURBIN_WATSON, dw, _durbin_watson(dw)), Finding(_BREUSCH_PAGAN, bp[0], changes)]
+
+
+def _durbin_watson(dw: float) -> Message:
+    if dw < 1.5:
+        return Message(
+            "well below 2: neighbouring rows have similar residuals; if rows follow in time, something is missing."
+        )
+    if dw > 2.5:
+        return Message("well above 2: residuals of neighbouring rows alternate in sign.")
+    return Message("near 2: residuals of neighbouring rows are not related.")
 
 
 def about_columns(names: list[str], vif: Array, condition: float) -> list[Finding]:
-    """Whether coefficients can be told apart."""
+    """Whether coefficients can be told apart.
+
+    Parameters
+    ----------
+    names : list of str
+    vif : ndarray of shape (d,)
+        Variance inflation factors.
+    condition : float
+        Condition number of the columns at unit length.
+
+    Returns
+    -------
+    list of Finding
+    """
     worst = int(np.argmax(vif))
-    poor = "above 10, its coefficient is poorly determined."
-    apart = "below 10, every coefficient can be told apart."
-    hardly = "above 30, some combination of columns hardly varies."
-    clear = "below 30, no combination of columns is close to constant."
+    if vif[worst] > 10:
+        inflated = Message(
+            "{name!r} is predicted best by the other columns; above 10, its coefficient is poorly determined.",
+            name=names[worst],
+        )
+    else:
+        inflated = Message(
+            "{name!r} is predicted best by the other columns; below 10, every coefficient can be told apart.",
+            name=names[worst],
+        )
+    if condition > 30:
+        conditioned = Message("of the columns at unit length; above 30, some combination of columns hardly varies.")
+    else:
+        conditioned = Message(
+            "of the columns at unit length; below 30, no combination of columns is close to constant."
+        )
     return [
-        Finding(
-            "VIF",
-            float(vif[worst]),
-            f"{names[worst]!r} is predicted best by the other columns; {poor if vif[worst] > 10 else apart}",
-        ),
-        Finding("condition", condition, f"of the columns at unit length; {hardly if condition > 30 else clear}"),
+        Finding(Message("VIF"), float(vif[worst]), inflated),
+        Finding(Message("condition"), condition, conditioned),
     ]
-
-
-def _durbin_watson_sentence(dw: float) -> str:
-    if dw < 1.5:
-        return "well below 2: neighbouring rows have similar residuals; if rows follow in time, something is missing."
-    if dw > 2.5:
-        return "well above 2: residuals of neighbouring rows alternate in sign."
-    return "near 2: residuals of neighbouring rows are not related."

@@ -35,60 +35,67 @@ class Hat:
         Of the centred columns with the model's penalty.
     columns : Factor
         Of the centred columns alone.
-    there : Columns
+    present : Columns
         The centred columns alone, less directions in which they differ by rounding only.
     dependent : ndarray of int
-        Columns that do not vary in these rows, or follow from others.
-    blurred : float
-        Rounding error of a leverage, at most.
+        Columns that are constant in these rows, or follow from others.
+    rounding : float
+        Error of a leverage, at most.
+    mean, target_mean : ndarray of shape (d,) and (targets,)
+    squares : ndarray of shape (targets,)
+        Of the targets about their means.
+    total : float
+        Sum of the weights.
+    fit_intercept : bool
+    alpha : float
+    coef, intercept : ndarray of shape (targets, d) and (targets,)
+        Of the model.
     """
 
     factor: Factor
     columns: Factor
-    there: Columns
+    present: Columns
     dependent: Array
-    blurred: float
+    rounding: float
     mean: Array
     target_mean: Array
     squares: Array
     total: float
-    level: bool
+    fit_intercept: bool
     alpha: float
     coef: Array
     intercept: Array
-    design: Design
 
     @classmethod
     def of(cls, model: Any, design: Design) -> Hat:
-        level, alpha = bool(model.fit_intercept), float(model.solution_.alpha[0])
-        plain = NormalEquations.of(moments(design, centred=level), level)
-        alone = factorise(design, plain.penalised(0.0), 0.0, level, orthogonal=False)
-        penalised = factorise(design, plain.penalised(alpha), alpha, level, orthogonal=False) if alpha else alone
+        """Of a fitted model on the rows of a design."""
+        fit_intercept, alpha = bool(model.fit_intercept), float(model.solution_.alpha[0])
+        plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
+        alone = factorise(design, plain.penalised(0.0), 0.0, fit_intercept)
+        penalised = factorise(design, plain.penalised(alpha), alpha, fit_intercept) if alpha else alone
         columns, factor = alone.factor, penalised.factor
-        found = None if alone.bare is None else directions(alone.bare, columns.scale, plain.blur)
+        found = None if alone.bare is None else directions(alone.bare, columns.scale, plain.rounding)
+        present = Columns(columns.upper * (columns.scale > 0), columns.scale)
         return cls(
             factor=factor,
             columns=columns,
-            there=Columns(columns.upper * (columns.scale > 0), columns.scale)
-            if found is None
-            else found.columns(columns.scale),
+            present=present if found is None else found.columns(columns.scale),
             dependent=dependent_columns(columns.scale, found),
-            blurred=16 * _EPS * factor.condition ** (2 if penalised.squared else 1),
+            rounding=16 * _EPS * factor.condition ** (2 if penalised.squared else 1),
             mean=plain.mean,
             target_mean=plain.target_mean,
-            squares=plain.squares * plain.target_unit**2,
+            squares=plain.squares,
             total=plain.total,
-            level=level,
+            fit_intercept=fit_intercept,
             alpha=alpha,
             coef=model.solution_.coef,
             intercept=model.solution_.intercept,
-            design=design,
         )
 
     def refuse_undetermined(self, model: Any, what: str) -> None:
         """Stop if these rows, whatever the rows of the fit, do not determine the coefficients."""
-        at_rest = self.columns.scale == 0
-        culprits = self.dependent if not self.alpha else np.flatnonzero(at_rest & self.coef.any(axis=0))
+        constant = self.columns.scale == 0
+        culprits = self.dependent if not self.alpha else np.flatnonzero(constant & self.coef.any(axis=0))
         if not len(culprits):
             return
         names = coefficient_names(model, False)
@@ -102,12 +109,12 @@ class Hat:
     @cached_property
     def slopes(self) -> Slopes:
         """Spread of the slopes if the errors have one variance."""
-        return Slopes.penalised(self.there, self.alpha) if self.alpha else Slopes.plain(self.factor)
+        return Slopes.penalised(self.present, self.alpha) if self.alpha else Slopes.plain(self.factor)
 
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the fit: the trace of the hat matrix."""
-        return self.slopes.freedom + self.level
+        return self.slopes.freedom + self.fit_intercept
 
     def collinearity(self) -> tuple[Array, float]:
         """Variance inflation factors, and the condition number of the columns at unit length."""
@@ -126,12 +133,12 @@ class Hat:
     def leverage(self, block: Block, turned: Array | None = None) -> Array:
         """The diagonal of the hat matrix; exactly 1 where it differs from 1 by rounding only."""
         turned = self.turned_rows(block) if turned is None else turned
-        leverage = np.square(turned).sum(axis=0) + (1.0 / self.total if self.level else 0.0)
-        leverage = leverage if block.weight is None else leverage * block.weight
-        return np.where(np.abs(1.0 - leverage) <= self.blurred, 1.0, leverage)
+        leverage = np.square(turned).sum(axis=0) + (1.0 / self.total if self.fit_intercept else 0.0)
+        leverage = block.weighted(leverage)
+        return np.where(np.abs(1.0 - leverage) <= self.rounding, 1.0, leverage)
 
     def shrinkage(self, block: Block) -> Array:
-        """What a penalty takes from the hat matrix H, for every row: columns H − H², on the diagonal, and H·residuals.
+        """What a penalty takes from the hat matrix H, for every row: the diagonal of H − H², and H·residuals.
 
         With A = XᵀWX + alpha, H − H² is alpha·W½·X·A⁻²·Xᵀ·W½ and, as XᵀW·residuals = alpha·coef at the fit,
         H·residuals is alpha·X·A⁻¹·coef. Without a penalty both are 0.
@@ -142,7 +149,7 @@ class Hat:
         inner = self.factor.scale[:, None] * self.factor.backward(turned)
         squares = self.alpha * np.square(inner).sum(axis=0)
         fitted = self.alpha * (self.factor.forward(self.factor.scale * self.coef[0]) @ turned)
-        return np.column_stack([squares if block.weight is None else squares * block.weight, fitted])
+        return np.column_stack([block.weighted(squares), fitted])
 
     def residuals(self, block: Block) -> Array:
         """y − x·coef − intercept, of shape (m, targets)."""
@@ -150,7 +157,7 @@ class Hat:
         rows = np.subtract(block.dense(), self.mean, dtype=np.float64)
         return np.asarray(block.y - centre - rows @ self.coef.T)
 
-    def judged(self, solution: LeastSquaresSolution) -> LeastSquaresSolution:
+    def judged(self, solution: LeastSquaresSolution, design: Design) -> LeastSquaresSolution:
         """The solution with the sums of squares of these rows instead of those of the fit."""
-        rss = summed_residual_squares(self.design, self.mean, self.target_mean, self.coef, self.intercept)
+        rss = summed_residual_squares(design, self.mean, self.target_mean, self.coef, self.intercept)
         return replace(solution, rss=rss, tss=self.squares, mean=self.mean, scale=self.columns.scale, total=self.total)

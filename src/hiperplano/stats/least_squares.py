@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
-from hiperplano.data.design import Array, Design
+from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
 from hiperplano.linalg.triangular import Factor, reciprocal
+from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.stats.slopes import Slopes
 from hiperplano.stats.summary import Summary, coefficient_names, target_names
@@ -27,7 +28,7 @@ class Sample:
     Attributes
     ----------
     n : int
-        Rows with a positive weight.
+        Rows.
     log_weights : float
         Sum of the logarithms of their weights.
     """
@@ -37,10 +38,12 @@ class Sample:
 
     @classmethod
     def of(cls, design: Design) -> Sample:
-        if design.weight is None:
-            return cls(design.n_rows, 0.0)
-        positive = design.weight[design.weight > 0]
-        return cls(len(positive), float(np.log(positive).sum()))
+        """From the rows of a design."""
+        return cls(design.n_rows, float(design.fold(_log_weights)[0][0]) if design.has_weight else 0.0)
+
+
+def _log_weights(block: Block) -> Sums:
+    return (np.atleast_1d(np.log(block.weights).sum()),)
 
 
 def summarise(model: Any, level: float) -> Summary:
@@ -54,16 +57,16 @@ def summarise(model: Any, level: float) -> Summary:
             f"No standard errors after {solution.method}: they need the inverse of a {d} × {d} matrix, which this "
             "solver avoids. Set solver='gram' and fit again, or leave out columns if that does not fit memory."
         )
-    half = slopes.with_level(solution.mean, solution.total, model.fit_intercept)
+    half = slopes.with_intercept(solution.mean, solution.total, model.fit_intercept)
     explained = None if solution.factor is None else explained_squares(solution.factor, solution.coef)
-    spread = Spread(half[None], slopes.freedom, explained, scaled=True)
+    spread = CoefficientSpread(half[None], slopes.freedom, explained, scaled=True)
     found = table(model, solution, model._sample_, spread, "classical", level)
     if slopes.error < _ACCURATE:
         return found
-    digits = max(0.0, -np.log10(slopes.error))
-    note = (
-        f"columns are so alike that standard errors have about {digits:.0f} digits here; inference(model, X, y) makes "
-        "them from the rows, with all digits."
+    note = Message(
+        "columns are so alike that standard errors have about {digits:.0f} digits here; inference(model, X, y) makes "
+        "them from the rows, with all digits.",
+        digits=max(0.0, -np.log10(slopes.error)),
     )
     return replace(found, notes=(*found.notes, note))
 
@@ -96,18 +99,19 @@ def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -
 
 
 @dataclass(frozen=True)
-class Spread:
+class CoefficientSpread:
     """How much coefficients spread.
 
     Attributes
     ----------
     half : ndarray of shape (1 or targets, k, r)
-        half·halfᵀ is the covariance of intercept and slopes; in units of σ² if `scaled`. Standard errors, the lengths
-        of its rows, are representable also where their squares are not.
+        half·halfᵀ is the covariance of intercept and slopes; in units of σ² if `scaled`. Standard errors are the
+        lengths of its rows.
     freedom : float
         Degrees of freedom of the slopes.
     explained : ndarray of shape (targets,) or None
         Square of the slopes in units of their spread: F times the number of slopes (and σ² if `scaled`).
+    scaled : bool
     """
 
     half: Array
@@ -118,8 +122,7 @@ class Spread:
 
 def explained_squares(factor: Factor, coef: Array) -> Array:
     """coefᵀ·XᵀX·coef for every target, from a factor without penalty: nothing cancels in U·D⁻¹·coef."""
-    with np.errstate(over="ignore"):
-        return np.asarray(np.square(factor.upper @ in_scaled_units(factor, coef)).sum(axis=0))
+    return np.asarray(np.square(factor.upper @ in_scaled_units(factor, coef)).sum(axis=0))
 
 
 def in_scaled_units(factor: Factor, coef: Array) -> Array:
@@ -130,15 +133,13 @@ def in_scaled_units(factor: Factor, coef: Array) -> Array:
 def fitted_exactly(solution: LeastSquaresSolution) -> Array:
     """For every target, whether its residuals are no more than the rounding errors of the terms they are made of."""
     total = solution.total
-    with np.errstate(over="ignore"):
-        reach = np.hypot(reciprocal(solution.scale) / np.sqrt(total), solution.mean)
-        terms = np.square(solution.coef * reach).sum(axis=1) + solution.tss / total + np.square(solution.intercept)
-    exact = solution.rss / total <= np.square(4 * _EPS) * (2 + len(reach)) * terms
-    return np.asarray(exact & np.isfinite(terms))
+    reach = np.hypot(reciprocal(solution.scale) / np.sqrt(total), solution.mean)
+    terms = np.square(solution.coef * reach).sum(axis=1) + solution.tss / total + np.square(solution.intercept)
+    return np.asarray(solution.rss / total <= np.square(4 * _EPS) * (2 + len(reach)) * terms)
 
 
 def table(
-    model: Any, solution: LeastSquaresSolution, sample: Sample, spread: Spread, kind: str, level: float
+    model: Any, solution: LeastSquaresSolution, sample: Sample, spread: CoefficientSpread, kind: str, level: float
 ) -> Summary:
     """Arrange coefficients and covariance."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
@@ -152,18 +153,12 @@ def table(
             f"No standard errors: {sample.n} rows leave {df:g} degrees of freedom for {n_slopes + fit_intercept} "
             "coefficients. Add rows, or leave out columns."
         )
-    if not np.isfinite(solution.rss).all():
-        raise NotAvailable(
-            "No standard errors: the sum of squared residuals lies beyond the range of float64 (1.8e308). Use a larger "
-            "unit for the target, and fit again."
-        )
     sigma2 = solution.rss / df
     half = np.broadcast_to(spread.half, (len(sigma2), *spread.half.shape[-2:]))
     half = half * np.sqrt(sigma2)[:, None, None] if spread.scaled else half
-    with np.errstate(over="ignore"):
-        cov = half @ np.swapaxes(half, 1, 2)
+    cov = half @ np.swapaxes(half, 1, 2)
     coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
-    se = _lengths(half)
+    se = np.linalg.norm(half, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(se > 0, coef / se, np.where(coef == 0, 0.0, np.sign(coef) * np.inf))
     exact = fitted_exactly(solution)
@@ -189,7 +184,7 @@ def table(
         return np.asarray(values[0] if one else values)
 
     return Summary(
-        title=f"{type(model).__name__}: {sample.n} rows, {kind} standard errors",
+        title=Message("{model}: {n} rows, {kind} standard errors", model=type(model).__name__, n=sample.n, kind=kind),
         names=coefficient_names(model, fit_intercept),
         coef=shaped(coef),
         se=shaped(se),
@@ -206,15 +201,13 @@ def table(
     )
 
 
-def _lengths(rows: Array) -> Array:
-    """Euclidean lengths along the last axis, also of numbers whose squares are beyond floats."""
-    size = np.abs(rows).max(axis=-1, initial=0.0)
-    unit = np.where(size > 0, size, 1.0)
-    return np.asarray(size * np.linalg.norm(rows / unit[..., None], axis=-1))
-
-
 def _stats(
-    solution: LeastSquaresSolution, sample: Sample, spread: Spread, df: float, fit_intercept: bool, tested: bool
+    solution: LeastSquaresSolution,
+    sample: Sample,
+    spread: CoefficientSpread,
+    df: float,
+    fit_intercept: bool,
+    tested: bool,
 ) -> dict[str, Any]:
     """Numbers about the whole fit; each of shape (targets,) or a plain number."""
     n, rss, tss, df_model = sample.n, solution.rss, solution.tss, spread.freedom
@@ -236,30 +229,47 @@ def _stats(
 def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: float, kind: str) -> tuple[str, ...]:
     alpha, notes, constant = float(solution.alpha[0]), [], solution.tss == 0
     if constant.any():
-        notes.append(f"{_whose(model, constant)} does not vary: there is nothing to explain, and nothing to test.")
+        notes.append(
+            Message(
+                "{which} does not vary: there is nothing to explain, and nothing to test.",
+                which=_targets(model, constant),
+            )
+        )
     if (exact & ~constant).any():
         notes.append(
-            f"{_whose(model, exact & ~constant)} is fitted exactly: residuals are rounding errors, standard errors "
-            "made of them mean nothing, and tests and intervals are left out."
+            Message(
+                "{which} is fitted exactly: residuals are rounding errors, standard errors made of them mean nothing, "
+                "and tests and intervals are left out.",
+                which=_targets(model, exact & ~constant),
+            )
         )
     if alpha:
         notes.append(
-            f"the fit is penalised (alpha={alpha:g}): its coefficients are drawn towards 0, so p-values and intervals, "
-            "which assume that they are right on average, do not hold and are left out; standard errors tell the "
-            f"spread, not the bias. Effective degrees of freedom: {df_model + model.fit_intercept:.4g}."
+            Message(
+                "the fit is penalised (alpha={alpha:g}): its coefficients are drawn towards 0, so p-values and "
+                "intervals, which assume that they are right on average, do not hold and are left out; standard errors "
+                "tell the spread, not the bias. Effective degrees of freedom: {df:.4g}.",
+                alpha=alpha,
+                df=df_model + model.fit_intercept,
+            )
         )
     if model.positive:
         notes.append(
-            "coefficients were held at 0 or above: their distribution is not normal at that border, so p-values and "
-            "intervals do not hold and are left out."
+            Message(
+                "coefficients were held at 0 or above: their distribution is not normal at that border, so p-values "
+                "and intervals do not hold and are left out."
+            )
         )
     if kind != "classical":
-        notes.append(f"{kind}: standard errors hold also if the errors' variance changes from row to row.")
+        notes.append(
+            Message("{kind}: standard errors hold also if the errors' variance changes from row to row.", kind=kind)
+        )
     return tuple(notes)
 
 
-def _whose(model: Any, which: Array) -> str:
-    names = target_names(model, len(which))
+def _targets(model: Any, which: Array) -> str:
+    """The targets of a mask, by name."""
     if len(which) == 1:
-        return "the target"
+        return Message("the target")
+    names = target_names(model, len(which))
     return ", ".join(repr(names[k]) for k in np.flatnonzero(which))

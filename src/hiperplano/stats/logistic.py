@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import NotAvailable
-from hiperplano.solvers.likelihood.coordinates import Coordinates
+from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import FirthSolution
-from hiperplano.solvers.likelihood.maximum import LogisticSolution, ways_out
+from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.stats.odds import OddsSummary
 from hiperplano.stats.profile import firth_intervals
 from hiperplano.stats.summary import coefficient_names, fact
@@ -33,7 +35,7 @@ def summarise(model: Any, level: float) -> OddsSummary:
 
 
 def scaled_covariance(model: Any, solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
-    """Covariance of the scaled parameters: the inverse information, or a sandwich around `meat`.
+    """Covariance of the standardised parameters: the inverse information, or a sandwich around `meat`.
 
     `hessian` is that of the mean loss with its penalty; `meat` is Σ of squared gradients over the rows.
     """
@@ -47,49 +49,43 @@ def scaled_covariance(model: Any, solution: LogisticSolution, hessian: Array, me
 
 
 def _inverse(hessian: Array, names: list[str]) -> Array:
-    """The inverse, after bringing the diagonal to one; `names` of one score's parameters serve the refusal."""
-    diagonal = hessian.diagonal()
-    root = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    unit = hessian / np.outer(root, root)
-    values, vectors = np.linalg.eigh(unit)
-    flat = values <= _FLAT * values[-1]
-    if flat.any():
-        part = np.abs(vectors[:, flat]).max(axis=1).reshape(-1, len(names)).max(axis=0)
+    """The inverse; `names` of one score's parameters serve the refusal where there is none."""
+    solver = SymmetricSolver(hessian, _FLAT)
+    constant = hessian.diagonal() == 0
+    if solver.unit_null.shape[1] or constant.any():
+        part = np.abs(solver.unit_null).max(axis=1, initial=0.0) + constant
+        part = part.reshape(-1, len(names)).max(axis=0)
         culprits = [name for name, share in zip(names, part, strict=True) if share > 1e-3 and name != "intercept"]
         raise NotAvailable(
             f"No standard errors: {', '.join(map(repr, culprits[:6]))}{' …' if len(culprits) > 6 else ''} do not vary "
             "or follow from other columns, so single coefficients are not determined. Drop a column of each relation "
             "and fit again, or set a finite C."
         )
-    return np.asarray((vectors / values) @ vectors.T / np.outer(root, root))
+    return solver.solve(np.eye(len(hessian)))
 
 
-def to_data(coordinates: Coordinates, n_scores: int) -> Array:
-    """The matrix from scaled parameters of all scores to contrasts in the units of the data.
+def to_data(scale: ColumnScale, n_scores: int) -> Array:
+    """The matrix from standardised parameters of all scores to contrasts in the units of the data.
 
     With several scores these are differences to the first class.
     """
     if n_scores == 1:
-        return coordinates.matrix()
+        return scale.matrix()
     contrast = np.hstack([-np.ones((n_scores - 1, 1)), np.eye(n_scores - 1)])
-    return np.kron(contrast, coordinates.matrix())
+    return np.kron(contrast, scale.matrix())
 
 
 def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, level: float) -> OddsSummary:
-    """Arrange coefficients and covariance (of the scaled parameters)."""
+    """Arrange coefficients and covariance (of the standardised parameters)."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     n_scores, fit_intercept = len(solution.coef), bool(model.fit_intercept)
-    change = to_data(solution.coordinates, n_scores)
-    unit = np.abs(change).max(axis=1)  # squares of units may lie beyond the range of floats, their roots do not
-    change /= unit[:, None]
+    change = to_data(solution.scale, n_scores)
     covariance = change @ covariance @ change.T
     coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
     if n_scores > 1:
         coef = coef[1:] - coef[0]
-    se = (unit * np.sqrt(np.maximum(covariance.diagonal(), 0.0))).reshape(coef.shape)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        covariance = covariance * unit[:, None] * unit
-        statistic = np.where(se > 0, coef / se, 0.0)
+    se = np.sqrt(np.maximum(covariance.diagonal(), 0.0)).reshape(coef.shape)
+    statistic = np.divide(coef, se, out=np.zeros_like(coef), where=se > 0)
     p = 2.0 * ndtr(-np.abs(statistic))
     reach = ndtri(0.5 + level / 2) * se
     low, high = coef - reach, coef + reach
@@ -103,7 +99,12 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
         return np.asarray(values[0] if n_scores == 1 else values)
 
     return OddsSummary(
-        title=f"{type(model).__name__}: {fact(solution.total)} rows, {kind} standard errors",
+        title=Message(
+            "{model}: {n} rows, {kind} standard errors",
+            model=type(model).__name__,
+            n=fact(solution.total),
+            kind=Message("classical") if kind == "classical" else kind,
+        ),
         names=coefficient_names(model, fit_intercept),
         coef=shaped(coef),
         se=shaped(se),
@@ -115,7 +116,7 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
         level=float(level),
         statistic_name="z",
         covariance=covariance,
-        blocks=[] if n_scores == 1 else [f"{name} against {model.classes_[0]}" for name in model.classes_[1:]],
+        blocks=[] if n_scores == 1 else _contrasts(model),
         notes=_notes(model, solution, kind),
     )
 
@@ -138,33 +139,55 @@ def _stats(solution: LogisticSolution, n_parameters: int, n_intercepts: int) -> 
     }
 
 
+def _contrasts(model: Any) -> list[str]:
+    first, *others = model.classes_
+    return [Message("{label} against {first}", label=label, first=first) for label in others]
+
+
 def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]:
     notes = []
     if isinstance(solution, FirthSolution):
-        whose = "Wald's" if kind != "classical" else "those of its profile, z is coefficient over standard error"
-        notes.append(f"Firth's penalised likelihood: intervals and p-values are {whose}.")
+        if kind == "classical":
+            notes.append(
+                Message(
+                    "Firth's penalised likelihood: intervals and p-values are those of its profile, z is coefficient "
+                    "over standard error."
+                )
+            )
+        else:
+            notes.append(Message("Firth's penalised likelihood: intervals and p-values are Wald's."))
     elif solution.unbounded:
         notes.append(
-            "the classes are separated: coefficients were stopped on their way to infinity, and nothing that assumes "
-            f"a maximum of the likelihood holds. {ways_out(len(solution.coef))}"
+            Message(
+                "the classes are separated: coefficients were stopped on their way to infinity, and nothing that "
+                "assumes a maximum of the likelihood holds. {remedy}",
+                remedy=separation_remedy(len(solution.coef)),
+            )
         )
     elif solution.strength > 0:
         notes.append(
-            f"the fit is penalised (C={1.0 / (solution.strength * solution.total):g}): its coefficients are drawn "
-            "towards 0, so p-values and intervals, which assume that they are right on average, do not hold and are "
-            "left out; standard errors tell the spread, not the bias. C=np.inf gives plain maximum likelihood."
+            Message(
+                "the fit is penalised (C={C:g}): its coefficients are drawn towards 0, so p-values and intervals, "
+                "which assume that they are right on average, do not hold and are left out; standard errors tell the "
+                "spread, not the bias. C=np.inf gives plain maximum likelihood.",
+                C=1.0 / (solution.strength * solution.total),
+            )
         )
     if not solution.converged and not solution.unbounded:
         notes.append(
-            f"the fit ended early, with a largest gradient entry of {solution.gradient_norm:.1e}: all numbers are of "
-            "the point it reached, and tests and intervals, which assume a maximum, are left out. Raise max_iter and "
-            "fit again."
+            Message(
+                "the fit ended early, with a largest gradient entry of {gradient:.1e}: all numbers are of the point it "
+                "reached, and tests and intervals, which assume a maximum, are left out. Raise max_iter and fit again.",
+                gradient=solution.gradient_norm,
+            )
         )
     if model.class_weight is not None and kind == "classical":
         notes.append(
-            "classes are weighted: a row of weight 2 counts as two here, so these standard errors are not those of the "
-            "rows there are. inference(model, X, y, cov='HC0') counts each row once."
+            Message(
+                "classes are weighted: a row of weight 2 counts as two here, so these standard errors are not those of "
+                "the rows there are. inference(model, X, y, cov='HC0') counts each row once."
+            )
         )
     if kind != "classical":
-        notes.append(f"{kind}: standard errors hold also if the model's variance is wrong.")
+        notes.append(Message("{kind}: standard errors hold also if the model's variance is wrong.", kind=kind))
     return tuple(notes)

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Sums
 from hiperplano.data.labels import label_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
-from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
-from hiperplano.solvers.likelihood.sample import sample_of
+from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
+from hiperplano.solvers.likelihood.solution import LogisticSolution
+from hiperplano.solvers.objective import one_or_all
 from hiperplano.stats.logistic import scaled_covariance, table
 from hiperplano.stats.odds import OddsSummary
 
@@ -36,21 +37,21 @@ def logistic_inference(
             "belong to least squares. Choose one of them."
         )
     design = coded_rows(model, X, y, sample_weight)
+    theta = solution.parameters
     with one_blas_thread():
-        problem = Likelihood(design, solution.coordinates, len(solution.coef), solution.strength)
-        theta = solution.coordinates.parameters(solution.coef, solution.intercept)
+        problem = Likelihood(design, solution.scale, len(solution.coef), solution.strength)
         value, _, hessian = problem.evaluate_with_hessian(theta)
-        meat = None if cov == "classical" else _squared_gradients(problem, theta)
+        meat = None if cov == "classical" else design.fold(_SquaredGradients(problem.loss, solution.scale, theta))[0]
     here = replace(
         solution,
         total=problem.total,
-        deviance=2.0 * problem.total * (value - problem.penalty_value(theta)),
+        deviance=2.0 * problem.total * (value - problem.penalty.value(theta)),
         null_deviance=2.0 * problem.total * problem.prior_loss(),
     )
     if isinstance(here, FirthSolution) and cov == "classical":
         here = _on_these_rows(here, design)
     if cov == "HC1" and meat is not None:
-        k = max(1, len(solution.coef) - 1) * solution.coordinates.size
+        k = max(1, len(solution.coef) - 1) * solution.scale.size
         if design.n_rows <= k:
             raise NotAvailable(
                 f"inference: HC1 is not defined here: it multiplies by n/(n − k), with n = {design.n_rows} rows and "
@@ -63,27 +64,46 @@ def logistic_inference(
 def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
     """Rows checked against a fitted classifier, with targets as the likelihood takes them."""
     design = validate(model, X, y, sample_weight, numeric_target=False, reset=False)
-    labels = design.y[:, 0]
-    codes = np.searchsorted(model.classes_, labels)
-    codes = np.minimum(codes, len(model.classes_) - 1)
-    if not np.array_equal(model.classes_[codes], labels):
-        strange = labels[model.classes_[codes] != labels].tolist()[0]
+    (strange,) = design.fold(_UnknownLabel(model.classes_), _first)
+    if len(strange):
         raise InvalidTarget(
-            f"y holds {strange!r}, a class the model has not seen; labels must be among {model.classes_.tolist()}. "
-            "Pass the rows of the fit, or of the same kind."
+            f"y holds {strange.tolist()[0]!r}, a class the model has not seen; labels must be among "
+            f"{model.classes_.tolist()}. Pass the rows of the fit, or of the same kind."
         )
-    target = np.where(codes == 1, 1.0, -1.0) if len(model.classes_) == 2 else codes.astype(np.float64)
-    coded = design.with_target(target[:, None], label_weight(design, model.class_weight))
-    if coded.weight is None or coded.weight.all():
-        return coded
-    return sample_of(coded, np.flatnonzero(coded.weight))  # as in the fit: rows that do not count may hold anything
+    codes = design.map(_Codes(model.classes_))
+    return with_class_targets(design, codes, len(model.classes_), label_weight(design, model.class_weight))
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """The number of its class for every label."""
+
+    classes: Array
+
+    def __call__(self, block: Block) -> Array:
+        return np.minimum(np.searchsorted(self.classes, block.y[:, 0]), len(self.classes) - 1)
+
+
+@dataclass(frozen=True)
+class _UnknownLabel:
+    """The first label that is none of the classes, if there is one."""
+
+    classes: Array
+
+    def __call__(self, block: Block) -> Sums:
+        known = self.classes[_Codes(self.classes)(block)] == block.y[:, 0]
+        return (block.y[:, 0][~known][:1],)
+
+
+def _first(left: Sums, right: Sums) -> Sums:
+    return left if len(left[0]) else right
 
 
 def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
     """The solution with Firth's likelihood of the rows given, for the profile; they must be those of the fit."""
-    problem = FirthLikelihood(design, solution.coordinates)
-    theta = problem.point(solution.coordinates.parameters(solution.coef, solution.intercept)[0])
-    largest = float(np.abs(problem.look(theta).score).max()) / problem.total
+    problem = FirthLikelihood(design, solution.scale)
+    theta = problem.point(solution.parameters[0])
+    largest = float(np.abs(problem.evaluate(theta).score).max()) / problem.total
     if largest > _AWAY:
         raise InvalidData(
             "inference: the model is not at the maximum of Firth's likelihood of these rows (its score is "
@@ -93,20 +113,19 @@ def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
     return replace(solution, problem=problem, theta=theta, profiles={})
 
 
-def _squared_gradients(problem: Likelihood, theta: Array) -> Array:
+@dataclass(frozen=True)
+class _SquaredGradients:
     """Σᵢ gᵢ·gᵢᵀ of the rows' own gradients, penalty aside."""
-    k = problem.n_scores
 
-    def statistic(block: Block) -> Sums:
-        rows = problem.coordinates.rows(block)
-        score = rows @ theta.T
-        slope = problem.loss.slope(block.y[:, 0], score[:, 0] if k == 1 else score).reshape(len(block), k)
-        if block.weight is not None:
-            slope = slope * block.weight[:, None]
-        own = (slope[:, :, None] * rows[:, None, :]).reshape(len(block), -1)
+    loss: Any
+    scale: ColumnScale
+    theta: Array
+
+    def __call__(self, block: Block) -> Sums:
+        rows = self.scale.rows(block)
+        slope = self.loss.slope(block.y[:, 0], one_or_all(rows @ self.theta.T)).reshape(len(block), -1)
+        own = (block.weighted(slope)[:, :, None] * rows[:, None, :]).reshape(len(block), -1)
         return (own.T @ own,)
-
-    return problem.design.fold(statistic)[0]
 
 
 @dataclass(frozen=True)
@@ -165,8 +184,8 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
                 "LogisticRegression(C=np.inf) to its end, on data that are not separated."
             )
         design = coded_rows(model, rows, y, sample_weight)
-        problem = Likelihood(design, solution.coordinates, len(solution.coef), 0.0)
-        value, gradient = problem.evaluate(solution.coordinates.parameters(solution.coef, solution.intercept))
+        problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
+        value, gradient = problem.evaluate(solution.parameters)
         largest = float(np.abs(gradient).max())
         if largest > _AWAY:
             raise InvalidData(

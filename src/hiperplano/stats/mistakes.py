@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import BaseEstimator
 
 from hiperplano.data import validate
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Block, Sums, maximum
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.nearest_point import nearest_point
+from hiperplano.messages import Message
+from hiperplano.solvers.likelihood.likelihood import with_class_targets
+from hiperplano.solvers.nearest_point import Lowest, nearest_point
 
 _TOL = 1e-10
 _STEPS_PER_COLUMN = 50
@@ -54,13 +55,16 @@ class MistakeBound:
     intercept: float = field(repr=False)
 
     def __str__(self) -> str:
-        return (
-            f"A perceptron makes at most {int(self.bound * (1 + 1e-9))} mistakes on these rows, whatever their order: "
-            f"they lie within R = {self.radius:.6g} of the origin, and {self.margin:.6g} or more from a plane."
+        return Message(
+            "A perceptron makes at most {n} mistakes on these rows, whatever their order: they lie within R = "
+            "{radius:.6g} of the origin, and {margin:.6g} or more from a plane.",
+            n=int(self.bound * (1 + 1e-9)),
+            radius=self.radius,
+            margin=self.margin,
         )
 
 
-def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
+def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeBound:
     """The most mistakes that a perceptron can make on separable rows: (R/γ)², by Novikoff's theorem.
 
     R = max ‖x‖ and γ = max over planes of min y·(w·x)/‖w‖, found as the point of the convex hull of the y·x that
@@ -68,7 +72,7 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
 
     Parameters
     ----------
-    X : array-like, CSR matrix or table of shape (n, d)
+    X : array-like, CSR matrix or table of shape (n, d), or Design
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True
@@ -96,11 +100,17 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
             f"y holds {len(classes)} classes; the bound is one of two classes. Compare one class with the rest, for "
             "example with y == label."
         )
-    signs = np.where(codes == 1, 1.0, -1.0)
-    points = _signed(design.x, signs, bool(fit_intercept))
-    squares = points.multiply(points).sum(axis=1) if issparse(points) else np.sum(points**2, axis=1)
-    radius = float(np.sqrt(np.max(squares)))
-    found = nearest_point(points, _TOL, _STEPS_PER_COLUMN * (min(points.shape) + 1))
+    fit_intercept = bool(fit_intercept)
+    coded = with_class_targets(design, codes, 2, None).with_vectors(position=np.arange(design.n_rows))
+
+    def lowest(direction: Array | None) -> Lowest:
+        height, corner, position = coded.fold(_LowestPoint(direction, fit_intercept), _lower)
+        return Lowest((int(position[0]),), corner, float(height[0]))
+
+    (longest,) = coded.fold(_LongestSquare(), maximum)
+    radius = float(np.sqrt(longest[0] + fit_intercept))
+    steps = _STEPS_PER_COLUMN * (min(design.n_rows, design.n_columns + fit_intercept) + 1)
+    found = nearest_point(lowest, lowest(None), radius, _TOL, steps)
     if not found.low > _THINNEST * radius:
         where = "" if fit_intercept else " that goes through the origin"
         raise InvalidData(
@@ -113,10 +123,36 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> MistakeBound:
     return MistakeBound(radius, found.low, (radius / found.low) ** 2, coef, intercept)
 
 
-def _signed(x: Any, signs: Array, fit_intercept: bool) -> Any:
-    """y·x, or y·(x, 1)."""
-    if not issparse(x):
-        x = np.asarray(x, dtype=np.float64)
-        return (np.column_stack([x, np.ones(len(x))]) if fit_intercept else x) * signs[:, None]
-    signed = csr_array(x.multiply(signs[:, None]), dtype=np.float64)
-    return csr_array(hstack([signed, signs[:, None]], format="csr")) if fit_intercept else signed
+@dataclass(frozen=True)
+class _LongestSquare:
+    """The largest ‖x‖²."""
+
+    def __call__(self, block: Block) -> Sums:
+        return (block.row_squares().max(initial=0.0)[None],)
+
+
+@dataclass(frozen=True)
+class _LowestPoint:
+    """How low the lowest of the points y·x, or y·(x, 1), lies along a direction, the point, and its position.
+
+    Without a direction, the shortest of them.
+    """
+
+    direction: Array | None
+    fit_intercept: bool
+
+    def __call__(self, block: Block) -> Sums:
+        y, first = block.y[:, 0], int(self.fit_intercept)
+        if not len(y):
+            return np.full(1, np.inf), np.zeros(block.n_columns + first), np.zeros(1, dtype=np.intp)
+        if self.direction is None:
+            height = block.row_squares()
+        else:
+            height = y * (block.dot(self.direction[: block.n_columns]) + self.direction[block.n_columns :].sum())
+        at = int(np.argmin(height))
+        corner = y[at] * np.append(block.take(np.array([at])).dense()[0].astype(np.float64), np.ones(first))
+        return height[at : at + 1].copy(), corner, block.vectors["position"][at : at + 1]
+
+
+def _lower(left: Sums, right: Sums) -> Sums:
+    return left if left[0][0] <= right[0][0] else right

@@ -13,12 +13,11 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import NotAvailable
-from hiperplano.solvers.likelihood.firth import FARTHEST, Curvature, FirthLikelihood, FirthSolution, Look
-from hiperplano.solvers.statistics import power_of_two
+from hiperplano.solvers.likelihood.firth import LONGEST_STEP, Curvature, Evaluation, FirthLikelihood, FirthSolution
 
 _STEPS = 30  # a search that has not settled by then is left to bisection
 _HALVINGS = 20
-_THREADED = 10**5  # numbers
+_THREADED = (10**5, 2**18)  # numbers between which a coefficient is a thread's work, and not a block of rows
 _SLOW = 0.1  # share of the distance that may be left after a step; beyond, curvature is taken anew
 _NEAR = 1e-5  # in standard errors: the last step from there is right to about its square
 _ASTRAY = 1.0  # gain still to be had from the other coefficients, before which theirs goes first
@@ -37,7 +36,7 @@ def firth_intervals(solution: FirthSolution, level: float) -> tuple[Array, Array
                 f"does not keep{f' (it knows those at {known})' if known else ''}. Pass the rows: inference(model, X, "
                 f"y, level={level:g}); or call summary({level:g}) before saving, which is then kept."
             )
-        directions = solution.coordinates.matrix() @ solution.problem.basis
+        directions = solution.scale.matrix() @ solution.problem.basis
         solution.profiles[level] = profile(solution.problem, solution.theta, directions, level)
     return solution.profiles[level]
 
@@ -49,41 +48,48 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
 
     Parameters
     ----------
+    problem : FirthLikelihood
     theta : ndarray of shape (k,)
         Where the likelihood is largest.
     directions : ndarray of shape (coefficients, k)
         The coefficients are directions·θ.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    ends : ndarray of shape (coefficients, 2)
+    p : ndarray of shape (coefficients,)
     """
     drop = 0.5 * float(chdtri(1, 1.0 - level))
     with one_blas_thread():
-        top = _Top.of(problem, theta)
+        top = _Maximum.of(problem, theta)
 
         def of(fixed: Array) -> tuple[float, float, float]:
-            way = _Way(problem, top, fixed)
-            return way.end(-1.0, drop), way.end(+1.0, drop), float(chdtrc(1, 2.0 * way.loss_at(0.0)))
+            one = _CoefficientProfile(problem, top, fixed)
+            return one.end(-1.0, drop), one.end(+1.0, drop), float(chdtrc(1, 2.0 * one.loss_at(0.0)))
 
         # Many blocks of rows keep all threads busy by themselves; with few numbers threads wait for each other.
-        alone = len(problem.design.slices()) == 1 and problem.design.x.size > _THREADED
-        workers = worker_count() if alone else 1
-        unit = power_of_two(np.abs(directions).max(axis=1))  # squares of directions must be representable
-        rows = np.array(ordered_map(of, directions / unit[:, None], workers))
-    return rows[:, :2] * unit[:, None], rows[:, 2]
+        n_cells = problem.design.n_rows * len(theta)
+        workers = worker_count() if _THREADED[0] < n_cells < _THREADED[1] else 1
+        rows = np.array(ordered_map(of, directions, workers))
+    return rows[:, :2], rows[:, 2]
 
 
-class _Top(NamedTuple):
+class _Maximum(NamedTuple):
     """The maximum, where all searches start, and what the information lacks of its curvature."""
 
     theta: Array
-    look: Look
-    bend: Array | float
+    here: Evaluation
+    logdet: Array | float
 
     @classmethod
-    def of(cls, problem: FirthLikelihood, theta: Array) -> _Top:
-        look = problem.look(theta)
-        return cls(theta, look, problem.bend(theta, look) if problem.bendable else 0.0)
+    def of(cls, problem: FirthLikelihood, theta: Array) -> _Maximum:
+        here = problem.evaluate(theta)
+        return cls(theta, here, problem.logdet_hessian(theta, here) if problem.has_logdet_hessian else 0.0)
 
 
-class _Settled(NamedTuple):
+class _ProfilePoint(NamedTuple):
     """Where a search came to rest: the other coefficients answer to this one, and the likelihood is `lost` lower."""
 
     theta: Array
@@ -92,14 +98,14 @@ class _Settled(NamedTuple):
     winding: bool  # whether the curvature changed on the way, as it does where there are several maxima
 
 
-class _Way:
+class _CoefficientProfile:
     """One coefficient moved away from its estimate, all others following."""
 
-    def __init__(self, problem: FirthLikelihood, top: _Top, fixed: Array) -> None:
+    def __init__(self, problem: FirthLikelihood, top: _Maximum, fixed: Array) -> None:
         self.problem, self.top, self.fixed = problem, top, fixed
         self.span = qr(fixed[:, None])[0][:, 1:]
         self.estimate = float(fixed @ top.theta)
-        self.start = _Answer.of(top.look, top.bend, self, top.look.value)
+        self.start = _Response.of(top.here, top.logdet, fixed, self.span, top.here.value)
         self.error = float(1.0 / np.sqrt(self.start.curvature))
 
     def loss_at(self, value: float) -> float:
@@ -107,66 +113,68 @@ class _Way:
         held = self._held(value)
         if held is not None:
             return max(held.lost, 0.0)
-        _, found, _, _ = self.problem.maximise(self._straight_to(value), self.span, tol=1e-9, max_steps=200)
-        return max(self.top.look.value - found.value, 0.0)
+        _, found = self.problem.maximise(self._on_parabola(value), self.span, tol=1e-9, max_steps=200)
+        return max(self.top.here.value + found.state.value * self.problem.total, 0.0)
 
     def end(self, side: float, drop: float) -> float:
         """Where the drop reaches `drop`, on one side; infinite if it never does."""
-        found = self._chase(self.top.theta, side, drop)
+        found = self._follow(self.top.theta, side, drop)
         if found is None or (found.coefficient - self.estimate) * side <= 0:
             return self._bisected(side, drop)
         for _ in range(_BRANCHES if found.winding else 0):  # is there a higher maximum above the same value?
             others = [self._held(found.coefficient, share) for share in _SHARES]
             higher = [other for other in others if other is not None and other.lost < drop - _HIGHER]
-            further = self._chase(min(higher, key=lambda other: other.lost).theta, side, drop) if higher else None
+            further = self._follow(min(higher, key=lambda other: other.lost).theta, side, drop) if higher else None
             if further is None or (further.coefficient - found.coefficient) * side <= 0:
                 break
             found = further
         return found.coefficient
 
-    def _straight_to(self, value: float, share: float = 1.0) -> Array:
+    def _on_parabola(self, value: float, share: float = 1.0) -> Array:
         """Where `value` would be if the likelihood were a parabola, with a share of all that does not change it."""
         there = self.top.theta + (value - self.estimate) * self.start.along
         return np.asarray(there - (1.0 - share) * (self.span @ (self.span.T @ there)))
 
-    def _held(self, value: float, share: float = 1.0) -> _Settled | None:
-        return self._chase(self._straight_to(value, share), 0.0, 0.0)
+    def _held(self, value: float, share: float = 1.0) -> _ProfilePoint | None:
+        return self._follow(self._on_parabola(value, share), 0.0, 0.0)
 
-    def _chase(self, theta: Array, side: float, drop: float) -> _Settled | None:
+    def _follow(self, theta: Array, side: float, drop: float) -> _ProfilePoint | None:
         """Newton's method on the coefficient and all others at once; None where it does not settle.
 
         The others follow the coefficient's move without waiting until they have settled: what they still gain is
         known to second order. With side = 0 the coefficient stays. Where the likelihood has several maxima, short
-        steps keep to the one that the way began with.
+        steps keep to the one that the search began with.
         """
-        best, bend, before = self.top.look.value, self.top.bend, np.inf
-        here = self.top.look if theta is self.top.theta else self.problem.look(theta)
+        best, logdet, before = self.top.here.value, self.top.logdet, np.inf
+        here = self.top.here if theta is self.top.theta else self.problem.evaluate(theta)
         for _ in range(_STEPS):
-            answer = _Answer.of(here, bend, self, best)
-            if self._left(answer, side, drop) > _SLOW * before and self.problem.bendable:
-                bend = self.problem.bend(theta, here)
-                answer = _Answer.of(here, bend, self, best)
+            answer = _Response.of(here, logdet, self.fixed, self.span, best)
+            if self._left(answer, side, drop) > _SLOW * before and self.problem.has_logdet_hessian:
+                logdet = self.problem.logdet_hessian(theta, here)
+                answer = _Response.of(here, logdet, self.fixed, self.span, best)
             before, move = self._left(answer, side, drop), answer.move(side, drop)
             if before <= _NEAR**2:
                 there = theta + answer.across + move * answer.along
-                return _Settled(there, float(self.fixed @ theta) + move, answer.lost, bend is not self.top.bend)
+                return _ProfilePoint(
+                    there, float(self.fixed @ theta) + move, answer.lost, logdet is not self.top.logdet
+                )
             lost = best - here.value
             if side and answer.gain < _ASTRAY:
                 step, most = answer.across + move * answer.along, 2.0 * max(lost, drop) + 0.1
             else:
                 step, most = answer.across, lost + 1e-9
-            length = min(1.0, FARTHEST / float(np.abs(step).max()))
+            length = min(1.0, LONGEST_STEP / float(np.abs(step).max()))
             for _ in range(_HALVINGS):
-                there, look = theta + length * step, self.problem.look(theta + length * step)
-                if best - look.value <= most:
+                there, new = theta + length * step, self.problem.evaluate(theta + length * step)
+                if best - new.value <= most:
                     break
                 length /= 2
             else:
                 return None
-            theta, here = there, look
+            theta, here = there, new
         return None
 
-    def _left(self, answer: _Answer, side: float, drop: float) -> float:
+    def _left(self, answer: _Response, side: float, drop: float) -> float:
         """Square of the distance to go, in standard errors."""
         return answer.gain + (answer.move(side, drop) / self.error) ** 2
 
@@ -184,7 +192,7 @@ class _Way:
         return side * float("inf")
 
 
-class _Answer(NamedTuple):
+class _Response(NamedTuple):
     """What all other coefficients do about a move τ of one: the step across + τ·along; and how the profile goes on.
 
     Attributes
@@ -205,15 +213,16 @@ class _Answer(NamedTuple):
     curvature: float
 
     @classmethod
-    def of(cls, here: Look, bend: Array | float, way: _Way, best: float) -> _Answer:
-        curvature = Curvature(here.information, bend)
+    def of(cls, here: Evaluation, logdet: Array | float, fixed: Array, span: Array, best: float) -> _Response:
+        curvature = Curvature(here.information, logdet)
         whole = curvature.whole
-        unit = way.fixed / (way.fixed @ way.fixed)
-        part = way.span.T @ here.score
-        newton, follow = curvature.across(way.span).solve(np.column_stack([part, way.span.T @ (whole @ unit)])).T
-        along, gain = unit - way.span @ follow, float(part @ newton)
+        unit = fixed / (fixed @ fixed)
+        part = span.T @ here.score
+        right = np.column_stack([part, span.T @ (whole @ unit)])
+        newton, follow = curvature.across(span).solve(right).T
+        along, gain = unit - span @ follow, float(part @ newton)
         lost = best - here.value - 0.5 * gain
-        return cls(way.span @ newton, along, gain, lost, float(along @ here.score), float(along @ whole @ along))
+        return cls(span @ newton, along, gain, lost, float(along @ here.score), float(along @ whole @ along))
 
     def move(self, side: float, drop: float) -> float:
         """τ that brings the loss to `drop`: along the root of the loss, nearly a straight line, or a parabola."""

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from hiperplano.data import validate
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.solvers.likelihood.likelihood import with_class_targets
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 from hiperplano.stats.summary import coefficient_names
@@ -18,7 +19,7 @@ from hiperplano.stats.summary import coefficient_names
 __all__ = ["Overlapping", "QuasiSeparable", "Separable", "separability"]
 
 
-def separability(X: Any, y: Any, fit_intercept: bool = True) -> Separable | QuasiSeparable | Overlapping:
+def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable | QuasiSeparable | Overlapping:
     """Whether a plane separates two classes, with a proof either way.
 
     With y = ±1 and score = x·coef + intercept:
@@ -32,7 +33,7 @@ def separability(X: Any, y: Any, fit_intercept: bool = True) -> Separable | Quas
 
     Parameters
     ----------
-    X : array-like, CSR matrix or table of shape (n, d)
+    X : array-like, CSR matrix or table of shape (n, d), or Design
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True
@@ -70,6 +71,6 @@ def separability(X: Any, y: Any, fit_intercept: bool = True) -> Separable | Quas
             f"y holds {len(classes)} classes ({shown}{', …' if len(classes) > 5 else ''}); separability is a question "
             "about 2. Compare one class with the rest, for example with y == label, or keep the rows of two."
         )
-    coded = design.with_target(np.where(codes == 1, 1.0, -1.0)[:, None], None)
+    coded = with_class_targets(design, codes, 2, None)
     found = separate(coded, bool(fit_intercept), coefficient_names(columns, fit_intercept=False))
     return replace(found, classes=tuple(classes.tolist()))  # type: ignore[return-value]

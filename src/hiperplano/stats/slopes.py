@@ -66,9 +66,9 @@ class Slopes:
         error = _EPS * factor.condition**4 if near < _NEAR else 0.0
         return replace(cls.penalised(columns, alpha), error=error)
 
-    def with_level(self, mean: Array, total: float, level: bool) -> Array:
+    def with_intercept(self, mean: Array, total: float, fit_intercept: bool) -> Array:
         """Half of the covariance of intercept, if any, and slopes, in units of σ², of shape (k, r)."""
-        if not level:
+        if not fit_intercept:
             return self.half
         first = np.concatenate([[1.0 / np.sqrt(total)], -(self.half.T @ mean)])
         return np.vstack([first, np.pad(self.half, ((0, 0), (1, 0)))])
@@ -93,4 +93,6 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
     upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * _EPS, lower=0)
     rows = np.empty((rank, len(gram)))
     rows[:, pivots - 1] = np.triu(upper)[:rank]
-    return Columns(rows, scale), float(np.square(upper.diagonal()[:rank]).min(initial=1.0))
+    # What was left of a column that was dropped is below rounding, which is not to say that it was nothing.
+    dropped = rank < np.count_nonzero(scale)
+    return Columns(rows, scale), 0.0 if dropped else float(np.square(upper.diagonal()[:rank]).min(initial=1.0))

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hiperplano.messages.catalogue import words
-
-_ = words("terminal")
+from hiperplano.messages import Message
 
 DASHES = ("-", "--", "–", "—", ".")
 """What people write where there is no number or date; among words they may be words (UCI's classes + and -)."""
@@ -110,7 +108,7 @@ def _values(parts: pa.StructArray, decimal: str) -> pa.Array:
 
 
 def _ambiguous(name: str, example: str) -> str:
-    return _(
+    return Message(
         "Column {name!r} was left as text: {example} may be {small} or {large}. If it is the first, give --decimal "
         "{sign!r}; if the second, --decimal {other!r}.",
         name=name,
@@ -130,7 +128,7 @@ def _misfit(name: str, column: pa.ChunkedArray, texts: pa.Array, there: pa.Array
         return ""
     odd = texts.filter(pc.and_(there, pc.invert(best)))[0].as_py()
     trimmed = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    return _(
+    return Message(
         "Column {name!r} was left as text: {k} of its {n} different texts are numbers, but {odd!r} (row {row}) is none."
         " Correct or empty such cells to have numbers.",
         name=name,

@@ -11,13 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hiperplano.errors import InvalidFile
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message
 from hiperplano.tables.dates import as_dates
 from hiperplano.tables.dialect import Dialect
 from hiperplano.tables.numbers import as_numbers
 from hiperplano.tables.text import MOST_WORDS, read_csv
-
-_ = words("terminal")
 
 _HEAD = 2**12
 
@@ -67,7 +65,9 @@ def read_table(
     table = table.drop_columns(list(drop)) if drop else table
     if not table.num_rows:
         raise InvalidFile(
-            _("{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path)
+            Message(
+                "{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path
+            )
         )
     columns = {name: _plain(path, name, table.column(name)) for name in table.column_names}
     doubts = () if dialect is None else tuple(_read_numbers(columns, dialect))
@@ -86,7 +86,7 @@ def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iter
             if found.doubt:
                 yield found.doubt
         elif name in dialect.either and pa.types.is_floating(column.type):
-            yield _(
+            yield Message(
                 "Column {name!r}: {example} was read as a number below a thousand. If the sign in it parts thousands, "
                 "give --decimal {other!r}.",
                 name=name,
@@ -104,25 +104,29 @@ class _Form:
 def _form(path: Path) -> _Form:
     """What kind of file it is, by its first bytes."""
     if path.is_dir():
-        raise InvalidFile(_("{file} is a folder; one file is needed. Name a file in it.", file=path))
+        raise InvalidFile(Message("{file} is a folder; one file is needed. Name a file in it.", file=path))
     if not path.exists():
-        raise InvalidFile(_("{file}: there is no such file. Check the path.", file=path))
+        raise InvalidFile(Message("{file}: there is no such file. Check the path.", file=path))
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as problem:
         raise InvalidFile(
-            _("{file} cannot be read ({why}). Check who may read it.", file=path, why=problem.strerror)
+            Message("{file} cannot be read ({why}). Check who may read it.", file=path, why=problem.strerror)
         ) from problem
     if not head.strip():
-        raise InvalidFile(_("{file} is empty; a table needs names of columns and rows. Check the file.", file=path))
+        raise InvalidFile(
+            Message("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
+        )
     if head.startswith(b"PAR1"):
         return _Form("parquet", _read_parquet)
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return _Form("arrow", _read_arrow)
     if head.startswith(b"PK\x03\x04"):
         raise InvalidFile(
-            _("{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path)
+            Message(
+                "{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path
+            )
         )
     return _Form("csv", read_csv)
 
@@ -159,7 +163,7 @@ class _damage:
         if isinstance(problem, pa.ArrowException | OSError):
             first = str(problem).splitlines()[0]
             raise InvalidFile(
-                _("{file} is damaged: {why}. Write or copy it again.", file=self._path, why=first.rstrip("."))
+                Message("{file} is damaged: {why}. Write or copy it again.", file=self._path, why=first.rstrip("."))
             ) from problem
 
 
@@ -167,7 +171,7 @@ def _check_names(path: Path, names: list[str]) -> None:
     empty = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
     if empty:
         raise InvalidFile(
-            _(
+            Message(
                 "{file}: column {places} has no name; every column needs one. Write a name into the first row, or "
                 "write the table without row numbers (pandas: index=False).",
                 file=path,
@@ -178,7 +182,7 @@ def _check_names(path: Path, names: list[str]) -> None:
     if twice:
         places = [str(place) for place, name in enumerate(names, 1) if name == twice[0]]
         raise InvalidFile(
-            _(
+            Message(
                 "{file}: {n} columns are called {name!r} (columns {places}); names must differ. Rename them.",
                 file=path,
                 n=len(places),
@@ -193,7 +197,7 @@ def no_such_column(path: Path, name: str, names: list[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, 3, 0.6) or [each for each in names if each.lower() == name.lower()]
-    return _(
+    return Message(
         "{file} has no column {name!r}; it has {names}. Check the name.",
         file=path,
         name=name,
@@ -224,7 +228,7 @@ def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return column.cast(pa.timestamp("us"))
     raise InvalidFile(
-        _(
+        Message(
             "{file}: column {name!r} holds {kind}; a cell must be a number, a date or a text. Leave the column out "
             "with --drop {name}.",
             file=path,

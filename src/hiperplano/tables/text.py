@@ -11,10 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from hiperplano.errors import InvalidFile
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message
 from hiperplano.tables.dialect import SEPARATORS, Dialect, decoded, sniff
-
-_ = words("terminal")
 
 _HEAD = 2**16
 MOST_WORDS = 10_000
@@ -31,13 +29,15 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
             head = stream.read(_HEAD)
     except OSError as problem:
         raise InvalidFile(
-            _("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
+            Message("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
         ) from problem
     if not head.strip():
-        raise InvalidFile(_("{file} is empty; a table needs names of columns and rows. Check the file.", file=path))
+        raise InvalidFile(
+            Message("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
+        )
     if b"\x00" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InvalidFile(
-            _(
+            Message(
                 "{file} is a binary file of unknown kind (byte {place} is 0); CSV, Parquet, Arrow and Feather can be "
                 "read. Save it as one of these.",
                 file=path,
@@ -100,16 +100,16 @@ def _read(path: Path, packing: str | None, dialect: Dialect) -> pa.Table:
         raise InvalidFile(_unreadable(path, str(problem), dialect)) from problem
     except OSError as problem:
         raise InvalidFile(
-            _("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
+            Message("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
         ) from problem
 
 
 def _unreadable(path: Path, complaint: str, dialect: Dialect) -> str:
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", complaint)
     if not found:
-        return _("{file} cannot be read as a table: {why}.", file=path, why=complaint.splitlines()[0].rstrip("."))
-    where = _("row {row}", row=found[1]) if found[1] else _("one row ({text})", text=_quoted(complaint))
-    return _(
+        return Message("{file} cannot be read as a table: {why}.", file=path, why=complaint.splitlines()[0].rstrip("."))
+    where = Message("row {row}", row=found[1]) if found[1] else Message("one row ({text})", text=_quoted(complaint))
+    return Message(
         "{file}: {where} has {found} cells, the first row {expected}; all rows need the same number. Cells were "
         "parted at {separator}: if that is wrong, give --separator; otherwise mend the row, with quotes around text "
         "that holds the separator.",
@@ -130,9 +130,13 @@ def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
     names = [name.strip().strip('"') for name in first.split(dialect.separator)]
     if len(names) == 1:
         others = [sign for sign in (*SEPARATORS, ":", " ") if sign != dialect.separator and sign in first]
-        hint = _("--separator {sign} may be right", sign=repr(others[0])) if others else _("give it with --separator")
+        hint = (
+            Message("--separator {sign} may be right", sign=repr(others[0]))
+            if others
+            else Message("give it with --separator")
+        )
         raise InvalidFile(
-            _(
+            Message(
                 "{file}: one column was found, called {name!r}, with cells parted at {separator}; a target and at "
                 "least one other column are needed. If the table has more columns, the separator is wrong: {hint}; "
                 "or the line with their names is not the first: remove those above it.",
@@ -144,7 +148,7 @@ def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
         )
     if all(_is_number(name, dialect.decimal) for name in names):
         raise InvalidFile(
-            _(
+            Message(
                 "{file}: the first row holds numbers only ({row}); it must hold the names of the columns. Write a row "
                 "of names above it.",
                 file=path,

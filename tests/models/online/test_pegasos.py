@@ -53,7 +53,7 @@ def test_transcription(average, project, batch, schedule):
         max_iter=3,
         tol=None,
     ).fit(X, y)
-    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), expected, rtol=1e-10)
+    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), expected, rtol=1e-10, atol=1e-13)
 
 
 def test_projection_changes_the_walk():
@@ -68,7 +68,7 @@ def test_all_rows_in_a_step():
     X, y = noisy(n=200, seed=2)
     expected = reference.pegasos(np.column_stack([X, np.ones(200)]), 2 * y - 1, 0.1, passes=30, batch=200, project=True)
     model = Pegasos(alpha=0.1, batch_size=None, project=True, max_iter=30, tol=None).fit(X, y)
-    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), expected, rtol=1e-10)
+    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), expected, rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.parametrize("make", [noisy, separable])

@@ -126,7 +126,8 @@ def test_adaptive_steps_grow_shorter_as_scikit_learns_do(loss):
     given = {"learning_rate": "adaptive", "eta0": 0.01, "penalty": None, "shuffle": False, "tol": 1e-3}
     ours, theirs = (m(loss=loss, **given).fit(X, y) for m in (SGDClassifier, sklearn.linear_model.SGDClassifier))
     assert ours.n_iter_ == theirs.n_iter_ > 20
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-10)
+    # Steps of 0.01·x cancel until 1e-6 is left: what their sums lost is a share of the steps.
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-10, atol=1e-14)
 
 
 def test_averages_of_shrinking_weights_keep_their_digits():

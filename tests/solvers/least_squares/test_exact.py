@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from hiperplano.data.validate import design as make_design
-from hiperplano.solvers.least_squares.exact import ExactProducts, two_product
+from hiperplano.solvers.least_squares.exact import ExactResiduals, add_exact, column_units, two_product
 
 
 def rational(values):
@@ -19,7 +19,7 @@ def tables():
     plain = rng.normal(size=(50, 4))
     return {
         "plain": plain,
-        "units apart": plain * [1e-150, 1.0, 1e7, 1e150],
+        "units apart": plain * [1e-99, 1.0, 1e7, 1e99],
         "far from 0": np.round(plain * 8) + 1e12,
         "all digits": plain + 1e8,
         "with zeros": np.where(plain > 1, plain, 0.0),
@@ -34,12 +34,14 @@ def test_residuals_and_gradients_are_rounded_once(kind, rows):
     rng = np.random.default_rng(1)
     X = tables()[kind]
     n, d = X.shape
-    exact = ExactProducts(make_design(rows(X), np.zeros(n), None))
     coef = rng.normal(size=d) / np.abs(X).max(axis=0)
     y, intercept = rng.normal(size=n), 0.7
     r = rng.normal(size=n)
-    parts = np.stack([r, r * 1e-17], axis=1)
-    f, gradient = exact.residual_and_gradient(y, r, coef, intercept, parts)
+    weight = rng.uniform(0.5, 2.0, n)
+    design = make_design(rows(X), y, weight).with_vectors(residual=r)
+    unit = column_units(design)
+    sums, kept = design.fold_and_map(ExactResiduals.of(unit, np.zeros(d), coef, intercept, 0, 0.0), add_exact)
+    f, gradient, total = design.collect(kept["f"]), sums[0] + sums[1], sums[2][0] + sums[3][0]
     true = rational(coef)
     some = range(0, n, max(1, n // 50))
     for i in some:
@@ -48,11 +50,13 @@ def test_residuals_and_gradients_are_rounded_once(kind, rows):
         # One rounding of the sum, and what 100 bits leave of the terms.
         terms = abs(y[i]) + abs(r[i]) + 1 + float(np.abs(X[i] * coef).sum())
         assert abs(f[i] - float(expected)) <= 2.3e-16 * abs(float(expected)) + 1e-26 * terms
-    weights = [a + b for a, b in zip(rational(r), rational(r * 1e-17), strict=True)]
+    products = [a * b for a, b in zip(rational(r), rational(weight), strict=True)]
     for j in range(d):
-        expected = sum(a * b for a, b in zip(rational(X[:, j]), weights, strict=True)) / Fraction(float(exact.unit[j]))
-        terms = float(np.abs(X[:, j] / exact.unit[j] * r).sum())
+        expected = sum(a * b for a, b in zip(rational(X[:, j]), products, strict=True)) / Fraction(float(unit[j]))
+        terms = float(np.abs(X[:, j] / unit[j] * r * weight).sum())
         assert abs(gradient[j] - float(expected)) <= 2.3e-16 * abs(float(expected)) + 1e-26 * terms
+    expected = float(sum(products))
+    assert abs(total - expected) <= 2.3e-16 * abs(expected) + 1e-26 * float(np.abs(r * weight).sum())
 
 
 def test_products_split_into_what_they_are_and_what_rounding_took():
@@ -65,9 +69,9 @@ def test_products_split_into_what_they_are_and_what_rounding_took():
 
 
 def test_units_are_powers_of_two_above_the_columns():
-    X = np.array([[3.0, 0.0, -1e150], [1.0, 0.0, 2.0]])
-    unit = ExactProducts(make_design(X, np.zeros(2), None)).unit
+    X = np.array([[3.0, 0.0, -1e50], [1.0, 0.0, 2.0]])
+    unit = column_units(make_design(X, np.zeros(2), None))
     assert unit[0] == 4.0
     assert unit[1] == 1.0
-    assert 1e150 <= unit[2] < 2e150
+    assert 1e50 <= unit[2] < 2e50
     assert np.frexp(unit)[0].tolist() == [0.5, 0.5, 0.5]

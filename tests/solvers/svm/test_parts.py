@@ -8,24 +8,36 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from hiperplano import losses
-from hiperplano.solvers.svm.class_planes import ClassLosses, balanced_classes
-from hiperplano.solvers.svm.curvature import Matrix, Rows
-from hiperplano.solvers.svm.tube import Tube, root_of_increasing
+from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.svm.curvature import MatrixCurvature, RowCurvature
+from hiperplano.solvers.svm.dual_ascent import best_plain_level
+from hiperplano.solvers.svm.dual_losses import DualLoss, balanced, root_of_increasing
+from hiperplano.solvers.svm.smoothed import SmoothedProblem
+from hiperplano.solvers.svm.smoothed_classes import ClassLoss, balanced_classes
 
 seeds = st.integers(0, 10_000)
 
 
-def tubes(seed=0, n=7):
+LOSSES = {
+    "hinge": DualLoss.hinge(0.7, False),
+    "squared hinge": DualLoss.hinge(0.7, True),
+    "insensitive": DualLoss.epsilon_insensitive(0.3, 0.7, False),
+    "absolute": DualLoss.epsilon_insensitive(0.0, 0.7, False),
+    "squared insensitive": DualLoss.epsilon_insensitive(0.3, 0.7, True),
+}
+
+
+def rows(loss, seed=0, n=7):
+    """A design with targets, signs and weights, and one column."""
     rng = np.random.default_rng(seed)
     sign = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
     target, weight = rng.normal(size=n), rng.integers(1, 4, n).astype(float)
-    return {
-        "hinge": Tube.hinge(sign, 0.7, False, weight),
-        "squared hinge": Tube.hinge(sign, 0.7, True, None),
-        "insensitive": Tube.insensitive(target, 0.3, 0.7, False, None),
-        "absolute": Tube.insensitive(target, 0.0, 0.7, False, weight),
-        "squared insensitive": Tube.insensitive(target, 0.3, 0.7, True, weight),
-    }
+    y = sign if loss.classifies else target
+    return InMemory(np.zeros((n, 1)), y[:, None], weight, vectors={"sign": sign})
+
+
+def block_of(design):
+    return design.block(slice(0, design.n_rows))
 
 
 FORMULAS = {
@@ -40,62 +52,76 @@ FORMULAS = {
 @pytest.mark.parametrize("name", FORMULAS)
 @given(seed=seeds)
 def test_losses_and_slopes_are_those_of_the_formulas(name, seed):
-    tube = tubes(seed)[name]
-    score = 2 * np.random.default_rng(seed).normal(size=7)
-    residual = tube.target - score
-    np.testing.assert_allclose(tube.loss(residual), 0.7 * FORMULAS[name].value(tube.target, score))
-    np.testing.assert_allclose(-tube.multiplier(residual), 0.7 * FORMULAS[name].slope(tube.target, score))
+    loss = LOSSES[name]
+    block = block_of(rows(loss, seed))
+    target, score = block.y[:, 0], 2 * np.random.default_rng(seed).normal(size=7)
+    residual = loss.residual(block, score)
+    np.testing.assert_allclose(loss.value(residual), 0.7 * FORMULAS[name].value(target, score))
+    slope = -loss.beta(block, loss.dual_variable(residual)) / block.weight
+    np.testing.assert_allclose(slope, 0.7 * FORMULAS[name].slope(target, score))
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-@given(seed=seeds, nearness=st.floats(0.01, 10))
-def test_multipliers_maximise_what_they_should(name, seed, nearness):
-    tube = tubes(seed)[name]
+@given(seed=seeds, proximity=st.floats(0.01, 10))
+def test_dual_variables_maximise_what_they_should(name, seed, proximity):
+    loss = LOSSES[name]
     rng = np.random.default_rng(seed)
-    residual, centre = 2 * rng.normal(size=7), np.clip(rng.normal(size=7), tube.low, tube.high)
-    found = tube.multiplier(residual, centre, nearness)
-    value = tube.gain(residual, found) - 0.5 * nearness * (found - centre) ** 2
-    for other in np.linspace(-3, 3, 601):
-        inside = (tube.low <= other) & (other <= tube.high)
-        rival = tube.gain(residual, np.full(7, other)) - 0.5 * nearness * (other - centre) ** 2
-        assert (value[inside] >= rival[inside] - 1e-12).all()
-    assert (found >= tube.low).all()
-    assert (found <= tube.high).all()
+    residual, centre = 2 * rng.normal(size=7), np.clip(rng.normal(size=7), loss.low, loss.high)
+    found = loss.dual_variable(residual, centre, proximity)
+    value = loss.gain(residual, found) - 0.5 * proximity * (found - centre) ** 2
+    for other in np.linspace(max(loss.low, -3), min(loss.high, 3), 301):
+        rival = loss.gain(residual, np.full(7, other)) - 0.5 * proximity * (other - centre) ** 2
+        assert (value >= rival - 1e-12).all()
+    assert (found >= loss.low).all()
+    assert (found <= loss.high).all()
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 @given(seed=seeds)
-def test_balanced_multipliers_sum_to_zero_and_pass_no_end(name, seed):
-    tube = tubes(seed)[name]
-    start = tube.multiplier(2 * np.random.default_rng(seed).normal(size=7), 0.1, 0.5)
-    found = tube.balanced(start)
-    assert abs(tube.total(found)) <= 1e-12 * (1 + tube.total(np.abs(start)))
-    assert (found >= tube.low).all()
-    assert (found <= tube.high).all()
-    if tube.total(start) == 0:
+def test_balanced_dual_variables_sum_to_zero_and_pass_no_bound(name, seed):
+    loss = LOSSES[name]
+    design = rows(loss, seed)
+    block = block_of(design)
+    start = loss.dual_variable(2 * np.random.default_rng(seed).normal(size=7), 0.1, 0.5)
+    found = design.collect(balanced(design, loss, start))
+    sums = loss.beta(block, start).sum()
+    assert abs(loss.beta(block, found).sum()) <= 1e-12 * (1 + block.weight @ np.abs(start))
+    assert (found >= loss.low).all()
+    assert (found <= loss.high).all()
+    if sums == 0:
         np.testing.assert_array_equal(found, start)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 @given(seed=seeds)
 def test_the_best_level_is_best(name, seed):
-    tube = tubes(seed)[name]
-    residual = 2 * np.random.default_rng(seed).normal(size=7)
+    loss = LOSSES[name]
+    design = rows(loss, seed)
+    block = block_of(design)
+    sign = block.vectors["sign"] if loss.classifies else np.ones(7)
+    residual = 2 * np.random.default_rng(seed).normal(size=7)  # target − score
 
     def total(level):
-        return tube.total(tube.loss(residual - level))
+        return block.weight @ loss.value(sign * (residual - level))
 
-    level = tube.best_level(residual)
+    if loss.ridge:
+        level = SmoothedProblem(design, loss, True).level_step(sign * residual)
+    else:
+        low, high = np.where(sign > 0, loss.low, -loss.high), np.where(sign > 0, loss.high, -loss.low)
+        level = best_plain_level(residual, block.weight * low, block.weight * high, loss.epsilon)
     best = minimize_scalar(total, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
     assert total(level) <= best.fun + 1e-7
     assert total(level) <= total(level * 0.999) + 1e-12  # of several, that next to 0
 
 
 def test_roots_are_found_where_functions_are_flat_steep_or_far():
-    assert root_of_increasing(lambda x: x - 1234.5, 1.0) == pytest.approx(1234.5, rel=1e-12)
-    assert root_of_increasing(lambda x: x**3 + 8, 1.0) == pytest.approx(-2.0, rel=1e-9)
-    assert root_of_increasing(lambda x: max(x - 3, 0) - 1e-9, 1.0) == pytest.approx(3.0, rel=1e-8)
-    assert root_of_increasing(lambda x: -1.0, 1.0) == 0.0
+    assert root_of_increasing(lambda x: (x - 1234.5, 1.0), 1.0) == pytest.approx(1234.5, rel=1e-12)
+    assert root_of_increasing(lambda x: (x**3 + 8, 3 * x**2), 1.0) == pytest.approx(-2.0, rel=1e-9)
+    assert root_of_increasing(lambda x: (np.arctan(x - 40), 1 / (1 + (x - 40) ** 2)), 1.0) == pytest.approx(
+        40, rel=1e-9
+    )
+    assert root_of_increasing(lambda x: (max(x - 3, 0) - 1e-9, float(x > 3)), 1.0) == pytest.approx(3.0, rel=1e-8)
+    assert root_of_increasing(lambda x: (-1.0, 0.0), 1.0) == 0.0
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -107,8 +133,9 @@ def test_rows_and_their_matrix_give_the_same_step(fit_intercept, free, kind):
     x, weight = rng.normal(size=(60, d)), np.zeros(60)
     weight[rng.permutation(60)[:free]] = rng.uniform(0.5, 2.0, free)
     augmented = np.column_stack([x, np.ones(60)])
-    matrix = Matrix(augmented.T @ (weight[:, None] * augmented))
-    rows = Rows([(kind(x[:25]), weight[:25]), (kind(x[25:]), weight[25:])], np.sum(x**2, axis=0), 60.0)
+    matrix = MatrixCurvature(augmented.T @ (weight[:, None] * augmented))
+    design = InMemory(kind(x), np.zeros((60, 1)), vectors={"stiffness": weight})
+    rows = RowCurvature(design, np.mean(x**2, axis=0), weight.sum(), free)
     slope = rng.normal(size=d + 1) * np.append(np.ones(d), fit_intercept)
     assert rows.mass == pytest.approx(matrix.mass)
     np.testing.assert_allclose(rows.offset, matrix.offset)
@@ -130,14 +157,15 @@ def test_rows_and_their_matrix_give_the_same_step(fit_intercept, free, kind):
 
 
 @given(seed=seeds, n=st.integers(2, 20), classes=st.integers(2, 5))
-def test_multipliers_of_classes_balance_within_their_bounds(seed, n, classes):
+def test_dual_variables_of_classes_balance_within_their_bounds(seed, n, classes):
     rng = np.random.default_rng(seed)
     alpha = -rng.uniform(size=(n, classes)) * (rng.uniform(size=(n, classes)) < 0.6)
     codes = rng.integers(0, classes, n)
     here = np.arange(n)
     alpha[here, codes] = 0.0
     alpha[here, codes] = -alpha.sum(axis=1)
-    found = balanced_classes(alpha)
+    design = InMemory(np.zeros((n, 1)), codes[:, None], vectors={"gamma": alpha})
+    found = design.collect(balanced_classes(design))
     np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 0.0, atol=1e-12)
     others = np.ones_like(alpha, dtype=bool)
@@ -146,18 +174,17 @@ def test_multipliers_of_classes_balance_within_their_bounds(seed, n, classes):
     assert (found[here, codes] <= alpha[here, codes] + 1e-12).all()
 
 
-@given(seed=seeds, classes=st.integers(2, 5), nearness=st.floats(0.05, 10))
-def test_multipliers_of_classes_are_the_nearest_allowed_ones(seed, classes, nearness):
+@given(seed=seeds, classes=st.integers(2, 5), proximity=st.floats(0.05, 10))
+def test_dual_variables_of_classes_are_the_nearest_allowed_ones(seed, classes, proximity):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, classes, 6)
-    losses_ = ClassLosses(codes, classes, 0.8, np.ones(6))
     own = codes[:, None] == np.arange(classes)
     residual, centre = rng.normal(size=(6, classes)), rng.normal(size=(6, classes))
-    found = losses_.multiplier(residual, centre, nearness)
+    found = ClassLoss(classes, 0.8).dual_variable(residual, own, centre, proximity)
     np.testing.assert_allclose(found.sum(axis=1), 0.0, atol=1e-12)
     assert (found <= 0.8 * own + 1e-12).all()
     # Conditions of optimality: a slope common to the free classes, and no larger one at an end.
-    slope = residual - nearness * (found - centre)
+    slope = residual - proximity * (found - centre)
     for row, free in zip(slope, found < 0.8 * own - 1e-9, strict=True):
         assert np.ptp(row[free]) < 1e-9
         assert (row[~free] >= row[free].min() - 1e-9).all()

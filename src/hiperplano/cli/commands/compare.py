@@ -8,9 +8,10 @@ from typing import Annotated
 from typer import BadParameter, Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def compare(
@@ -60,5 +61,5 @@ def compare(
     terminal.facts = comparison_facts(rows, goal.task)
     terminal.say(comparison_table(rows, goal.task, folds))
     for name, why in left_out.items():
-        terminal.note(_("{name} was left out: {why}", name=name, why=why))
+        terminal.note(Message("{name} was left out: {why}", name=name, why=why))
     terminal.finish()

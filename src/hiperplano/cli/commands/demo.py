@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def demo(

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def evaluate(
@@ -29,7 +29,7 @@ def evaluate(
     from hiperplano.cli.terminal import Terminal
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("judging")), terminal.hearing():
+    with terminal.working(_("judging")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
         terminal.note(*scored.notes)
         assert scored.y is not None

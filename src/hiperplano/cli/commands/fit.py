@@ -8,9 +8,9 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def fit(

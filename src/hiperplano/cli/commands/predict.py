@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def predict(
@@ -36,7 +36,7 @@ def predict(
     from hiperplano.cli.terminal import Terminal
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("scoring")), terminal.hearing():
+    with terminal.working(_("scoring")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal)
         terminal.note(*scored.notes)
         columns = predictions(scored.model, scored.rows, scored.study)

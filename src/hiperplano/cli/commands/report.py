@@ -8,9 +8,9 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def report(
@@ -28,12 +28,12 @@ def report(
     """Write the page about a saved model and a table that holds the target."""
     from hiperplano.cli.scoring import score_table
     from hiperplano.cli.terminal import Terminal
-    from hiperplano.messages.catalogue import spoken
+    from hiperplano.messages.catalogue import current_language
     from hiperplano.report.page import write_subject
     from hiperplano.report.subject import understand
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("writing the report")), terminal.hearing():
+    with terminal.working(_("writing the report")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
         terminal.note(*scored.notes)
         assert scored.y is not None
@@ -43,7 +43,7 @@ def report(
         subject = understand(
             scored.pipeline, used, scored.y, None, study.target, study.positive, study.cost_matrix, coded
         )
-        page = write_subject(out, subject, study.provenance(), spoken())
+        page = write_subject(out, subject, study.provenance(), current_language())
     terminal.facts = {"rows": len(scored.y), "file": str(page)}
     terminal.say(_("Written: {files}", files=page))
     terminal.finish()

@@ -8,9 +8,9 @@ from typing import Annotated
 from typer import Option
 
 from hiperplano.cli import options
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 
-_ = words("terminal")
+_ = translator("terminal")
 
 
 def separable(
@@ -34,12 +34,12 @@ def separable(
     from hiperplano.cli.problem import Choices, read_problem
     from hiperplano.cli.terminal import Terminal
     from hiperplano.features.coding import Coding
-    from hiperplano.messages.verdicts import retell
+    from hiperplano.messages import translate
     from hiperplano.stats.separability import separability
 
     terminal = Terminal(json, quiet)
     choices = Choices(kind, drop, order, missing, separator, decimal, "classification")
-    with terminal.working(_("looking for a plane")), terminal.hearing():
+    with terminal.working(_("looking for a plane")), terminal.capture_warnings():
         problem = read_problem(file, target, choices, leaks=False)
         terminal.note(*problem.notes)
         coding = Coding(tuple(problem.columns))
@@ -55,7 +55,7 @@ def separable(
         "plane": dict(zip(getattr(found, "names", ()), _weights(found), strict=False)),
         "proof_holds": proved,
     }
-    terminal.out.print(retell(str(found)), markup=False) if terminal.speaks else None
+    terminal.out.print(translate(str(found)), markup=False) if terminal.speaks else None
     terminal.say(
         _("The proof was checked against all {n} rows and holds.", n=f"{len(rows):,}")
         if proved

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from hiperplano.data.design import Array
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Figure
 from hiperplano.report.charts.picture import Picture
 from hiperplano.report.charts.scale import reach
 from hiperplano.report.figures import decimal, share
 
-_ = words("report")
+_ = translator("report")
 
 _BANDS = 10
 

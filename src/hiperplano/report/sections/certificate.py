@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from hiperplano.errors import HiperplanoError
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import translate
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Notice, Section, Table, Words
 from hiperplano.report.columns import row_count
 from hiperplano.report.figures import decimal, measure
 from hiperplano.report.subject import Subject
-from hiperplano.report.verdict import said
 from hiperplano.stats.separability import separability
 
-_ = words("report")
+_ = translator("report")
 
 _MOST_CELLS = 2**22  # rows × columns up to which separability is asked: well under a second
 _ILL = 1e4
@@ -28,7 +28,7 @@ def certificate_section(subject: Subject) -> Section:
     if solution is None:
         blocks.append(Words(_("The model does not say how its fit ended.")))
     else:
-        blocks.append(Notice(said(solution.status), "good" if solution.converged else "bad"))
+        blocks.append(Notice(translate(solution.status), "good" if solution.converged else "bad"))
         blocks.append(Table(_("The end of the fit"), [_("Fact"), _("Value")], _facts(solution), name="solution"))
         blocks += _condition(solution)
     if subject.task == "two classes":
@@ -72,7 +72,7 @@ def _shown(value: Any) -> Cell:
     if isinstance(value, bool | np.bool_):
         return _("yes") if value else _("no")
     if isinstance(value, str):
-        return said(value)
+        return translate(value)
     return measure(value) if np.ndim(value) == 0 else ", ".join(measure(one).text for one in np.ravel(value)[:8])
 
 
@@ -102,7 +102,7 @@ def _separability(subject: Subject) -> Block:
     try:
         found = separability(rows.design, rows.y, bool(getattr(subject.anatomy.linear, "fit_intercept", True)))
     except HiperplanoError as problem:
-        return Words(said(str(problem)))
+        return Words(translate(problem))
     if type(found).__name__ == "Overlapping":
         told = _(
             "The classes overlap: no plane separates them, and likelihoods have a maximum with finite coefficients."

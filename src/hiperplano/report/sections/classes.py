@@ -8,14 +8,14 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 
 from hiperplano.data.design import Array
 from hiperplano.decision.votes import ambiguous
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import savings_score
 from hiperplano.report.blocks import Block, Cell, Section, Table, Words
 from hiperplano.report.figures import count, decimal, share
 from hiperplano.report.metrics import accuracy
 from hiperplano.report.subject import Sample, Subject
 
-_ = words("report")
+_ = translator("report")
 
 _MOST_CLASSES = 40  # in the confusion table
 

@@ -9,18 +9,18 @@ from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import message_of, translate
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Notice, Section, Table, Words
 from hiperplano.report.charts.picture import WIDE, Picture
 from hiperplano.report.charts.scale import reach
 from hiperplano.report.columns import draw
 from hiperplano.report.figures import column, count
 from hiperplano.report.subject import Sample, Subject
-from hiperplano.report.verdict import said
 from hiperplano.stats.odds import OddsSummary
 from hiperplano.stats.summary import Summary
 
-_ = words("report")
+_ = translator("report")
 
 _DRAWN_ROWS = 50_000  # for the spread of columns
 _MOST_ROWS = 200
@@ -47,7 +47,7 @@ class Coefficients:
     summary : Summary or None
         With standard errors, where the model has them.
     missing : str
-        Why there is no summary, in the library's words.
+        Why there is no summary.
     """
 
     names: list[str]
@@ -79,7 +79,7 @@ def read_coefficients(subject: Subject) -> Coefficients | None:
         try:
             summary = linear.summary()
         except HiperplanoError as problem:
-            why = str(problem)
+            why = message_of(problem)
     turned = subject.task == "two classes" and subject.validation.positive == 0
     if summary is not None:
         summary = _turned(summary) if turned else summary
@@ -117,7 +117,7 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
         return Section("coefficients", title, _means(subject))
     blocks: list[Block | Heading] = [Words(_sentence(subject, found))]
     if found.missing:
-        blocks.append(Notice(said(found.missing)))
+        blocks.append(Notice(translate(found.missing)))
     shown = min(len(found.blocks), _MOST_BLOCKS)
     for b in range(shown):
         if found.blocks[b]:
@@ -126,7 +126,7 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
     if shown < len(found.blocks):
         blocks.append(Words(_("The first {n} of {total} scores.", n=shown, total=len(found.blocks))))
     if found.summary is not None:
-        blocks += [Notice(said(note)) for note in found.summary.notes]
+        blocks += [Notice(translate(note)) for note in found.summary.notes]
     return Section("coefficients", title, blocks)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Figure
 from hiperplano.report.charts.picture import Picture
 from hiperplano.report.charts.scale import reach
 from hiperplano.report.figures import decimal, share
 
-_ = words("report")
+_ = translator("report")
 
 _UNIT = (0.0, 1.0)
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.decision.costs import best_cutoff, odds_cutoff
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import constant_costs
 from hiperplano.metrics.ranking import ConfusionCurve
 from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Table, Words
 from hiperplano.report.figures import Number, count, decimal, measure, share
 from hiperplano.report.subject import Subject
 
-_ = words("report")
+_ = translator("report")
 
 _PLACES = 100  # of the slider, by share of rows; as many again by value
 _DIGITS = 4  # decimals of a cut-off on the slider, in units of the scores' range

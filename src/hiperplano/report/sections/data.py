@@ -6,7 +6,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Section, Table, Words
 from hiperplano.report.charts.picture import Picture, sparkline
 from hiperplano.report.charts.scale import reach
@@ -14,7 +14,7 @@ from hiperplano.report.columns import Column, draw, read_columns
 from hiperplano.report.figures import Number, count, measure, share
 from hiperplano.report.subject import Sample, Subject
 
-_ = words("report")
+_ = translator("report")
 
 MOST_COLUMNS = 300
 DRAWN_ROWS = 20_000  # enough for a histogram; sums and extremes are of all rows

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Code, Formula, Section, Words
 from hiperplano.report.figures import count, measure
 from hiperplano.report.kinds import kind_of
 from hiperplano.report.sections.coefficients import Coefficients
 from hiperplano.report.subject import Subject
 
-_ = words("report")
+_ = translator("report")
 
 _LOGISTIC = ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis")  # p is logistic in the score
 _MOST_TERMS = 8  # of the written formula; the table has all

@@ -9,11 +9,11 @@ from importlib.metadata import version
 from typing import Any
 
 from hiperplano import __version__
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Code, Heading, Section, Table, Words
 from hiperplano.report.subject import Subject
 
-_ = words("report")
+_ = translator("report")
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.area import AUCInterval, interval_of
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words
@@ -17,7 +17,7 @@ from hiperplano.report.sections.curves import gains_figure, ks_figure, lift_figu
 from hiperplano.report.sections.cutoffs import choose, cutoff_block
 from hiperplano.report.subject import Sample, Subject
 
-_ = words("report")
+_ = translator("report")
 
 _POINTS = 200  # of a curve, for each class
 

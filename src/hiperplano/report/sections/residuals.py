@@ -7,17 +7,17 @@ from scipy.special import ndtri
 
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
-from hiperplano.messages.catalogue import words
+from hiperplano.messages import translate
+from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Section, Table, Words
 from hiperplano.report.charts.picture import Picture
 from hiperplano.report.charts.scale import reach
 from hiperplano.report.figures import measure, share
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.subject import Subject
-from hiperplano.report.verdict import said
 from hiperplano.stats.diagnose import Diagnosis, diagnose
 
-_ = words("report")
+_ = translator("report")
 
 _DOTS = 2_000
 _MOST_CELLS = 2**24  # rows × columns up to which leverages are asked for: under a second
@@ -148,7 +148,9 @@ def _influence(subject: Subject) -> list[Block | Heading]:
 
 
 def _findings(found: Diagnosis) -> Table:
-    rows: list[list[Cell]] = [[said(name), measure(value), said(sentence)] for name, value, sentence in found.findings]
+    rows: list[list[Cell]] = [
+        [translate(name), measure(value), translate(sentence)] for name, value, sentence in found.findings
+    ]
     return Table(
         _("Residual analysis of the rows of the fit"), [_("Figure"), _("Value"), _("Meaning")], rows, name="diagnosis"
     )

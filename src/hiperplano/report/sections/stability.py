@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from hiperplano.data.design import Array
-from hiperplano.messages.catalogue import words
+from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.divergence import population_stability_index
 from hiperplano.report.blocks import Block, Cell, Section, Table, Words
 from hiperplano.report.columns import Column, draw, read_columns
@@ -18,7 +18,7 @@ from hiperplano.report.sections.data import MOST_COLUMNS
 from hiperplano.report.sections.ranking import Ranking
 from hiperplano.report.subject import Sample, Subject
 
-_ = words("report")
+_ = translator("report")
 
 _DRAWN_ROWS = 25_000  # the index of two such samples of one population is about 0.0007
 _BINS = 10

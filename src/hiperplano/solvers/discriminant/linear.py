@@ -9,6 +9,7 @@ import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
+from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
 from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows
@@ -64,25 +65,32 @@ class DiscriminantSolution(Solution):
 
     @property
     def covariance(self) -> Array:
-        """Of shape (d, d), inside classes; infinite where squares of a column are beyond float64."""
-        with np.errstate(over="ignore"):
-            return np.asarray(self.whitening.root.T @ self.whitening.root)
+        """Of shape (d, d), inside classes."""
+        return np.asarray(self.whitening.root.T @ self.whitening.root)
 
 
 def linear_discriminant(
-    design: Design, codes: Array, n_classes: int, *, priors: Array | None, shrinkage: Shrinkage, unbiased: bool
+    design: Design, n_classes: int, *, priors: Array | None, shrinkage: Shrinkage, unbiased: bool
 ) -> DiscriminantSolution:
     """Scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2 of classes with means m, one covariance Σ and priors π.
 
     Parameters
     ----------
+    design : Design
+        With a row vector "code", the number of the class of each row.
+    n_classes : int
     priors : ndarray of shape (classes,), optional
         Shares of the sample by default.
+    shrinkage : None, "auto" or float
     unbiased : bool
         Divide the scatter inside classes by n − classes, not by n.
+
+    Returns
+    -------
+    DiscriminantSolution
     """
     with one_blas_thread():
-        whitening, means, weight, shares = _within(design, codes, n_classes, priors, shrinkage)
+        whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage)
         total = float(weight.sum())
         if unbiased:
             whitening = whitening.inflate(total / (total - n_classes))
@@ -103,7 +111,7 @@ def linear_discriminant(
         objective=float(np.prod(1.0 / (1.0 + eigenvalues))),
         gap=whitening.error,
         converged=True,
-        status=_sentence(whitening, ignored, digits),
+        status=_status(whitening, ignored, digits),
         rank=whitening.rank,
         condition=whitening.condition,
         digits=digits,
@@ -120,25 +128,25 @@ def linear_discriminant(
 
 
 def _within(
-    design: Design, codes: Array, n_classes: int, priors: Array | None, shrinkage: Shrinkage
+    design: Design, n_classes: int, priors: Array | None, shrinkage: Shrinkage
 ) -> tuple[Whitening, Array, Array, Array]:
     """The covariance inside classes, their means and weights, and how far their covariances were shrunk."""
     if shrinkage is None:
         unshrunk = np.zeros(n_classes)
         if design.n_rows < design.n_columns:
-            return *whiten_few_rows(design, codes, n_classes), unshrunk
-        sums = class_moments(design, codes, n_classes, separate=False)
-        return whiten_rows(design, codes, sums), sums.means, sums.weight, unshrunk
+            return *whiten_few_rows(design, n_classes), unshrunk
+        sums = class_moments(design, n_classes, separate=False)
+        return whiten_rows(design, sums), sums.means, sums.weight, unshrunk
     separate = shrinkage == "auto" or priors is not None
-    sums = class_moments(design, codes, n_classes, separate=separate)
+    sums = class_moments(design, n_classes, separate=separate)
     weight = sums.weight
     if not separate:
-        pooled = sums.scatter() / sums.total * np.outer(sums.unit, sums.unit)
+        pooled = sums.scatter() / sums.total
         covariance, shares = towards_sphere(pooled, float(shrinkage)), np.full(n_classes, float(shrinkage))
         return whiten_covariance(covariance), sums.means, weight, shares
     each = class_covariances(sums)
     if shrinkage == "auto":
-        each, shares = ledoit_wolf(design, codes, sums, each)
+        each, shares = ledoit_wolf(design, sums, each)
     else:
         each, shares = towards_sphere(each, shrinkage), np.full(n_classes, shrinkage)
     mixed = np.tensordot(weight / sums.total if priors is None else priors, each, axes=1)
@@ -147,8 +155,7 @@ def _within(
 
 def _scores(turned: Array, whitening: Whitening, means: Array, priors: Array, centre: Array) -> tuple[Array, Array]:
     """Coefficients and intercepts: of each class, measured from the centre; of two classes, of their difference."""
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(priors)
+    log_prior = np.log(priors)
     if len(means) == 2:
         coef = (turned[1] - turned[0]) @ whitening.matrix.T
         middle = (means[0] + means[1]) / 2
@@ -181,16 +188,18 @@ def _ignored(between: Array, means: Array, whitening: Whitening) -> int:
     return columns + int(np.sum(left > rounding * whitening.condition))
 
 
-def _sentence(whitening: Whitening, ignored: int, digits: float) -> str:
-    text = f"Solved from {whitening.method}"
+def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
+    text = Message("Solved from {method}", method=whitening.method)
     if not whitening.full:
-        text += (
-            f"; classes vary in {whitening.rank} of {len(whitening.scale)} directions only, and the shortest "
-            "coefficients on these were taken"
+        text += Message(
+            "; classes vary in {rank} of {d} directions only, and the shortest coefficients on these were taken",
+            rank=whitening.rank,
+            d=len(whitening.scale),
         )
     if ignored:
-        text += (
-            f"; along {ignored} more no class varies but their means differ: they separate this sample without error, "
-            "and were left out"
+        text += Message(
+            "; along {n} more no class varies but their means differ: they separate this sample without error, and "
+            "were left out",
+            n=ignored,
         )
-    return f"{text}; about {digits:.0f} digits of the coefficients can be trusted."
+    return text + Message("; about {digits:.0f} digits of the coefficients can be trusted.", digits=digits)

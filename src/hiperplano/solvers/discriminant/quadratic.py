@@ -10,6 +10,7 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.orthogonal import is_present, triangle_of
+from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant.linear import Shrinkage
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
@@ -64,20 +65,28 @@ class QuadraticSolution:
     def __str__(self) -> str:
         return self.status
 
-    def scores(self, block: Block) -> Array:
-        """Logarithms of prior times density for every row and class, up to a common constant."""
-        out = np.empty((len(block), len(self.means)))
-        rows = np.asarray(block.dense(), dtype=np.float64)
-        for k, (mean, matrix) in enumerate(zip(self.means, self.whitening, strict=True)):
-            turned = (rows - mean) @ matrix
-            out[:, k] = np.einsum("ij,ij->i", turned, turned)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.priors) - 0.5 * (out + self.log_det))
+    def scores(self) -> ClassScores:
+        """The function of a block that gives the logarithms of prior times density, for `Design.map`."""
+        return ClassScores(self.means, self.whitening, np.log(self.priors) - 0.5 * self.log_det)
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """constant − ½·‖(x − mean)·whitening‖² for every row and class."""
+
+    means: Array
+    whitening: Array
+    constant: Array
+
+    def __call__(self, block: Block) -> Array:
+        xp = block.xp
+        rows = xp.asarray(block.dense(), dtype=xp.float64)
+        turned = [(rows - mean) @ matrix for mean, matrix in zip(self.means, self.whitening, strict=True)]
+        return np.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in turned], axis=1))
 
 
 def quadratic_discriminant(
     design: Design,
-    codes: Array,
     n_classes: int,
     *,
     priors: Array | None,
@@ -89,23 +98,33 @@ def quadratic_discriminant(
 
     Parameters
     ----------
+    design : Design
+        With a row vector "code".
+    n_classes : int
+    priors : ndarray of shape (classes,), optional
+        Shares of the sample by default.
+    shrinkage : None, "auto" or float
     ridge : float
         Share of the identity mixed into every covariance.
     unbiased : bool
         Divide the scatter of a class by its weight less one.
+
+    Returns
+    -------
+    QuadraticSolution
     """
     with one_blas_thread():
-        sums = class_moments(design, codes, n_classes, separate=True)
+        sums = class_moments(design, n_classes, separate=True)
         each, shares = class_covariances(sums), np.zeros(n_classes)
         plain = shrinkage is None and not ridge
         if shrinkage == "auto":
-            each, shares = ledoit_wolf(design, codes, sums, each)
+            each, shares = ledoit_wolf(design, sums, each)
         elif shrinkage is not None:
             each, shares = towards_sphere(each, shrinkage), np.full(n_classes, shrinkage)
         elif ridge:
             each, shares = (1.0 - ridge) * each + ridge * np.eye(design.n_columns), np.full(n_classes, ridge)
         if plain:
-            whitenings = [whiten_rows(design, codes, sums, only=k) for k in range(n_classes)]
+            whitenings = [whiten_rows(design, sums, only=k) for k in range(n_classes)]
         else:
             whitenings = [whiten_covariance(one) for one in each]
         if unbiased:
@@ -165,18 +184,23 @@ def _verdict(
     worst = max(whitenings, key=lambda one: one.error)
     digits = float(np.clip(-np.log10(max(worst.error, EPS)), 0.0, 15.0))
     rank, d = matrices[0].shape[1], covariances.shape[1]
-    text = f"Solved from {worst.method}"
+    text = Message("Solved from {method}", method=worst.method)
     if rank < d:
-        text += f"; rows vary in {rank} of {d} directions only, and densities are compared there"
+        text += Message(
+            "; rows vary in {rank} of {d} directions only, and densities are compared there", rank=rank, d=d
+        )
     if len(singular):
-        text += (
-            f"; {len(singular)} of {len(whitenings)} classes do not vary in all directions in which rows do, and were "
-            f"given a standard deviation of {_THICKNESS:g} of the columns' along those"
+        text += Message(
+            "; {n} of {classes} classes do not vary in all directions in which rows do, and were given a standard "
+            "deviation of {thickness:g} of the columns' along those",
+            n=len(singular),
+            classes=len(whitenings),
+            thickness=_THICKNESS,
         )
     return QuadraticSolution(
         method=worst.method,
         converged=True,
-        status=f"{text}; about {digits:.0f} digits can be trusted.",
+        status=text + Message("; about {digits:.0f} digits can be trusted.", digits=digits),
         rank=rank,
         condition=max(one.condition for one in whitenings),
         digits=digits,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.triangular import inverse_root
-from hiperplano.solvers.discriminant.class_moments import ClassMoments, deviations
+from hiperplano.solvers.discriminant.class_moments import ClassMoments, class_sums, deviations
 
 
 def class_covariances(sums: ClassMoments) -> Array:
-    """Of shape (classes, d, d), in the units of the data."""
-    return np.asarray(sums.scatter() / sums.weight[:, None, None] * np.outer(sums.unit, sums.unit))
+    """Of shape (classes, d, d), from moments of each class by itself."""
+    return np.asarray(sums.scatter() / sums.weight[:, None, None])
 
 
 def towards_sphere(covariances: Array, share: float) -> Array:
@@ -21,12 +23,19 @@ def towards_sphere(covariances: Array, share: float) -> Array:
     return np.asarray((1.0 - share) * covariances + share * mean_variance[..., None, None] * np.eye(d))
 
 
-def ledoit_wolf(design: Design, codes: Array, sums: ClassMoments, covariances: Array) -> tuple[Array, Array]:
+def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple[Array, Array]:
     """Shrink each class's correlations by the share that minimises their expected squared error.
 
     With z the rows of a class at unit variance and S their second moments, the share is
     min(b, d)/d, b = (Σ w·‖z‖⁴/n − ‖S‖²)/n and d = ‖S − m·I‖², m the mean of S's diagonal, n = Σ w: all sums over
     rows, so that a weight of 2 counts a row twice.
+
+    Parameters
+    ----------
+    design : Design
+        With a row vector "code".
+    sums : ClassMoments
+    covariances : ndarray of shape (classes, d, d)
 
     Returns
     -------
@@ -35,7 +44,7 @@ def ledoit_wolf(design: Design, codes: Array, sums: ClassMoments, covariances: A
     """
     spread = np.sqrt(np.einsum("kjj->kj", covariances))
     scale = inverse_root(spread**2)
-    fourth = _fourth_moments(design, codes, sums, scale)
+    fourth = design.fold(_FourthMoments(sums.means, scale))[0]
     spread[spread == 0] = 1.0  # a constant column is left in its own units
     d = covariances.shape[-1]
     shrunk, shares = np.empty_like(covariances), np.empty(len(covariances))
@@ -51,18 +60,15 @@ def ledoit_wolf(design: Design, codes: Array, sums: ClassMoments, covariances: A
     return shrunk, shares
 
 
-def _fourth_moments(design: Design, codes: Array, sums: ClassMoments, scale: Array) -> Array:
-    """Σ w·‖z‖⁴ for each class, z the rows about their class's mean at unit variance."""
-    means = sums.means
+@dataclass(frozen=True)
+class _FourthMoments:
+    """Σ w·‖z‖⁴ for each class, z = (x − mean)·scale with the mean and scale of its class."""
 
-    def statistic(block: Block) -> Sums:
-        here = codes[block.rows]
-        rows = deviations(block, here, means)
-        rows *= scale[here]
+    means: Array
+    scale: Array
+
+    def __call__(self, block: Block) -> Sums:
+        rows = deviations(block, self.means)
+        rows *= self.scale[block.vectors["code"]]
         fourth = np.einsum("ij,ij->i", rows, rows) ** 2
-        if block.weight is not None:
-            fourth *= block.weight
-        return (np.bincount(here, weights=fourth, minlength=len(means)),)
-
-    (total,) = design.fold(statistic)
-    return total
+        return (class_sums(block, len(self.means), fourth),)

@@ -8,9 +8,17 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.labels import class_totals
 from hiperplano.linalg.orthogonal import is_present, merge_triangles, triangle_of
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Factor, cholesky, from_triangle, inverse_root
-from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_weights, deviations
+from hiperplano.messages import Message
+from hiperplano.solvers.discriminant.class_moments import (
+    EPS,
+    ClassMoments,
+    class_sums,
+    deviations,
+    weighted_deviations,
+)
 
 
 @dataclass(frozen=True)
@@ -68,62 +76,111 @@ class Whitening:
 def whiten_covariance(covariance: Array) -> Whitening:
     """From the covariance alone: exact to the square of the columns' condition."""
     scale = inverse_root(covariance.diagonal())
-    gram = covariance * scale[:, None] * scale
+    gram, method = covariance * scale[:, None] * scale, Message("covariance")
     factor = _factor_of_varying(gram, scale)
     if factor is not None and factor.condition**2 < 1.0 / (16 * len(scale) * EPS):
-        return _from_factor(factor, scale, "covariance", EPS * factor.condition**2)
+        return _from_factor(factor, scale, method, EPS * factor.condition**2)
     values, basis = eigh(gram)
     kept = values > 16 * len(scale) * EPS * values.max(initial=0.0)
-    return _from_directions(np.sqrt(values[kept]), basis[:, kept].T, scale, "covariance", squared=True)
+    return _from_directions(np.sqrt(values[kept]), basis[:, kept].T, scale, method, squared=True)
 
 
-def whiten_rows(design: Design, codes: Array, sums: ClassMoments, *, only: int | None = None) -> Whitening:
+def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) -> Whitening:
     """Of the scatter inside classes over their weight: from its sums, or from the rows where sums are not enough.
 
     Parameters
     ----------
+    design : Design
+        With a row vector "code".
     sums : ClassMoments
     only : int, optional
         Of this class alone, whose scatter the sums then hold by itself; of all classes together otherwise.
+
+    Returns
+    -------
+    Whitening
     """
     scatter = sums.scatter() if only is None else sums.scatter()[only]
     total = sums.total if only is None else float(sums.weight[only])
     scale = inverse_root(scatter.diagonal() / total)
     factor = _factor_of_varying(scatter / total * scale[:, None] * scale, scale)
-    scale = scale / sums.unit
     if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
-        return _from_factor(factor, scale, "sums over classes", EPS * factor.condition**2)
+        return _from_factor(factor, scale, Message("sums over classes"), EPS * factor.condition**2)
     means = sums.means
-    upper = _triangle(design, codes, means, scale / np.sqrt(total), only)
+    (triangle,) = design.fold(_Triangle(means, scale / np.sqrt(total), only), merge_triangles)
+    upper = np.zeros((len(scale), len(scale)))
+    upper[: len(triangle)] = triangle
     values, basis = svd(upper, full_matrices=False, check_finite=False)[1:]
     present = is_present(values, basis, blur_of(means if only is None else means[[only]], scale))
-    method = "orthogonal factorisation of the rows"
+    method = Message("orthogonal factorisation of the rows")
     if present.all():
         factor = from_triangle(upper, scale)
         return _from_factor(factor, scale, method, EPS * factor.condition)
     return _from_directions(values[present], basis[present], scale, method, squared=False)
 
 
-def whiten_few_rows(design: Design, codes: Array, n_classes: int) -> tuple[Whitening, Array, Array]:
-    """The same for fewer rows than columns, without a matrix of columns by columns; with means and weights."""
-    weight = class_weights(codes, design.weight, n_classes)
-    block = design.block(slice(0, design.n_rows)).counted()
-    share = (np.ones(design.n_rows) if design.weight is None else design.weight) / weight[codes]
-    member = np.zeros((n_classes, design.n_rows))
-    member[codes, np.arange(design.n_rows)] = share
-    means = member @ np.asarray(block.dense(), dtype=np.float64)
-    means += member @ deviations(block, codes, means)  # once more, for the digits that a large offset took
-    rows = deviations(block, codes, means)
-    if design.weight is not None:
-        rows *= np.sqrt(design.weight)[:, None]
-    spread = np.sqrt(np.einsum("ij,ij->j", rows, rows) / weight.sum())
+def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, Array]:
+    """The same for fewer rows than columns, brought together, without a matrix of columns by columns.
+
+    Parameters
+    ----------
+    design : Design
+        With a row vector "code".
+    n_classes : int
+
+    Returns
+    -------
+    whitening : Whitening
+    means : ndarray of shape (classes, d)
+    weight : ndarray of shape (classes,)
+    """
+    rows = design.sample(design.n_rows)
+    weight, means = class_totals(rows, rows.vector("code"), n_classes), np.zeros((n_classes, design.n_columns))
+    for _ in range(2):  # the second time for the digits that a large offset took
+        means += rows.fold(_ClassSums(means))[0] / weight[:, None]
+    apart = rows.collect(rows.map(_Deviations(means))) / np.sqrt(weight.sum())
+    spread = np.sqrt(np.einsum("ij,ij->j", apart, apart))
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = 0.0
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    rows *= scale / np.sqrt(weight.sum())
-    values, basis = svd(rows, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
+    apart *= scale
+    values, basis = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
     present = is_present(values, basis, blur_of(means, scale))
-    method = "singular value decomposition of the rows"
+    method = Message("singular value decomposition of the rows")
     return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
+
+
+@dataclass(frozen=True)
+class _ClassSums:
+    """Σ w·(x − point) of each class."""
+
+    points: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return (class_sums(block, len(self.points), deviations(block, self.points)),)
+
+
+@dataclass(frozen=True)
+class _Deviations:
+    """√w·(x − mean) of every row, by the mean of its class."""
+
+    means: Array
+
+    def __call__(self, block: Block) -> Array:
+        return weighted_deviations(block, self.means)
+
+
+@dataclass(frozen=True)
+class _Triangle:
+    """R of the rows about the means of their classes, columns times `scale`; of one class if `only` is given."""
+
+    means: Array
+    scale: Array
+    only: int | None
+
+    def __call__(self, block: Block) -> Sums:
+        if self.only is not None:
+            block = block.take(block.xp.nonzero(block.vectors["code"] == self.only)[0])
+        return (triangle_of(weighted_deviations(block, self.means, self.scale)),)
 
 
 def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
@@ -134,24 +191,7 @@ def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
 
 def blur_of(means: Array, scale: Array) -> Array:
     """Rounding of each column as it was written down, relative to its spread."""
-    with np.errstate(over="ignore"):
-        return np.asarray(EPS * np.maximum(np.abs(means).max(axis=0) * scale, scale > 0))
-
-
-def _triangle(design: Design, codes: Array, means: Array, scale: Array, only: int | None) -> Array:
-    """R of the rows about the means of their classes, columns times `scale`."""
-
-    def statistic(block: Block) -> Sums:
-        rows = deviations(block, codes[block.rows], means)
-        rows *= scale
-        if block.weight is not None:
-            rows *= np.sqrt(block.weight)[:, None]
-        return (triangle_of(rows if only is None else rows[codes[block.rows] == only]),)
-
-    (upper,) = design.fold(statistic, merge_triangles)
-    full = np.zeros((len(scale), len(scale)))
-    full[: len(upper)] = upper
-    return full
+    return np.asarray(EPS * np.maximum(np.abs(means).max(axis=0) * scale, scale > 0))
 
 
 def _from_factor(factor: Factor, scale: Array, method: str, error: float) -> Whitening:

@@ -7,7 +7,6 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from hiperplano.solvers.least_squares.units import Units, without_ignored_targets
 from hiperplano.solvers.least_squares.wide import wide_least_squares
 from hiperplano.solvers.statistics import Moments
 
@@ -22,46 +21,33 @@ def solve_least_squares(
     *,
     alpha: Array,
     fit_intercept: bool,
-    positive: bool,
-    solver: str,
-    tol: float,
-    max_iter: int | None,
+    positive: bool = False,
+    solver: str = "auto",
+    tol: float = 1e-10,
+    max_iter: int | None = None,
     sums: Moments | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one.
 
-    `sums` are the moments of these rows, where somebody has gathered them already.
+    Parameters
+    ----------
+    design : Design
+    alpha : ndarray of shape (targets,)
+    fit_intercept : bool
+    positive : bool
+        Only coefficients of 0 or more.
+    solver : {"auto", "gram", "qr", "cg"}
+    tol : float
+        For "cg": relative length of the gradient to reach.
+    max_iter : int, optional
+        For "cg": most steps; ten for each column by default.
+    sums : Moments, optional
+        Of these rows, where somebody has gathered them already.
+
+    Returns
+    -------
+    LeastSquaresSolution
     """
-    design = without_ignored_targets(design)
-    units = Units.of(design)
-    if units.plain:
-        return _solve(design, alpha, fit_intercept, positive, solver, tol, max_iter, sums)
-    inner = _solve(units.apply(design), alpha / units.weight, fit_intercept, positive, solver, tol, max_iter)
-    return units.undo(inner)
-
-
-def sums_first(design: Design, solver: str) -> bool:
-    """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
-    if solver == "auto":
-        solver = _suited(design)
-    return solver in ("gram", "qr") and design.weight is None
-
-
-def _suited(design: Design) -> str:
-    direct = "rows" if design.n_rows < design.n_columns else "gram"
-    return direct if fits_in_memory(design) else "cg"
-
-
-def _solve(
-    design: Design,
-    alpha: Array,
-    fit_intercept: bool,
-    positive: bool,
-    solver: str,
-    tol: float,
-    max_iter: int | None,
-    sums: Moments | None = None,
-) -> LeastSquaresSolution:
     if solver == "auto":
         solver = _suited(design)
     if solver == "rows":
@@ -77,6 +63,16 @@ def _solve(
     return least_squares(
         design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr", sums=sums
     )
+
+
+def sums_first(design: Design, solver: str) -> bool:
+    """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
+    return (_suited(design) if solver == "auto" else solver) in ("gram", "qr") and not design.has_weight
+
+
+def _suited(design: Design) -> str:
+    direct = "rows" if design.n_rows < design.n_columns else "gram"
+    return direct if fits_in_memory(design) else "cg"
 
 
 def fits_in_memory(design: Design) -> bool:

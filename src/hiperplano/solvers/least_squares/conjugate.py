@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal
 
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
+from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
-from hiperplano.solvers.spread import Spread, column_spread
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, constant_columns, penalised_sum
 from hiperplano.solvers.statistics import centred_product, centred_scores
 
 _EPS = float(np.finfo(float).eps)
@@ -30,59 +31,85 @@ def conjugate_least_squares(
 
     Parameters
     ----------
+    design : Design
+    alpha : ndarray of shape (targets,)
+    fit_intercept : bool
     tol : float
         Length of the scaled gradient to reach, relative to its length at 0.
+    max_iter : int
+        Most steps for each target.
+
+    Returns
+    -------
+    LeastSquaresSolution
     """
     with one_blas_thread():
-        columns = column_spread(design, fit_intercept)
-        weight = np.ones(design.n_rows) if design.weight is None else design.weight
-        target_mean = weight @ design.y / columns.total if fit_intercept else np.zeros(design.n_targets)
+        columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight
+        mean, d = columns.shift, design.n_columns
+        length = np.where(columns.constant, 0.0, np.sqrt(total) / columns.scale)
+        target_mean = np.zeros(design.n_targets)
+        if fit_intercept:
+            target_mean = design.fold(_target_sums)[0] / total
+        # Rounding of products with rows that are not centred hides a gradient below this.
+        offset = max(1.0, float(np.max(np.abs(mean * columns.scale)[length > 0], initial=0.0)))
+        noise = _EPS * (offset if design.is_sparse else 1.0)
         ends = [
-            _Normal(design, columns, float(target_mean[t]), t, float(alpha[t])).solve(tol, max_iter)
+            _Normal(design, mean, length, float(target_mean[t]), t, float(alpha[t])).solve(tol, max_iter, noise)
             for t in range(design.n_targets)
         ]
         coef = np.stack([end.coef for end in ends])
-        intercept = target_mean - coef @ columns.mean
         best = None if fit_intercept else np.zeros(design.n_targets)
-        rss = summed_residual_squares(design, columns.mean, target_mean, coef, best)
+        rss = summed_residual_squares(design, mean, target_mean, coef, best)
+        tss = summed_residual_squares(design, mean, target_mean, np.zeros_like(coef), best)
     steps, gap = sum(end.steps for end in ends), max(end.gap for end in ends)
-    varying = int(np.count_nonzero(columns.length))
-    rank = min(int(np.count_nonzero(weight)) - int(fit_intercept), varying)
+    varying = int(np.count_nonzero(length))
+    rank = min(design.n_rows - int(fit_intercept), varying)
     many = rank < varying and not bool((alpha > 0).all())
     return LeastSquaresSolution(
         coef=coef,
-        intercept=intercept,
-        method="conjugate gradients",
+        intercept=target_mean - coef @ mean,
+        method=Message("conjugate gradients"),
         n_iter=steps,
         objective=penalised_sum(rss, alpha, coef),
         gap=gap,
         converged=gap <= tol,
-        status=_sentence(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many)
-        + columns_at_rest(design.n_columns - varying, design.n_columns),
+        status=_status(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many)
+        + constant_columns(d - varying, d),
         rank=rank,
         condition=max(end.condition for end in ends),
         digits=float(np.clip(-np.log10(max(_EPS, *(end.error for end in ends))), 0.0, 15.0)) + 0.0,
         rss=rss,
-        tss=weight @ np.square(design.y - target_mean),
-        mean=columns.mean,
-        scale=reciprocal(columns.length),
-        total=columns.total,
+        tss=tss,
+        mean=mean,
+        scale=reciprocal(length),
+        total=total,
         alpha=alpha,
-        dependent=tuple(range(design.n_columns)) if many else tuple(np.flatnonzero(columns.length == 0).tolist()),
+        dependent=tuple(range(d)) if many else tuple(np.flatnonzero(length == 0).tolist()),
     )
 
 
-def _sentence(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> str:
+def _status(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> Message:
     if gap > tol:
-        reason = "Raise max_iter, or tol" if exhausted else "Rounding allows no more. Raise tol"
-        return (
-            f"Conjugate gradients stopped after {steps} steps with a relative gradient of {gap:.1e}, above "
-            f"tol={tol:g}. {reason} if that is accurate enough, or add a penalty (alpha)."
+        fields = {"steps": steps, "gap": gap, "tol": tol}
+        if exhausted:
+            return Message(
+                "Conjugate gradients stopped after {steps} steps with a relative gradient of {gap:.1e}, above "
+                "tol={tol:g}. Raise max_iter, or tol if that is accurate enough, or add a penalty (alpha).",
+                **fields,
+            )
+        return Message(
+            "Conjugate gradients stopped after {steps} steps with a relative gradient of {gap:.1e}, above tol={tol:g}. "
+            "Rounding allows no more. Raise tol if that is accurate enough, or add a penalty (alpha).",
+            **fields,
         )
-    choice = "; many coefficients fit equally well, and the shortest in units of the columns' spread were taken"
-    return (
-        f"Solved by conjugate gradients in {steps} steps; the relative gradient is {gap:.1e}{choice if many else ''}."
+    solved = Message(
+        "Solved by conjugate gradients in {steps} steps; the relative gradient is {gap:.1e}", steps=steps, gap=gap
     )
+    if many:
+        solved += Message(
+            "; many coefficients fit equally well, and the shortest in units of the columns' spread were taken"
+        )
+    return solved + "."
 
 
 class _End(NamedTuple):
@@ -95,90 +122,58 @@ class _End(NamedTuple):
     error: float
 
 
+def _target_sums(block: Block) -> Sums:
+    return (block.xp.sum(block.weighted(block.y), axis=0),)
+
+
+@dataclass(frozen=True)
+class _Gradient:
+    """Xᵀ·W·(y − x·coef) about the means, for one target; without y if `target` is None."""
+
+    mean: Array
+    coef: Array
+    target_mean: float
+    target: int | None
+
+    def __call__(self, block: Block) -> Sums:
+        r = -centred_scores(block, self.mean, self.coef)
+        if self.target is not None:
+            r += block.y[:, self.target] - self.target_mean
+        return (centred_product(block, self.mean, block.weighted(r)),)
+
+
 class _Normal:
     """D·(XᵀWX + alpha)·D of centred columns as an operator, with its right-hand side for one target."""
 
-    def __init__(self, design: Design, columns: Spread, target_mean: float, target: int, alpha: float) -> None:
-        self.design, self.columns, self.alpha = design, columns, alpha
+    def __init__(
+        self, design: Design, mean: Array, length: Array, target_mean: float, target: int, alpha: float
+    ) -> None:
+        self.design, self.mean, self.alpha = design, mean, alpha
         self.target_mean, self.target = target_mean, target
-        size = np.hypot(columns.length, np.sqrt(alpha))
-        self.scale = np.where(columns.length > 0, 1.0 / np.where(size > 0, size, 1.0), 0.0)
+        self.scale = np.where(length > 0, reciprocal(np.hypot(length, np.sqrt(alpha))), 0.0)
 
-    def _pass(self, coef: Array, with_target: bool) -> Array:
-        """Xᵀ·W·(y·[with_target] − x·coef) about the means: the negative gradient, without the penalty."""
-        columns = self.columns
-
-        def statistic(block: Block) -> Sums:
-            block = block.counted()
-            r = -centred_scores(block, columns.mean, coef)
-            if with_target:
-                r += block.y[:, self.target] - self.target_mean
-            r = r if block.weight is None else r * block.weight
-            return centred_product(block, columns.mean, r), np.atleast_1d(r.sum())
-
-        inner, level = self.design.fold(statistic)
-        return np.asarray(inner - columns.drift * level[0])
+    def _scaled_gradient(self, coef: Array, target: int | None) -> Array:
+        (inner,) = self.design.fold(_Gradient(self.mean, coef, self.target_mean, target))
+        return np.asarray(self.scale * (inner - self.alpha * coef))
 
     def __call__(self, z: Array) -> Array:
-        coef = self.scale * z
-        return np.asarray(self.scale * (self.alpha * coef - self._pass(coef, with_target=False)))
+        return -self._scaled_gradient(self.scale * z, None)
 
-    def solve(self, tol: float, max_iter: int) -> _End:
+    def solve(self, tol: float, max_iter: int, noise: float) -> _End:
         z = np.zeros(self.design.n_columns)
         start, gap, steps = 0.0, 0.0, 0
-        run = _Run()
+        longest = ConjugateGradientResult(z, [], [])
         for _ in range(_ROUNDS):
-            coef = self.scale * z
-            left = self.scale * (self._pass(coef, with_target=True) - self.alpha * coef)
+            left = self._scaled_gradient(self.scale * z, self.target)
             length = float(np.linalg.norm(left))
             start = start or length
             gap = length / start if start else 0.0
             if gap <= tol or steps >= max_iter:
                 break
-            again = _conjugate_gradients(self, left, 0.3 * tol * start, max_iter - steps)
-            run = run if len(run.steps) > len(again.steps) else again
-            steps += len(again.steps)
-            z = z + again.z
-        smallest, largest = run.extremes()
-        reached = max(gap, _EPS * self.columns.offset)  # rounding of products hides a smaller gradient
-        error = reached * start / (smallest * float(np.linalg.norm(z))) if z.any() else 0.0
+            found = conjugate_gradient(self, left, atol=0.3 * tol * start, max_iter=max_iter - steps)
+            longest = longest if len(longest.steps) > len(found.steps) else found
+            steps += len(found.steps)
+            z = z + found.x
+        smallest, largest = longest.eigenvalue_range()
+        error = max(gap, noise) * start / (smallest * float(np.linalg.norm(z))) if z.any() else 0.0
         return _End(self.scale * z, gap, steps, float(np.sqrt(largest / smallest)), error)
-
-
-@dataclass
-class _Run:
-    """Conjugate gradients from 0, and the step lengths and ratios that tell the operator's eigenvalues."""
-
-    z: Array = field(default_factory=lambda: np.zeros(0))
-    steps: list[float] = field(default_factory=list)
-    ratios: list[float] = field(default_factory=list)
-
-    def extremes(self) -> tuple[float, float]:
-        """Smallest and largest eigenvalue that the steps have met (Lanczos)."""
-        if not self.steps:
-            return 1.0, 1.0
-        steps, ratios = np.array(self.steps), np.array(self.ratios)
-        diagonal = 1.0 / steps
-        diagonal[1:] += ratios[:-1] / steps[:-1]
-        values = eigvalsh_tridiagonal(diagonal, np.sqrt(ratios[:-1]) / steps[:-1])
-        return max(float(values[0]), _EPS * float(values[-1])), float(values[-1])
-
-
-def _conjugate_gradients(operator: _Normal, right: Array, goal: float, max_steps: int) -> _Run:
-    """Solve operator·z = right until the residual is as short as `goal`."""
-    run = _Run(np.zeros_like(right))
-    r, direction = right.copy(), right.copy()
-    square = float(r @ r)
-    while len(run.steps) < max_steps and square > goal**2:
-        image = operator(direction)
-        curvature = float(direction @ image)
-        if curvature <= 0:
-            break  # rounding: nothing is left in this direction
-        step = square / curvature
-        run.z += step * direction
-        r -= step * image
-        before, square = square, float(r @ r)
-        run.steps.append(step)
-        run.ratios.append(square / before)
-        direction = r + run.ratios[-1] * direction
-    return run

@@ -3,7 +3,7 @@
 The centred Gram matrix of the columns, scaled to unit length, is summed in one pass and factored. Its
 condition number tells how many digits the answer has. If they are not enough, the same factor serves to
 refine the answer with residuals in doubled precision; if the Gram matrix itself is too far gone, an orthogonal
-factorisation over blocks takes its place; if columns depend on each other, the shortest solution is taken.
+factorisation over blocks takes its place; if columns depend on each other, the minimum-norm solution is taken.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.orthogonal import Directions, dependent_columns, directions
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
-from hiperplano.solvers.least_squares.exact import ExactProducts
+from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.orthogonal import triangles
-from hiperplano.solvers.least_squares.refine import by_factor, by_triangle, refine
+from hiperplano.solvers.least_squares.refine import Refinement
 from hiperplano.solvers.least_squares.residuals import residual_squares
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
+from hiperplano.solvers.least_squares.solution import (
+    LeastSquaresSolution,
+    constant_columns,
+    penalised_sum,
+    trusted_digits,
+)
 from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
 _SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
-_SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
 
 
 class Factorised(NamedTuple):
@@ -38,6 +42,8 @@ class Factorised(NamedTuple):
 
     Attributes
     ----------
+    factor : Factor
+    right : ndarray of shape (d, targets)
     bare : ndarray of shape (d, d) or None
         The triangle of the same columns without the penalty; None if only their Gram matrix was factored.
     """
@@ -54,16 +60,17 @@ class Factorised(NamedTuple):
 
 @dataclass(frozen=True)
 class _Answer:
-    """For some targets that share one penalty."""
+    """For some targets that share one penalty; `status` is its first clause, before the digits."""
 
     coef: Array
-    method: str
+    method: Message
     n_iter: int
     digits: float
     gap: float
     rank: int
     factor: Factor
     dependent: Array
+    status: Message
     intercept: Array | None = None
     columns: Columns | None = None
 
@@ -81,13 +88,19 @@ def least_squares(
 
     Parameters
     ----------
+    design : Design
     alpha : ndarray of shape (targets,)
+    fit_intercept : bool
     positive : bool
         Only coefficients of 0 or more.
     orthogonal : bool
         Go to the orthogonal factorisation at once.
     sums : Moments, optional
         Of the rows, if they are known.
+
+    Returns
+    -------
+    LeastSquaresSolution
     """
     with one_blas_thread():
         sums = moments(design, centred=fit_intercept) if sums is None else sums
@@ -105,6 +118,7 @@ def least_squares(
             intercept[which] = centre if answer.intercept is None else answer.intercept
         rss = residual_squares(design, plain, coef, fit_intercept)
     answer = worst or answer
+    constant = int(np.count_nonzero(answer.factor.scale == 0))
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
@@ -113,12 +127,12 @@ def least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=answer.gap,
         converged=True,
-        status=_sentence(answer, design.n_columns),
+        status=answer.status + trusted_digits(answer.digits) + constant_columns(constant, design.n_columns),
         rank=answer.rank,
         condition=answer.factor.condition,
         digits=answer.digits,
         rss=rss,
-        tss=plain.squares * plain.target_unit**2,
+        tss=plain.squares,
         mean=plain.mean,
         scale=plain.scale,
         total=plain.total,
@@ -129,38 +143,61 @@ def least_squares(
     )
 
 
-def factorise(design: Design, equations: NormalEquations, alpha: float, level: bool, orthogonal: bool) -> Factorised:
-    """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do."""
+def factorise(
+    design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, orthogonal: bool = False
+) -> Factorised:
+    """The triangle of the scaled columns, and the targets turned with them: from the Gram matrix if that will do.
+
+    Parameters
+    ----------
+    design : Design
+    equations : NormalEquations
+        With the penalty.
+    alpha : float
+    fit_intercept : bool
+    orthogonal : bool, default=False
+        Do not try the Gram matrix.
+
+    Returns
+    -------
+    Factorised
+    """
     factor = None if orthogonal else cholesky(equations.gram, equations.scale)
     if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
         return Factorised(factor, factor.forward(equations.cross), bare=None)
     d = design.n_columns
-    right = (design.y - equations.target_mean) / equations.target_unit
-    bare, upper = triangles(design, equations, alpha, level, right)
+    bare, upper = triangles(design, equations, alpha, fit_intercept)
     return Factorised(from_triangle(upper[:d, :d], equations.scale), upper[:d, d:], bare[:d, :d])
 
 
 def _solve(
-    design: Design, plain: NormalEquations, which: Array, alpha: float, level: bool, positive: bool, orthogonal: bool
+    design: Design,
+    plain: NormalEquations,
+    which: Array,
+    alpha: float,
+    fit_intercept: bool,
+    positive: bool,
+    orthogonal: bool,
 ) -> _Answer:
     """The targets in `which`, and what their standard errors will need."""
     equations = plain.penalised(alpha)
-    factored = factorise(design, equations, alpha, level, orthogonal)
+    factored = factorise(design, equations, alpha, fit_intercept, orthogonal)
     found = None
     if not factored.squared:
-        # A penalty too small to be seen beside rounding leaves the shortest solution, its limit.
-        blur = plain.blur if not alpha else np.zeros_like(plain.blur)
-        found = directions(factored.factor.upper, factored.factor.scale, blur)
+        # A penalty too small to be seen beside rounding leaves the minimum-norm solution, its limit.
+        rounding = plain.rounding if not alpha else np.zeros_like(plain.rounding)
+        found = directions(factored.factor.upper, factored.factor.scale, rounding)
+    right = factored.right[:, which]
     if positive:
-        answer = _nonnegative(factored, found, which, plain.target_unit[which])
+        answer = _nonnegative(factored.factor, right, found)
     elif found is not None and found.null.size:
-        answer = _minimum_norm(factored, found, which, plain.target_unit[which])
+        answer = _minimum_norm(factored.factor, right, found)
     else:
-        answer = _unique(design, plain, equations, factored, which, alpha, level)
+        answer = _unique(design, plain, equations, factored, which, alpha, fit_intercept)
     if factored.bare is None or not alpha:
         return answer  # a factor of a Gram matrix tells the columns without the penalty, too
-    there = directions(factored.bare, equations.scale, plain.blur)
-    return replace(answer, columns=there.columns(equations.scale))
+    present = directions(factored.bare, equations.scale, plain.rounding)
+    return replace(answer, columns=present.columns(equations.scale))
 
 
 def _unique(
@@ -170,71 +207,74 @@ def _unique(
     factored: Factorised,
     which: Array,
     alpha: float,
-    level: bool,
+    fit_intercept: bool,
 ) -> _Answer:
     """By the cheapest method that is accurate enough."""
-    factor, squared = factored.factor, factored.squared
+    factor = factored.factor
     constant = np.flatnonzero(plain.scale == 0)
     rank = design.n_columns - len(constant)
     z = factor.backward(factored.right[:, which])
-    coef = _in_units(z, factor, plain.target_unit[which])
-    if squared:
+    coef = (factor.scale[:, None] * z).T
+    if factored.squared:
         rounding = EPS * factor.condition**2 * plain.cancelled
         error = rounding * _cancellation(plain, which, coef)
+        cross = equations.cross[:, which]
         if error > _ENOUGH:
-            noise = _noise(plain, equations.cross[:, which], z, which, design.n_rows)
-            error = rounding * _cancellation(plain, which, coef, noise)
+            error = rounding * _cancellation(plain, which, coef, _noise(plain, cross, z, which, design.n_rows))
         if error <= _ENOUGH:
-            gap = _relative(equations.cross[:, which] - equations.gram @ z, equations.cross[:, which])
-            return _Answer(coef, "normal equations", 1, _digits(error), gap, rank, factor, constant)
-    if factor.condition <= _SEMINORMAL:
-        solve = by_factor(design, factor, equations, level)
-    else:
-        solve = by_triangle(design, factor, equations, alpha, level)
-    exact = ExactProducts(design)
-    refined = [
-        refine(design, equations, exact, solve, start, target, alpha, level)
-        for start, target in zip(coef, which, strict=True)
-    ]
+            gap, method = _relative(cross - equations.gram @ z, cross), Message("normal equations")
+            return _Answer(coef, method, 1, _digits(error), gap, rank, factor, constant, _solved_by(method))
+    refinement = Refinement.of(design, equations, factor, alpha, fit_intercept)
+    refined = [refinement.refine(start, int(target)) for start, target in zip(coef, which, strict=True)]
     error = max(one.error for one in refined)
+    method = Message("normal equations, refined") if factored.squared else Message("orthogonal factorisation, refined")
     return _Answer(
         np.stack([one.coef for one in refined]),
-        "normal equations, refined" if squared else "orthogonal factorisation, refined",
+        method,
         max(one.steps for one in refined),
         _digits(max(error, EPS * factor.condition)),  # the data themselves are rounded
         error,
         rank,
         factor,
         constant,
+        _solved_by(method),
         np.array([one.intercept for one in refined]),
     )
 
 
-def _minimum_norm(factored: Factorised, found: Directions, which: Array, unit: Array) -> _Answer:
-    factor, right = factored.factor, factored.right[:, which]
+def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
     varying = factor.scale > 0
+    length = 1.0 / factor.scale[varying]
     coef = np.zeros((right.shape[1], len(varying)))
-    coef[:, varying] = minimum_norm(
-        found.values, found.basis, found.left.T @ right[varying], 1.0 / factor.scale[varying]
+    coef[:, varying] = minimum_norm(found.values, found.basis, found.left.T @ right[varying], length)
+    rank = len(found.values)
+    status = Message(
+        "The columns are linearly dependent (rank {rank} of {n}): the shortest of all best fits was taken; predictions "
+        "are unique, coefficients are not",
+        rank=rank,
+        n=len(length),
     )
-    digits = _digits(EPS * found.condition)
-    method, rank = "minimum-norm solution", len(found.values)
-    return _Answer(coef * unit[:, None], method, 1, digits, EPS, rank, factor, dependent_columns(factor.scale, found))
+    method, dependent = Message("minimum-norm solution"), dependent_columns(factor.scale, found)
+    return _Answer(coef, method, 1, _digits(EPS * found.condition), EPS, rank, factor, dependent, status)
 
 
-def _nonnegative(factored: Factorised, found: Directions | None, which: Array, unit: Array) -> _Answer:
+def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Answer:
     """min ‖U·z − right‖ over z ≥ 0: the triangle stands for all rows."""
-    factor, right = factored.factor, factored.right[:, which]
     most = 30 * len(factor.scale)
     z = np.column_stack([nnls(factor.upper, column, maxiter=most)[0] for column in right.T])
     slope = factor.upper.T @ (right - factor.upper @ z)  # at the optimum ≤ 0, and 0 where z > 0
     gap = _relative(np.where(z > 0, slope, np.maximum(slope, 0.0)), right)
-    rank, condition = int(np.count_nonzero(factor.scale)), factor.condition
+    varying = int(np.count_nonzero(factor.scale))
+    rank, condition, method = varying, factor.condition, Message("active set, coefficients ≥ 0")
+    status = _solved_by(method)
     if found is not None and found.null.size:
         rank, condition = len(found.values), found.condition
-    digits = _digits(EPS * min(condition, 1e100) ** 2)
-    dependent = dependent_columns(factor.scale, found)
-    return _Answer(_in_units(z, factor, unit), "active set, coefficients ≥ 0", 1, digits, gap, rank, factor, dependent)
+        status += Message(
+            "; the columns are linearly dependent (rank {rank} of {n}): others may fit as well", rank=rank, n=varying
+        )
+    digits = _digits(EPS * min(condition, 1.0 / EPS) ** 2)
+    coef, dependent = (factor.scale[:, None] * z).T, dependent_columns(factor.scale, found)
+    return _Answer(coef, method, 1, digits, gap, rank, factor, dependent, status)
 
 
 def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Array | float = 0.0) -> float:
@@ -244,38 +284,23 @@ def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Arra
     """
     terms = np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean)
     size = np.maximum(np.abs(plain.target_mean[which] - coef @ plain.mean), noise)
-    return float(np.max(terms / np.where(size > 0, size, np.maximum(terms, 1e-300)), initial=1.0))
+    return float(np.max(terms / np.where(size > 0, size, np.inf), initial=1.0))
 
 
 def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows: int) -> Array:
     """The least standard error that an intercept can have: that of a mean of the residuals."""
     left = plain.squares[which] - np.sum(cross * z, axis=0)
     left = np.where(left > _SEEN * plain.squares[which], left, 0.0)  # otherwise rounding
-    return np.asarray(np.sqrt(left / plain.total / n_rows) * plain.target_unit[which])
-
-
-def _in_units(z: Array, factor: Factor, unit: Array) -> Array:
-    return np.asarray((factor.scale[:, None] * z).T * unit[:, None])
+    return np.sqrt(left / plain.total / n_rows)
 
 
 def _relative(part: Array, whole: Array) -> float:
-    return float(np.linalg.norm(part)) / max(float(np.linalg.norm(whole)), 1e-300)
+    return float(np.linalg.norm(part)) / (float(np.linalg.norm(whole)) or 1.0)
 
 
 def _digits(error: float) -> float:
     return float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0)) + 0.0  # not −0
 
 
-def _sentence(answer: _Answer, n_columns: int) -> str:
-    constant = int(np.count_nonzero(answer.factor.scale == 0))
-    varying = n_columns - constant
-    text = f"Solved by {answer.method}"
-    if answer.rank < varying and answer.method == "minimum-norm solution":
-        text = (
-            f"The columns are linearly dependent (rank {answer.rank} of {varying}): the shortest of all best "
-            "fits was taken; predictions are unique, coefficients are not"
-        )
-    elif answer.rank < varying:
-        text += f"; the columns are linearly dependent (rank {answer.rank} of {varying}): others may fit as well"
-    text += f"; about {answer.digits:.0f} digits of the coefficients can be trusted."
-    return text + columns_at_rest(constant, n_columns)
+def _solved_by(method: Message) -> Message:
+    return Message("Solved by {method}", method=method)

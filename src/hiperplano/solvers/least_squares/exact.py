@@ -10,39 +10,29 @@ that their rounding does not count.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.statistics import largest
+from hiperplano.data.design import Array, Block, Design, Rows, Sums
+from hiperplano.solvers.statistics import centred_product, largest
 
 _LONG = 27  # bits of a slice of the rows
 _LEAST = 50  # bits of a vector that are cut exactly
 
 
-def _cut_vector(values: Array, bits: int, least: int) -> Array:
-    """Numbers of size at most one as slices of `bits` bits, until `least` are cut, and what is left; in columns."""
-    parts = []
-    for position in range(1, -(-least // bits) + 1):
-        grid = np.ldexp(1.5, 52 - position * bits)
-        parts.append((values + grid) - grid)
-        values = values - parts[-1]
-    return np.stack([*parts, values], axis=1)
+def column_units(design: Design) -> Array:
+    """The power of two at or above the largest size in every column; one for a column of zeros."""
+    return power_above(largest(design))
 
 
-def _cut_for_rows(values: Array, bits: int) -> list[Array]:
-    """A vector to meet the slices of rows: the smaller those are, the fewer of its own slices matter."""
-    return [_cut_vector(values, bits, least) for least in (_LEAST, _LEAST - _LONG, 0)]
-
-
-def _power_above(size: Array) -> Array:
+def power_above(size: Array) -> Array:
     """The power of two at or above each size; one for zero."""
     mantissa, exponent = np.frexp(size)
     return np.ldexp(1.0, np.where(mantissa == 0, 0, exponent))
 
 
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """a + b as a rounded sum and its exact error."""
     total = a + b
     back = total - a
@@ -62,68 +52,117 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-class ExactProducts:
-    """x·v and xᵀ·u for the rows of a design, columns in units of `unit` (powers of two)."""
-
-    def __init__(self, design: Design) -> None:
-        self.unit = _power_above(largest(design))
-        self._design = design
-        terms = max(design.block_rows(), design.n_columns, 2)
-        self._bits = 53 - _LONG - int(np.ceil(np.log2(terms)))
-
-    def residual_and_gradient(self, y: Array, r: Array, coef: Array, intercept: float, u: Array) -> tuple[Array, Array]:
-        """f = y − r − intercept − x·coef by row, and g = xᵀ·(u₁ + u₂ + …)/unit, each rounded once.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n, parts)
-            The parts of an exactly represented vector, largest first, each below the rounding of the one before.
-        """
-        scaled, size = coef * self.unit, _power_above(np.abs(u[:, 0]).max(initial=0.0))
-        reach = _power_above(np.abs(scaled).max(initial=0.0))
-        right = _cut_for_rows(scaled / reach, self._bits)
-        rest = u[:, 1:].sum(axis=1, keepdims=True) if u.shape[1] > 1 else None
-        f = np.empty(len(y))
-
-        def statistic(block: Block) -> Sums:
-            rows, scores, sums = block.rows, [], []
-            left = _cut_for_rows(u[rows, 0] / size, self._bits)
-            for level, part in enumerate(self._cut(block.counted())):
-                scores.append(part @ right[level])
-                sums.append(part.T @ left[level])
-                if rest is not None and level < 2:  # beyond, below the rounding of the rounding
-                    sums.append(part.T @ (rest[rows] / size))
-            terms = (y[rows], -r[rows], np.full(len(block), -intercept), *(-reach * _columns(scores)))
-            f[rows] = np.add(*_sum(terms))
-            return _sum(_columns(sums))
-
-        total, error = self._design.fold(statistic, _add)
-        return f, size * (total + error)
-
-    def _scaled(self, values: Array, columns: Array | None) -> Array:
-        """Numbers in the units of their columns, as a fresh array of float64."""
-        divide = bool(self.unit.min(initial=1.0) < 2.0**-1000)  # beyond, one over the unit may overflow
-        unit = self.unit if divide else 1.0 / self.unit
-        unit = unit if columns is None else unit[columns]
-        return np.asarray(np.divide(values, unit) if divide else np.multiply(values, unit))
-
-    def _cut(self, block: Block) -> Iterator[Any]:
-        """Slices of the rows: two of them and what is left, or fewer if nothing is."""
-        dense = isinstance(block.x, np.ndarray)
-        values = self._scaled(block.x if dense else block.x.data, None if dense else block.x.indices)
-        for position in (1, 2):
-            grid = np.ldexp(1.5, 52 - position * _LONG)
-            part = values + grid
-            part -= grid
-            yield part if dense else _with_entries(block.x, part)
-            values -= part
-            if not (values[:1].any() or values.any()):  # a look at the beginning is enough, as a rule
-                return
-        yield values if dense else _with_entries(block.x, values)
+def _cut_vector(values: Array, bits: int, least: int) -> Array:
+    """Numbers of size at most one as slices of `bits` bits, until `least` are cut, and what is left; in columns."""
+    parts = []
+    for position in range(1, -(-least // bits) + 1):
+        grid = np.ldexp(1.5, 52 - position * bits)
+        parts.append((values + grid) - grid)
+        values = values - parts[-1]
+    return np.stack([*parts, values], axis=1)
 
 
-def _with_entries(rows: Any, data: Array) -> Any:
-    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+def cut_for_rows(values: Array) -> tuple[Array, ...]:
+    """A vector to meet the slices of rows: the smaller those are, the fewer of its own slices matter.
+
+    Parameters
+    ----------
+    values : ndarray of shape (k,)
+        Of size at most one. Sums of k products are exact.
+
+    Returns
+    -------
+    tuple of ndarray of shape (k, slices)
+        For each of the slices of rows.
+    """
+    bits = max(1, 53 - _LONG - int(np.ceil(np.log2(max(len(values), 2)))))
+    return tuple(_cut_vector(values, bits, least) for least in (_LEAST, _LEAST - _LONG, 0))
+
+
+@dataclass(frozen=True)
+class ExactResiduals:
+    """What the equations r + intercept + x·coef = y and Xᵀ·W·r = 0 lack, each rounded once.
+
+    With r the row vector "residual" less `residual_mean`, for every row f = y − r − intercept − x·coef, kept as "f";
+    as sums with their errors xᵀ·W·r/unit and Σ w·r; and, in ordinary precision, (x − mean)ᵀ·W·f, Σ w·(x − mean) and
+    Σ w·f.
+
+    Attributes
+    ----------
+    unit, mean : ndarray of shape (d,)
+        Powers of two at or above the columns' sizes, and their means.
+    slices : tuple of ndarray
+        coef·unit/reach, cut.
+    reach : float
+        The power of two at or above the largest of coef·unit.
+    intercept : float
+    target : int
+        Which column of y.
+    residual_mean : float
+    """
+
+    unit: Array
+    mean: Array
+    slices: tuple[Array, ...]
+    reach: float
+    intercept: float
+    target: int
+    residual_mean: float
+
+    @classmethod
+    def of(
+        cls, unit: Array, mean: Array, coef: Array, intercept: float, target: int, residual_mean: float
+    ) -> ExactResiduals:
+        """For coefficients of shape (d,)."""
+        scaled = coef * unit
+        reach = float(power_above(np.abs(scaled).max(initial=0.0)))
+        return cls(unit, mean, cut_for_rows(scaled / reach), reach, intercept, target, residual_mean)
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        r = block.vectors["residual"] - self.residual_mean
+        u, rest = (r, None) if block.weight is None else two_product(block.weight, r)
+        size = power_above(np.abs(u).max(initial=0.0))
+        left = cut_for_rows(u / size)
+        scores, sums = [], []
+        for position, part in enumerate(_cut(block.scaled(1.0 / self.unit))):
+            scores.append(part.dot(self.slices[position]))
+            sums.append(part.transpose_dot(left[position]))
+            if rest is not None and position < 2:  # beyond, below the rounding of the rounding
+                sums.append(part.transpose_dot(rest[:, None] / size))
+        constant = np.full(len(block), -self.intercept)
+        f = np.add(*_sum([block.y[:, self.target], -r, constant, *(-self.reach * _columns(scores))]))
+        pieces = [*left[0].sum(axis=0), 0.0 if rest is None else rest.sum() / size]
+        gradient, gain = _sum(_columns(sums)), _sum([np.atleast_1d(piece) for piece in pieces])
+        weighted = block.weighted(f)
+        plain = (
+            centred_product(block, self.mean, weighted),
+            centred_product(block, self.mean, block.weights),
+            np.atleast_1d(weighted.sum()),
+        )
+        return (*(size * each for each in (*gradient, *gain)), *plain), {"f": f}
+
+
+def add_exact(a: Sums, b: Sums) -> Sums:
+    """Add what `ExactResiduals` sums: two sums with their errors, and plain ones."""
+    exact = []
+    for k in (0, 2):
+        total, slip = two_sum(a[k], b[k])
+        exact += [total, a[k + 1] + b[k + 1] + slip]
+    return (*exact, *(x + y for x, y in zip(a[4:], b[4:], strict=True)))
+
+
+def _cut(scaled: Block) -> Iterator[Block]:
+    """Slices of rows of size at most one: two of them and what is left, or fewer if nothing is."""
+    values = scaled.entries()
+    for position in (1, 2):
+        grid = np.ldexp(1.5, 52 - position * _LONG)
+        part = values + grid
+        part -= grid
+        yield scaled.with_entries(part)
+        values = values - part
+        if not (values[:1].any() or values.any()):  # a look at the beginning is enough, as a rule
+            return
+    yield scaled.with_entries(values)
 
 
 def _columns(products: list[Array]) -> Array:
@@ -136,12 +175,6 @@ def _sum(terms: Iterable[Array]) -> tuple[Array, Array]:
     first, *others = terms
     total, error = first, np.zeros(len(first))
     for term in others:
-        total, slip = _two_sum(total, term)
+        total, slip = two_sum(total, term)
         error += slip
     return total, error
-
-
-def _add(a: Sums, b: Sums) -> Sums:
-    """Add sums that have errors."""
-    total, slip = _two_sum(a[0], b[0])
-    return total, a[1] + b[1] + slip

@@ -13,7 +13,7 @@ from hiperplano.solvers.statistics import Moments
 
 @dataclass(frozen=True)
 class NormalEquations:
-    """gram·z = cross, with columns centred and brought to unit length; coef = scale·z·target_unit.
+    """gram·z = cross, with columns centred and brought to unit length; coef = scale·z.
 
     Attributes
     ----------
@@ -21,14 +21,14 @@ class NormalEquations:
         Correlations, where there is an intercept.
     cross : ndarray of shape (d, targets)
     squares : ndarray of shape (targets,)
-        Sums of squares of the targets, in `target_unit`.
+        Sums of squares of the targets.
     scale : ndarray of shape (d,)
-        One over the length of each centred column; 0 if it does not vary.
-    mean, target_mean : ndarray
+        One over the length of each centred column; 0 if it is constant.
+    mean, target_mean : ndarray of shape (d,) and (targets,)
         Zeros without intercept.
     total : float
         Sum of the weights.
-    blur : ndarray of shape (d,)
+    rounding : ndarray of shape (d,)
         Rounding of the data themselves, relative to the spread of their column.
     cancelled : float
         How much larger a sum of squares was than what centring left of it, at most: digits lost that way.
@@ -38,47 +38,47 @@ class NormalEquations:
     cross: Array
     squares: Array
     scale: Array
-    target_unit: Array
     mean: Array
     target_mean: Array
     total: float
-    blur: Array
+    rounding: Array
     cancelled: float
 
     @classmethod
     def of(cls, sums: Moments, fit_intercept: bool) -> NormalEquations:
+        """From second moments.
+
+        Parameters
+        ----------
+        sums : Moments
+        fit_intercept : bool
+
+        Returns
+        -------
+        NormalEquations
+        """
         d = sums.raw.shape[0] - 1 - sums.n_targets
-        unit = sums.reference.unit
         scatter = sums.scatter(centred=fit_intercept)
         scale = inverse_root(scatter.diagonal()[:d])
         mean = sums.mean if fit_intercept else np.zeros(len(scatter))
-        with np.errstate(over="ignore"):
-            offset = np.abs(mean[:d] / unit[:d]) * scale * np.sqrt(sums.total)
+        offset = np.abs(mean[:d]) * scale * np.sqrt(sums.total)
+        before, after = sums.raw.diagonal()[1:], scatter.diagonal()
+        varying = after > 0
         return cls(
             gram=scatter[:d, :d] * scale[:, None] * scale,
             cross=scatter[:d, d:] * scale[:, None],
-            squares=scatter.diagonal()[d:].copy(),
-            scale=scale / unit[:d],
-            target_unit=unit[d:],
+            squares=after[d:].copy(),
+            scale=scale,
             mean=mean[:d],
             target_mean=mean[d:],
             total=sums.total,
-            blur=np.finfo(float).eps * np.maximum(offset, scale > 0),
-            cancelled=_cancelled(sums.raw.diagonal()[1:], scatter.diagonal()),
+            rounding=np.finfo(float).eps * np.maximum(offset, scale > 0),
+            cancelled=float(np.max(before[varying] / after[varying], initial=1.0)),
         )
 
     def penalised(self, alpha: float) -> NormalEquations:
         """The same with alpha·‖coef‖² added, and again columns of unit length."""
         shrink = 1.0 / np.hypot(1.0, np.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
         gram = self.gram * shrink[:, None] * shrink
-        np.fill_diagonal(gram, 1.0)  # also for a column that does not vary: its coefficient is then 0
+        np.fill_diagonal(gram, 1.0)  # also for a constant column: its coefficient is then 0
         return replace(self, gram=gram, cross=self.cross * shrink[:, None], scale=self.scale * shrink)
-
-    def intercept(self, coef: Array) -> Array:
-        """For coefficients of shape (targets, d)."""
-        return np.asarray(self.target_mean - coef @ self.mean)
-
-
-def _cancelled(before: Array, after: Array) -> float:
-    varying = after > 0
-    return float(np.max(before[varying] / after[varying], initial=1.0))

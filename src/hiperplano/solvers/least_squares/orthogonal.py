@@ -1,7 +1,8 @@
-"""Orthogonal factorisation over blocks: triangles of blocks are merged two by two, Q is never formed."""
+"""The triangle of all rows, centred and scaled, over blocks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,44 +19,64 @@ class Triangles(NamedTuple):
     penalised: Array
 
 
-def triangles(design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, right: Array) -> Triangles:
+def triangles(
+    design: Design, equations: NormalEquations, alpha: float, fit_intercept: bool, right: str = "y"
+) -> Triangles:
     """The triangles of [1, scaled columns, right], less the row and column of the intercept.
 
     Parameters
     ----------
+    design : Design
     equations : NormalEquations
         Tells where columns are measured from and their scale.
-    right : ndarray of shape (n, k)
-        Target columns.
+    alpha : float
+    fit_intercept : bool
+    right : str, default="y"
+        The row vector that stands beside the columns; targets are measured from their means.
+
+    Returns
+    -------
+    Triangles
     """
     # A column of zeros would keep a row of the triangle from the others: such columns take no part.
     varying = np.flatnonzero(equations.scale)
-    d, k = len(varying), right.shape[1]
-    mean, scale = equations.mean[varying], equations.scale[varying]
-    first = 1 if fit_intercept else 0
-
-    def statistic(block: Block) -> Sums:
-        rows = np.empty((len(block), first + d + k))
-        rows[:, :first] = 1.0
-        values = block.counted().dense()
-        np.subtract(values if d == values.shape[1] else values[:, varying], mean, out=rows[:, first : first + d])
-        rows[:, first : first + d] *= scale
-        rows[:, first + d :] = right[block.rows]
-        if block.weight is not None:
-            rows *= np.sqrt(block.weight)[:, None]
-        return (triangle_of(rows),)
+    shift = equations.target_mean if right == "y" else np.zeros(1)
+    d, k, first = len(varying), len(shift), int(fit_intercept)
+    scale = equations.scale[varying]
+    places = np.concatenate([varying, design.n_columns + np.arange(k)])
 
     def placed(upper: Array) -> Array:
         inner = np.zeros((first + d + k, first + d + k))
         inner[: len(upper)] = upper
-        places = np.concatenate([varying, design.n_columns + np.arange(k)])
         full = np.zeros((design.n_columns + k, design.n_columns + k))
         full[np.ix_(places, places)] = inner[first:, first:]
         return full
 
+    statistic = _TriangleOfRows(varying, equations.mean[varying], scale, right, shift, first)
     (upper,) = design.fold(statistic, merge_triangles)
     bare = placed(upper)
     if not alpha:
         return Triangles(bare, bare)
     below = np.hstack([np.zeros((d, first)), np.diag(np.sqrt(alpha) * scale), np.zeros((d, k))])
     return Triangles(bare, placed(merge_triangles((upper,), (below,))[0]))
+
+
+@dataclass(frozen=True)
+class _TriangleOfRows:
+    """R of √w·[1, (x − mean)·scale, right − shift] of some columns; the 1 if `first` is 1."""
+
+    columns: Array
+    mean: Array
+    scale: Array
+    right: str
+    shift: Array
+    first: int
+
+    def __call__(self, block: Block) -> Sums:
+        first, end = self.first, self.first + len(self.scale)
+        rows = np.empty((len(block), end + len(self.shift)))
+        rows[:, :first] = 1.0
+        np.subtract(block.columns(self.columns).dense(), self.mean, out=rows[:, first:end])
+        rows[:, first:end] *= self.scale
+        rows[:, end:] = block.vectors[self.right].reshape(len(block), -1) - self.shift
+        return (triangle_of(block.weighted_root(rows)),)

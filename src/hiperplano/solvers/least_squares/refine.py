@@ -6,24 +6,21 @@ evaluated in doubled precision, and an ordinary solve corrects the answer by tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import fsum
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.linalg.triangular import Factor
-from hiperplano.solvers.least_squares.exact import ExactProducts, two_product
+from hiperplano.data.design import Array, Block, Design, Rows, Sums
+from hiperplano.linalg.triangular import Factor, reciprocal
+from hiperplano.solvers.least_squares.exact import ExactResiduals, add_exact, column_units
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.orthogonal import triangles
-from hiperplano.solvers.statistics import centred_product, centred_scores
+from hiperplano.solvers.statistics import centred_scores
 
 _MOST_STEPS = 10
+_SEMINORMAL = 1e6  # condition up to which a triangle solves corrections without another factorisation
 _EPS = float(np.finfo(float).eps)
-
-Solve = Callable[[Array, Array], Array]
-"""(f, gain) -> z: scaled coefficients that remove f from the residual and `gain` from the scaled gradient."""
 
 
 class Refined(NamedTuple):
@@ -31,107 +28,141 @@ class Refined(NamedTuple):
 
     coef: Array
     intercept: float
-    residual: Array
     error: float
     steps: int
 
 
-def refine(
-    design: Design,
-    equations: NormalEquations,
-    exact: ExactProducts,
-    solve: Solve,
-    start: Array,
-    target: int,
-    alpha: float,
-    level: bool,
-) -> Refined:
-    """Improve the answer for one target.
+@dataclass(frozen=True)
+class Refinement:
+    """Improves answers, one target at a time.
 
-    Parameters
+    Attributes
     ----------
-    start : ndarray of shape (d,)
-        Coefficients that `solve` gave for the target itself.
-    level : bool
-        Whether there is an intercept.
+    design : Design
+    equations : NormalEquations
+        With the penalty.
+    factor : Factor
+        Of the columns with the penalty.
+    alpha : float
+    fit_intercept : bool
+    unit : ndarray of shape (d,)
+        Powers of two at or above the columns' sizes.
     """
-    y = design.y[:, target]
-    weight = np.ones(design.n_rows) if design.weight is None else design.weight
-    mean, unit = equations.mean, exact.unit
-    intercept = float(equations.target_mean[target] - start @ equations.mean) if level else 0.0
-    r = y - (equations.target_mean[target] if level else 0.0) - _centred_scores(design, mean, start)
 
-    def levelled(r: Array) -> Array:
-        """Beside means far from 0, even the sum that rounding leaves to the residuals would count."""
-        return r - float(weight @ r) / equations.total if level else r
+    design: Design
+    equations: NormalEquations
+    factor: Factor
+    alpha: float
+    fit_intercept: bool
+    unit: Array
 
-    r = levelled(r)
-    best = first = Refined(start, intercept, r, 1.0, 0)
-    before, length = np.inf, 1.0
-    for step in range(1, _MOST_STEPS + 1):
-        coef, intercept, r = best.coef, best.intercept, best.residual
-        parts = np.stack([r] if design.weight is None else two_product(weight, r), axis=1)
-        f, gradient = exact.residual_and_gradient(y, r, coef, intercept, parts)
-        level_gain = fsum(parts.ravel()) if level else 0.0
-        gain = (gradient - mean / unit * level_gain) * (unit * equations.scale) - alpha * equations.scale * coef
-        z = solve(f, gain)
-        size = float(np.linalg.norm(z))
-        if size > 0.25 * before:  # corrections no longer shrink: the digits are exhausted
-            return first if step == 2 and size > before else best._replace(error=max(best.error, size / length))
-        change = equations.scale * z
-        middle = (float(weight @ f) + level_gain) / equations.total if level else 0.0
-        length = _scaled_length(coef + change, equations) or 1.0
-        error = size / length
-        shrinking = min(1.0, size / before if step > 1 else error)
-        best = Refined(coef + change, intercept + middle - float(mean @ change), r, error, step)
-        if error * shrinking <= _EPS / 4:
-            return best._replace(error=error * shrinking)  # the next correction would be lost in rounding
-        before = size
-        moved = _centred_scores(design, mean, change)
-        best = best._replace(residual=levelled(r + (f - moved - middle)))
-    return best
+    @classmethod
+    def of(
+        cls, design: Design, equations: NormalEquations, factor: Factor, alpha: float, fit_intercept: bool
+    ) -> Refinement:
+        """With the sizes of the columns, which take a pass."""
+        return cls(design, equations, factor, alpha, fit_intercept, column_units(design))
 
+    def refine(self, start: Array, target: int) -> Refined:
+        """Improve the answer for one target.
 
-def _centred_scores(design: Design, mean: Array, coef: Array) -> Array:
-    """(x − mean)·coef for every row."""
-    return design.map_rows(lambda block: centred_scores(block.counted(), mean, coef), np.empty(design.n_rows))
+        Parameters
+        ----------
+        start : ndarray of shape (d,)
+            Coefficients that the factor gave.
+        target : int
 
+        Returns
+        -------
+        Refined
+        """
+        equations, mean, scale = self.equations, self.equations.mean, self.equations.scale
+        target_mean = float(equations.target_mean[target])
+        intercept = target_mean - float(start @ mean) if self.fit_intercept else 0.0
+        best = first = Refined(start, intercept, 1.0, 0)
+        before, length = np.inf, 1.0
+        sums, kept = self.design.fold_and_map(_FirstResiduals(mean, start, target, target_mean))
+        for step in range(1, _MOST_STEPS + 1):
+            # Beside means far from 0, even the sum that rounding leaves to the residuals would count.
+            residual_mean = float(sums[0][0]) / equations.total if self.fit_intercept else 0.0
+            rows = self.design.with_vectors(residual=kept["residual"])
+            coef, intercept = best.coef, best.intercept
+            lacking, f = rows.fold_and_map(
+                ExactResiduals.of(self.unit, mean, coef, intercept, target, residual_mean), add_exact
+            )
+            gradient, level_gain = lacking[0] + lacking[1], float(lacking[2][0] + lacking[3][0])
+            level_gain = level_gain if self.fit_intercept else 0.0
+            gain = (gradient - mean / self.unit * level_gain) * (self.unit * scale) - self.alpha * scale * coef
+            rows = rows.with_vectors(**f)
+            f_mean = float(lacking[6][0]) / equations.total if self.fit_intercept else 0.0
+            z = self._correction(rows, lacking[4] - f_mean * lacking[5], gain)
+            size = float(np.linalg.norm(z))
+            if size > 0.25 * before:  # corrections no longer shrink: the digits are exhausted
+                return first if step == 2 and size > before else best._replace(error=max(best.error, size / length))
+            change = scale * z
+            middle = f_mean + level_gain / equations.total
+            length = float(np.linalg.norm((coef + change) * reciprocal(scale))) or 1.0
+            error = size / length
+            shrinking = min(1.0, size / before if step > 1 else error)
+            best = Refined(coef + change, intercept + middle - float(mean @ change), error, step)
+            if error * shrinking <= _EPS / 4:
+                return best._replace(error=error * shrinking)  # the next correction would be lost in rounding
+            before = size
+            sums, kept = rows.fold_and_map(_NextResiduals(mean, change, middle, residual_mean))
+        return best
 
-def _scaled_length(coef: Array, equations: NormalEquations) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.linalg.norm(np.where(equations.scale > 0, coef / equations.scale, 0.0)))
+    def _correction(self, rows: Design, cross: Array, gain: Array) -> Array:
+        """Scaled coefficients that remove the row vector "f" from the residual and `gain` from the scaled gradient.
 
+        Parameters
+        ----------
+        rows : Design
+        cross : ndarray of shape (d,)
+            Products of the centred columns with f.
+        gain : ndarray of shape (d,)
 
-def by_factor(design: Design, factor: Factor, equations: NormalEquations, level: bool) -> Solve:
-    """Corrections from the normal equations: one more pass, of a vector."""
-
-    def solve(f: Array, gain: Array) -> Array:
-        weighted = f if design.weight is None else design.weight * f
-        if level:
-            middle = float(weighted.sum()) / equations.total
-            weighted = f - middle if design.weight is None else design.weight * (f - middle)
-
-        def statistic(block: Block) -> Sums:
-            return (centred_product(block.counted(), equations.mean, weighted[block.rows]),)
-
-        (cross,) = design.fold(statistic)
-        return factor.solve(equations.scale * cross + gain)
-
-    return solve
-
-
-def by_triangle(design: Design, factor: Factor, equations: NormalEquations, alpha: float, level: bool) -> Solve:
-    """Corrections from the orthogonal factorisation, made again beside the vector to remove."""
-
-    def solve(f: Array, gain: Array) -> Array:
-        size = float(np.abs(f).max()) or 1.0
-        upper = triangles(design, equations, alpha, level, f[:, None] / size).penalised
-        return factor.backward(upper[:-1, -1] * size * _signs(upper, factor) + factor.forward(gain))
-
-    return solve
+        Returns
+        -------
+        ndarray of shape (d,)
+        """
+        factor, equations = self.factor, self.equations
+        if factor.condition <= _SEMINORMAL:
+            return factor.solve(equations.scale * cross + gain)
+        # From the orthogonal factorisation, made again beside f.
+        upper = triangles(rows, equations, self.alpha, self.fit_intercept, "f").penalised
+        return factor.backward(upper[:-1, -1] * _signs(upper, factor) + factor.forward(gain))
 
 
 def _signs(upper: Array, factor: Factor) -> Array:
     """Rows of a triangle are determined up to sign."""
     d = len(factor.scale)
     return np.where(np.sign(upper[:d, :d].diagonal()) * np.sign(factor.upper.diagonal()) < 0, -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class _FirstResiduals:
+    """y − target_mean − (x − mean)·coef, and its weighted sum."""
+
+    mean: Array
+    coef: Array
+    target: int
+    target_mean: float
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        r = block.y[:, self.target] - self.target_mean - centred_scores(block, self.mean, self.coef)
+        return (np.atleast_1d(block.weighted(r).sum()),), {"residual": r}
+
+
+@dataclass(frozen=True)
+class _NextResiduals:
+    """The residuals after coefficients changed by `change` and the intercept with them, and their weighted sum."""
+
+    mean: Array
+    change: Array
+    middle: float
+    residual_mean: float
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        r = block.vectors["residual"] - self.residual_mean
+        r = r + (block.vectors["f"] - centred_scores(block, self.mean, self.change) - self.middle)
+        return (np.atleast_1d(block.weighted(r).sum()),), {"residual": r}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
@@ -21,12 +22,23 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
 
     Where test sets part the rows among them, all moments come from one pass: those of a fold's training rows
     are the sums over the folds before it and after it, so nothing is ever subtracted. Other splits take a pass each.
+
+    Parameters
+    ----------
+    design : Design
+    splits : sequence of (train, test)
+        Numbers of rows.
+    fit_intercept : bool
+
+    Returns
+    -------
+    list of RidgePath
     """
-    groups = _partition(splits, design.n_rows)
+    folds = _partition(splits, design.n_rows)
     width = 1 + design.n_columns + design.n_targets
-    if groups is None or len(splits) * width**2 * 8 > _MOST_BYTES:
+    if folds is None or len(splits) * width**2 * 8 > _MOST_BYTES:
         return [ridge_path(_only(design, train), fit_intercept=fit_intercept) for train, _ in splits]
-    sums = moments(design, centred=fit_intercept, groups=groups, n_groups=len(splits))
+    sums = moments(design.with_vectors(fold=folds), centred=fit_intercept, n_groups=len(splits))
     nothing = np.zeros_like(sums.raw[0])
     before = [nothing, *accumulate(sums.raw[:-1])]
     after = [nothing, *accumulate(sums.raw[:0:-1])][::-1]
@@ -38,18 +50,19 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
 
 def _partition(splits: Sequence[Split], n_rows: int) -> Array | None:
     """The number of the test set each row is in, if that is one for each row and training takes the others."""
-    groups = np.full(n_rows, -1)
+    folds = np.full(n_rows, -1)
     for number, (train, test) in enumerate(splits):
-        if len(train) + len(test) != n_rows or (groups[test] >= 0).any():
+        if len(train) + len(test) != n_rows or (folds[test] >= 0).any():
             return None
-        groups[test] = number
-    return groups if (groups >= 0).all() else None
+        folds[test] = number
+    return folds if (folds >= 0).all() else None
 
 
 def _only(design: Design, rows: Array) -> Design:
     """The design with weight on these rows alone."""
-    mask = np.bincount(rows, minlength=design.n_rows).astype(np.float64)
-    return design.with_target(design.y, mask if design.weight is None else mask * design.weight)
+    counts = np.bincount(rows, minlength=design.n_rows).astype(np.float64)
+    weight = counts * design.collect(design.vector("weight")) if design.has_weight else counts
+    return design.with_vectors(weight=weight)
 
 
 def squared_errors(
@@ -59,6 +72,8 @@ def squared_errors(
 
     Parameters
     ----------
+    design : Design
+    splits : sequence of (train, test)
     coefs, intercepts : one for each split
         Of shapes (alphas, targets, d) and (alphas, targets).
 
@@ -67,30 +82,68 @@ def squared_errors(
     model : ndarray of shape (splits, alphas, targets)
     constant : ndarray of shape (splits, targets)
     """
-    n_alphas = coefs[0].shape[0]
-    members = [np.sort(test) for _, test in splits]
-    centres = [_test_mean(design, test) for test in members]
-
-    def statistic(block: Block) -> Sums:
-        model = np.zeros((len(splits), n_alphas, design.n_targets))
-        constant = np.zeros((len(splits), design.n_targets))
-        for number, test in enumerate(members):
-            first, last = np.searchsorted(test, [block.rows.start, block.rows.stop])
-            if first == last:
-                continue
-            here = test[first:last] - block.rows.start
-            y = block.y[here]
-            weight = np.ones(len(here)) if block.weight is None else block.weight[here]
-            scores = block.x[here] @ coefs[number].reshape(-1, design.n_columns).T
-            error = y[:, None, :] - scores.reshape(len(here), n_alphas, -1) - intercepts[number]
-            model[number] = np.tensordot(weight, np.square(error), axes=1)
-            constant[number] = weight @ np.square(y - centres[number])
-        return model, constant
-
-    model, constant = design.fold(statistic)
+    folds = _partition(splits, design.n_rows)
+    if folds is not None:
+        return _errors(design.with_vectors(fold=folds), np.stack(coefs), np.stack(intercepts))
+    every = np.zeros(design.n_rows, dtype=np.intp)
+    parts = [
+        _errors(_only(design, test).with_vectors(fold=every), coef[None], intercept[None])
+        for (_, test), coef, intercept in zip(splits, coefs, intercepts, strict=True)
+    ]
+    model, constant = (np.concatenate(each) for each in zip(*parts, strict=True))
     return model, constant
 
 
-def _test_mean(design: Design, rows: Array) -> Array:
-    weight = None if design.weight is None else design.weight[rows]
-    return np.asarray(np.average(design.y[rows], axis=0, weights=weight))
+def _errors(design: Design, coefs: Array, intercepts: Array) -> tuple[Array, Array]:
+    """The same, for the splits in which the row vector "fold" numbers the test rows."""
+    weights, sums = design.fold(_FoldTargets(len(coefs), design.n_targets))
+    model, constant = design.fold(_FoldErrors(coefs, intercepts, sums / weights[:, None]))
+    return model, constant
+
+
+@dataclass(frozen=True)
+class _FoldTargets:
+    """Σ w and Σ w·y of every fold."""
+
+    n_folds: int
+    n_targets: int
+
+    def __call__(self, block: Block) -> Sums:
+        fold, weighted = block.vectors["fold"], block.weighted(block.y)
+        sums = [np.bincount(fold, weighted[:, t], self.n_folds) for t in range(self.n_targets)]
+        return np.bincount(fold, block.weights, self.n_folds), np.stack(sums, axis=1)
+
+
+@dataclass(frozen=True)
+class _FoldErrors:
+    """Σ w·(y − prediction)² and Σ w·(y − mean)² of every fold, with its own coefficients and mean."""
+
+    coefs: Array
+    intercepts: Array
+    means: Array
+
+    def __call__(self, block: Block) -> Sums:
+        model, constant = np.zeros(self.intercepts.shape), np.zeros(self.means.shape)
+        fold = block.vectors["fold"]
+        for number in np.unique(fold):
+            part = block if len(self.coefs) == 1 else block.take(fold == number)
+            scores = predictions(part, self.coefs[number], self.intercepts[number])
+            model[number] = np.tensordot(part.weights, np.square(part.y[:, None, :] - scores), axes=1)
+            constant[number] = part.weights @ np.square(part.y - self.means[number])
+        return model, constant
+
+
+def predictions(block: Block, coef: Array, intercept: Array) -> Array:
+    """x·coef + intercept, of shape (m, alphas, targets).
+
+    Parameters
+    ----------
+    block : Block
+    coef : ndarray of shape (alphas, targets, d)
+    intercept : ndarray of shape (alphas, targets)
+
+    Returns
+    -------
+    ndarray of shape (m, alphas, targets)
+    """
+    return block.dot(coef.reshape(-1, block.n_columns).T).reshape(len(block), *intercept.shape) + intercept

@@ -8,6 +8,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.triangular import Columns, Factor
+from hiperplano.messages import Message
 from hiperplano.solvers.solution import Solution
 
 
@@ -28,13 +29,13 @@ class LeastSquaresSolution(Solution):
     mean : ndarray of shape (d,)
         Weighted means of the columns; zeros without intercept.
     scale : ndarray of shape (d,)
-        One over the length of each centred column; 0 if it does not vary.
+        One over the length of each centred column; 0 if it is constant.
     total : float
         Sum of the weights.
     alpha : ndarray of shape (targets,)
         Strengths of the penalty.
     dependent : tuple of int
-        Columns that take part in an exact linear relation, or do not vary.
+        Columns that take part in an exact linear relation, or are constant.
     factor : Factor or None
         Of the columns with the penalty.
     columns : Columns or None
@@ -55,15 +56,21 @@ class LeastSquaresSolution(Solution):
     columns: Columns | None = field(default=None, repr=False)
 
 
-def columns_at_rest(constant: int, n_columns: int) -> str:
+def trusted_digits(digits: float) -> Message:
+    """The clause of a status on the accuracy of the coefficients."""
+    return Message("; about {digits:.0f} digits of the coefficients can be trusted.", digits=digits)
+
+
+def constant_columns(constant: int, n_columns: int) -> Message:
     """The sentence of a status on columns that do not vary; empty if there are none."""
     if not constant:
-        return ""
-    return f" {constant} of {n_columns} columns {'does' if constant == 1 else 'do'} not vary and got the coefficient 0."
+        return Message("")
+    if constant == 1:
+        return Message(" 1 of {n} columns does not vary and got the coefficient 0.", n=n_columns)
+    return Message(" {constant} of {n} columns do not vary and got the coefficient 0.", constant=constant, n=n_columns)
 
 
 def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:
-    """Σ over targets of rss + alpha·‖coef‖², where squares of coefficients without penalty may overflow."""
-    with np.errstate(over="ignore"):
-        lengths = np.square(coef).sum(axis=1)
-        return float(np.sum(rss + alpha * np.where(alpha > 0, lengths, 0.0)))
+    """Σ over targets of rss + alpha·‖coef‖²."""
+    lengths = np.square(np.where(alpha[:, None] > 0, coef, 0.0)).sum(axis=1)
+    return float(np.sum(rss + alpha * lengths))

@@ -9,25 +9,45 @@ from scipy.linalg import svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.design import Array, Design
+from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.triangular import Columns, inverse_root, reciprocal
+from hiperplano.linalg.triangular import Columns, reciprocal
+from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.residuals import summed_residual_squares
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, columns_at_rest, penalised_sum
+from hiperplano.solvers.least_squares.solution import (
+    LeastSquaresSolution,
+    constant_columns,
+    penalised_sum,
+    trusted_digits,
+)
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 
 
-class _Rows(NamedTuple):
-    """Weighted rows about their means: columns at unit length times `length`, targets, and the means."""
+class CentredRows(NamedTuple):
+    """Weighted rows about their means, on the host.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n, d)
+        Columns at unit length.
+    length : ndarray of shape (d,)
+        By which they were divided; 0 for a constant column.
+    right : ndarray of shape (n, targets)
+        Weighted targets about their means.
+    mean, target_mean : ndarray of shape (d,) and (targets,)
+        Zeros without intercept.
+    root : ndarray of shape (n, 1)
+        Square roots of the weights.
+    """
 
     x: Array
     length: Array
     right: Array
     mean: Array
     target_mean: Array
-    total: float
+    root: Array
 
 
 def wide_least_squares(
@@ -35,7 +55,20 @@ def wide_least_squares(
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by a singular value decomposition of the rows.
 
-    Without a penalty many coefficients fit equally well; the shortest are taken.
+    Without a penalty many coefficients fit equally well; those of minimum norm are taken.
+
+    Parameters
+    ----------
+    design : Design
+        Its rows are brought to the host: they are fewer than its columns.
+    alpha : ndarray of shape (targets,)
+    fit_intercept : bool
+    positive : bool
+        Only coefficients of 0 or more.
+
+    Returns
+    -------
+    LeastSquaresSolution
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept)
@@ -52,14 +85,15 @@ def wide_least_squares(
         rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, best)
     condition = float(values.max(initial=1.0) / values.min(initial=values.max(initial=1.0)))
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
-    method = "active set, coefficients ≥ 0" if positive else "singular value decomposition of the rows"
     unique = bool((alpha > 0).all())
-    choice = "some of them" if positive else "the shortest"
-    reason = "" if unique else f" (many coefficients fit equally well: {choice} were taken)"
-    at_rest = columns_at_rest(int(np.count_nonzero(rows.length == 0)), design.n_columns)
-    kept_rows = None
-    if unique and design.n_columns <= _MOST_KEPT:
-        kept_rows = Columns(values[:, None] * basis[kept], reciprocal(rows.length))
+    method = Message("singular value decomposition of the rows")
+    choice = Message(" (many coefficients fit equally well: the shortest were taken)")
+    if positive:
+        method = Message("active set, coefficients ≥ 0")
+        choice = Message(" (many coefficients fit equally well: some of them were taken)")
+    status = Message("Solved by {method}", method=method) + (Message("") if unique else choice) + trusted_digits(digits)
+    scale = reciprocal(rows.length)
+    keep = unique and design.n_columns <= _MOST_KEPT
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
@@ -68,48 +102,55 @@ def wide_least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=EPS,
         converged=True,
-        status=f"Solved by {method}{reason}; about {digits:.0f} digits of the coefficients can be trusted.{at_rest}",
+        status=status + constant_columns(int(np.count_nonzero(scale == 0)), design.n_columns),
         rank=len(values),
         condition=condition,
         digits=digits,
         rss=rss,
         tss=np.sum(rows.right**2, axis=0),
         mean=rows.mean,
-        scale=reciprocal(rows.length),
-        total=rows.total,
+        scale=scale,
+        total=float(np.square(rows.root).sum()),
         alpha=alpha,
         dependent=() if unique else tuple(range(design.n_columns)),
-        columns=kept_rows,
+        columns=Columns(values[:, None] * basis[kept], scale) if keep else None,
     )
 
 
-def centred_rows(design: Design, level: bool) -> _Rows:
-    """Those that count."""
-    block = design.block(slice(0, design.n_rows))
-    weight = np.ones(design.n_rows) if design.weight is None else design.weight
-    counted = weight > 0
-    x, y, weight = block.dense()[counted].astype(np.float64), design.y[counted], weight[counted]
-    total = float(weight.sum())
-    mean, target_mean = np.zeros(design.n_columns), np.zeros(design.n_targets)
-    if level:
-        # A first row as the origin: exact differences for columns far from 0, and zeros for those that do not vary.
-        first, first_target = x[0].copy(), y[0]
+def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
+    """All rows on the host, centred and at unit length.
+
+    Parameters
+    ----------
+    design : Design
+        With few rows.
+    fit_intercept : bool
+        Whether rows are centred.
+
+    Returns
+    -------
+    CentredRows
+    """
+    here = design.sample(design.n_rows)
+    x = here.collect(here.map(Block.dense)).astype(np.float64)
+    y = here.collect(here.vector("y"))
+    weight = here.collect(here.vector("weight")) if here.has_weight else np.ones(len(x))
+    mean, target_mean = np.zeros(x.shape[1]), np.zeros(y.shape[1])
+    if fit_intercept:
+        # A first row as the origin: exact differences for columns far from 0, and zeros for constant ones.
+        first, first_target, total = x[0].copy(), y[0], weight.sum()
         x, y = x - first, y - first_target
         step, target_step = weight @ x / total, weight @ y / total
         x, y = x - step, y - target_step
         mean, target_mean = first + step, first_target + target_step
     root = np.sqrt(weight)[:, None]
     x *= root
-    largest = np.abs(x).max(axis=0)
-    safe = np.where(largest > 0, largest, 1.0)
-    x /= safe
-    short = inverse_root(np.square(x).sum(axis=0))
-    x *= short
-    length = np.where(largest > 0, safe / np.where(short > 0, short, 1.0), 0.0)
-    return _Rows(x, length, y * root, mean, target_mean, total)
+    length = np.sqrt(np.square(x).sum(axis=0))
+    x *= reciprocal(length)
+    return CentredRows(x, length, y * root, mean, target_mean, root)
 
 
-def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
+def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
     """alpha·coef = xᵀ·r, solved for columns shorter than the penalty: their coefficients are small beside others'."""
     r = rows.right - rows.x @ (rows.length * coef).T
     penalty = alpha[:, None]
@@ -117,13 +158,12 @@ def _polished(coef: Array, rows: _Rows, alpha: Array) -> Array:
     return np.where(small, rows.length * (r.T @ rows.x) / np.where(small, penalty, 1.0), coef)
 
 
-def _nonnegative(rows: _Rows, alpha: Array) -> Array:
+def _nonnegative(rows: CentredRows, alpha: Array) -> Array:
     """In coordinates where columns with their penalty have unit length, and signs are the same."""
     answers = []
     for right, strength in zip(rows.right.T, alpha, strict=True):
         root = np.sqrt(strength)
-        size = np.where(rows.length > 0, np.hypot(rows.length, root), np.inf)
-        scale = 1.0 / size
+        scale = np.where(rows.length > 0, reciprocal(np.hypot(rows.length, root)), 0.0)
         x, target = rows.x * (rows.length * scale), right
         if strength > 0:
             x = np.vstack([x, np.diag(root * scale)])

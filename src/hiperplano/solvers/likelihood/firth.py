@@ -10,19 +10,20 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.data.in_memory import InMemory
 from hiperplano.losses import Logistic
-from hiperplano.solvers.likelihood.coordinates import Coordinates
+from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.maximum import LogisticSolution
+from hiperplano.solvers.likelihood.orthogonal_rows import TransformedSums, with_transformed_rows
+from hiperplano.solvers.likelihood.solution import LogisticSolution
+from hiperplano.solvers.newton import Minimum, newton
 
-FARTHEST = 5.0  # of a step, in coordinates where rows have unit spread
+LONGEST_STEP = 5.0  # in coordinates where rows have unit spread
 _LOSS = Logistic()
-_HALVINGS = 40
-_FLAT = 1e-15
 _SLOW = 0.1  # share of the gain expected before that is still expected after a step
-_BENDABLE = 128
+_SETTLED = 1e-9  # next step of the parameters, relative, at which they stand still
+_MOST_COORDINATES = 128
 _STEEP = 0.1  # least curvature, as a share of the information, that a step counts on where there is none
 _DEPENDENT = 1e-14  # mean square, as a share of the largest, of a direction in which rows do not vary
 
@@ -60,7 +61,7 @@ class FirthSolution(LogisticSolution):
         return FirthSolution(**{**copied, "problem": self.problem})
 
 
-class Look(NamedTuple):
+class Evaluation(NamedTuple):
     """Penalised log-likelihood, its modified score, and the information with its triangular factor at a point."""
 
     value: float
@@ -75,199 +76,250 @@ class FirthLikelihood:
     The likelihood is the same in any coordinates. So rows are taken in those where their second moments are the
     identity: nearly dependent columns are then as easy as any, and exactly dependent ones leave fewer coordinates.
 
+    Parameters
+    ----------
+    design : Design
+        With a target of −1 and +1.
+    scale : ColumnScale
+
     Attributes
     ----------
     basis : ndarray of shape (size, k)
-        From these coordinates θ to scaled parameters.
-    design : InMemory
-        Rows in these coordinates.
+        From these coordinates θ to standardised parameters.
+    design : Design
+        With rows in these coordinates as a row vector.
     total : float
         Sum of the weights.
     passes : int
         Over the rows so far.
     """
 
-    def __init__(self, design: Design, coordinates: Coordinates) -> None:
-        _, _, hessian = Likelihood(design, coordinates, 1, 0.0).evaluate_with_hessian(np.zeros((1, coordinates.size)))
+    def __init__(self, design: Design, scale: ColumnScale) -> None:
+        _, _, hessian = Likelihood(design, scale, 1, 0.0).evaluate_with_hessian(np.zeros((1, scale.size)))
         values, vectors = np.linalg.eigh(4.0 * hessian)
         kept = values > _DEPENDENT * values[-1]
         kept[: -design.n_rows] = False  # rows span no more than their number; what seems to be more is rounding
         self._root = np.sqrt(values[kept])
         self.basis = vectors[:, kept] / self._root
-        k = len(self._root)
-        rows = design.map_rows(lambda block: coordinates.rows(block) @ self.basis, np.empty((design.n_rows, k)))
-        self.design = InMemory(rows, design.y, design.weight)
+        self.design = with_transformed_rows(design, scale, self.basis)
         self.total = design.total_weight
         self.passes = 2
 
     def point(self, parameters: Array) -> Array:
-        """θ of scaled parameters."""
+        """θ of standardised parameters."""
         return np.asarray((parameters @ self.basis) * self._root**2)
 
     def log_volume(self) -> float:
-        """What these coordinates add to ½·log det of the information in scaled ones."""
+        """What these coordinates add to ½·log det of the information in standardised ones."""
         return -float(np.log(self._root).sum())
 
-    def look(self, theta: Array) -> Look:
-        def sums(block: Block) -> Sums:
-            rows, y, weight = block.x, block.y[:, 0], 1.0 if block.weight is None else block.weight
-            score = rows @ theta
-            half = rows * np.sqrt(_LOSS.curvature(y, score) * weight)[:, None]
-            slope = _LOSS.slope(y, score) * weight
-            return np.atleast_1d(np.sum(_LOSS.value(y, score) * weight)), slope @ rows, half.T @ half
-
+    def evaluate(self, theta: Array) -> Evaluation:
+        """Value, modified score and information."""
         self.passes += 2
-        loss, gradient, information = self.design.fold(sums)
+        loss, gradient, information = self.design.fold(TransformedSums(_LOSS, theta[None]))
         upper, failed = lapack.dpotrf(information, lower=0, clean=1)
         if failed:
-            return Look(-np.inf, -gradient, information, upper)
-
-        def leverages(block: Block) -> Sums:
-            score = block.x @ theta
-            # ½ − p, for the class +1
-            return (self._leverage(block, score, _half(block.x, upper)) * -0.5 * np.tanh(score / 2) @ block.x,)
-
-        (extra,) = self.design.fold(leverages)
+            return Evaluation(-np.inf, -gradient[0], information, upper)
+        (extra,) = self.design.fold(_LeverageScore(theta, upper))
         bonus = float(np.log(upper.diagonal()).sum())
-        return Look(bonus - float(loss[0]), extra - gradient, information, upper)
+        return Evaluation(bonus - float(loss[0]), extra - gradient[0], information, upper)
 
-    def bend(self, theta: Array, here: Look) -> Array:
+    def logdet_hessian(self, theta: Array, here: Evaluation) -> Array:
         """Second derivatives of −½·log det I(θ): added to the information they give the whole curvature.
 
         With v the curvature of the loss, z a row after which I is the identity, and t = tanh(score/2), so that
         v′ = −v·t and v″ = v·(3t² − 1)/2, they are −½·Σᵢ v″ᵢ·‖zᵢ‖²·xᵢxᵢᵀ + ½·Σₐ≤ᵦ mₐᵦ·TₐᵦTₐᵦᵀ, where
         Tₐᵦ = Σᵢ v′ᵢ·zᵢₐ·zᵢᵦ·xᵢ and m is 1 on the diagonal and 2 beside it.
         """
-        k = len(theta)
-        left, right = np.triu_indices(k)
-
-        def statistic(block: Block) -> Sums:
-            score = block.x @ theta
-            half = np.ascontiguousarray(_half(block.x, here.upper))
-            tilt = np.tanh(score / 2)
-            leverage = self._leverage(block, score, half)
-            straight = block.x * (leverage * (3.0 * tilt**2 - 1.0) / 2.0)[:, None]
-            weight = _LOSS.curvature(block.y[:, 0], score) * (1.0 if block.weight is None else block.weight)
-            sloped = block.x * (weight * -tilt)[:, None]
-            third = np.concatenate([(half[a:] * half[a]) @ sloped for a in range(k)])
-            return block.x.T @ straight, third
-
+        left, right = np.triu_indices(len(theta))
         self.passes += 1
-        straight, third = self.design.fold(statistic)
+        second, third = self.design.fold(_LogdetSums(theta, here.upper))
         third *= np.where(left == right, 1.0, np.sqrt(2.0))[:, None]
-        return np.asarray(0.5 * (third.T @ third - straight))
-
-    @staticmethod
-    def _leverage(block: Block, score: Array, half: Array) -> Array:
-        leverage = _LOSS.curvature(block.y[:, 0], score) * np.square(half).sum(axis=0)
-        return np.asarray(leverage if block.weight is None else leverage * block.weight)
-
-    def maximise(self, theta: Array, span: Array | None, tol: float, max_steps: int) -> tuple[Array, Look, int, bool]:
-        """Newton steps; with `span`, only along its columns.
-
-        The information stands for the curvature, until steps gain too slowly: then what it lacks is added.
-        """
-        here = self.look(theta)
-        bend: Array | float = 0.0
-        standing, before = False, np.inf  # whether the last step gained nothing, and the score before it
-        whole, expected = False, np.inf  # whether the last step was a whole one, and the gain expected before it
-        for step in range(max_steps):
-            direction, residual = _newton(here, bend, span)
-            if whole and residual @ direction > _SLOW * expected and self.bendable:
-                bend = self.bend(theta, here)
-                direction, residual = _newton(here, bend, span)
-            expected = float(residual @ direction)
-            largest = float(np.abs(residual).max(initial=0.0)) / self.total
-            settled = float(np.abs(direction).max()) <= 1e-9 * max(1.0, float(np.abs(theta).max()))
-            if largest <= tol and (settled or (standing and largest > 0.5 * before)):
-                return theta, here, step, True
-            length = min(1.0, FARTHEST / max(float(np.abs(direction).max()), 1e-300))
-            whole = length == 1.0
-            for _ in range(_HALVINGS):
-                there = self.look(theta + length * direction)
-                if there.value >= here.value - 1e-13 * max(1.0, abs(here.value)):
-                    break
-                length, whole = length / 2, False
-            else:
-                return theta, here, step, largest <= tol
-            before = largest
-            standing = there.value - here.value <= _FLAT * max(1.0, abs(here.value))
-            theta, here = theta + length * direction, there
-        return theta, here, max_steps, False
+        return np.asarray(0.5 * (third.T @ third - second))
 
     @property
-    def bendable(self) -> bool:
-        """Whether there are few enough coordinates for `bend`, whose cost grows with their third power."""
-        return len(self._root) <= _BENDABLE
+    def has_logdet_hessian(self) -> bool:
+        """Whether there are few enough coordinates for `logdet_hessian`, whose cost grows with their third power."""
+        return len(self._root) <= _MOST_COORDINATES
+
+    def maximise(self, theta: Array, span: Array | None, tol: float, max_steps: int) -> tuple[Array, Minimum]:
+        """Newton steps; with `span`, only along its columns.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (k,)
+            Where to start.
+        span : ndarray of shape (k, r) or None
+        tol : float
+            Largest entry of the score, over the sum of the weights.
+        max_steps : int
+
+        Returns
+        -------
+        theta : ndarray of shape (k,)
+        end : Minimum
+            Of −value/total, in the coordinates of `span`.
+        """
+        span = np.eye(len(theta)) if span is None else span
+        problem = _NegativeFirth(self, theta, span)
+        end = newton(problem, np.zeros(span.shape[1]), tol, max_steps, _SETTLED, longest=LONGEST_STEP)
+        return theta + span @ end.state.theta, end
+
+
+class _NegativeFirth:
+    """−(l + ½·log det I)/Σw within the columns of a matrix about a point, as Newton's method takes it.
+
+    The information stands for the Hessian, until steps gain too slowly: then what it lacks is added.
+    """
+
+    def __init__(self, problem: FirthLikelihood, origin: Array, span: Array) -> None:
+        self._problem, self._origin, self._span = problem, origin, span
+        self._logdet: Array | float = 0.0
+        self._gain = np.inf
+
+    def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
+        point = self._origin + self._span @ theta
+        here = self._problem.evaluate(point)
+        score = self._span.T @ here.score
+        if not np.isfinite(here.value):
+            return np.inf, -score / self._problem.total, self._span.T @ here.information @ self._span
+        curvature = Curvature(here.information, self._logdet).across(self._span)
+        gain = float(score @ curvature.solve(score))
+        if gain > _SLOW * self._gain and self._problem.has_logdet_hessian:
+            self._logdet = self._problem.logdet_hessian(point, here)
+            curvature = Curvature(here.information, self._logdet).across(self._span)
+        self._gain = gain
+        return -here.value / self._problem.total, -score / self._problem.total, curvature.positive / self._problem.total
+
+    def evaluate(self, theta: Array) -> tuple[float, Array]:
+        return self.evaluate_with_hessian(theta)[:2]
 
 
 class Curvature(NamedTuple):
-    """Curvature of Firth's likelihood at a point: the information, and `bend` where that is known from nearby."""
+    """Curvature of Firth's likelihood at a point: the information, and `logdet_hessian` where that is known."""
 
     information: Array
-    bend: Array | float
+    logdet: Array | float
 
     @property
     def whole(self) -> Array:
-        return self.information + self.bend
+        return self.information + self.logdet
 
     def across(self, span: Array) -> Curvature:
         """Within the columns of `span`."""
-        return Curvature(
-            span.T @ self.information @ span, span.T @ self.whole @ span - span.T @ self.information @ span
-        )
+        information = span.T @ self.information @ span
+        return Curvature(information, span.T @ self.whole @ span - information)
+
+    @property
+    def positive(self) -> Array:
+        """The whole, and where that is not concave a matrix whose Newton steps go upwards all the same."""
+        whole = self.whole
+        if not lapack.dpotrf(whole, lower=0)[1]:
+            return whole
+        values, vectors = eigh(whole, self.information)
+        half = (self.information @ vectors) * np.sqrt(np.maximum(np.abs(values), _STEEP))
+        return np.asarray(half @ half.T)
 
     def solve(self, right: Array) -> Array:
-        """What a Newton step takes: the inverse times `right`; upwards also where the likelihood is not concave."""
+        """The inverse of `positive` times `right`: what a Newton step takes."""
         if self.information.shape[0] == 0:
             return np.zeros_like(right)
-        upper, failed = lapack.dpotrf(self.whole, lower=0)
-        if not failed:
-            return np.asarray(lapack.dpotrs(upper, right, lower=0)[0])
-        values, vectors = eigh(self.whole, self.information)
-        return np.asarray(vectors @ ((vectors.T @ right).T / np.maximum(np.abs(values), _STEEP)).T)
+        return np.asarray(lapack.dposv(self.positive, right, lower=0)[1])
 
 
-def _newton(here: Look, bend: Array | float, span: Array | None) -> tuple[Array, Array]:
-    """The Newton step, and the part of the score that it answers to."""
-    curvature = Curvature(here.information, bend)
-    if span is None:
-        return curvature.solve(here.score), here.score
-    part = span.T @ here.score
-    return span @ curvature.across(span).solve(part), span @ part
+@dataclass(frozen=True)
+class _Leverages:
+    """Rows as columns after which the information is the identity, scores and leverages."""
+
+    theta: Array
+    upper: Array
+
+    def __call__(self, block: Block) -> tuple[Array, Array, Array]:
+        rows = block.vectors["row_in_basis"]
+        half = np.asarray(lapack.dtrtrs(self.upper, rows.T, trans=1)[0])
+        score = rows @ self.theta
+        leverage = _LOSS.curvature(block.y[:, 0], score) * np.square(half).sum(axis=0)
+        return half, score, block.weighted(leverage)
 
 
-def _half(rows: Array, upper: Array) -> Array:
-    """Rows, as columns, after which the information is the identity."""
-    return np.asarray(lapack.dtrtrs(upper, rows.T, trans=1)[0])
+@dataclass(frozen=True)
+class _LeverageScore:
+    """Σ h·(½ − p)·x, p the chance of the class +1."""
+
+    theta: Array
+    upper: Array
+
+    def __call__(self, block: Block) -> Sums:
+        _, score, leverage = _Leverages(self.theta, self.upper)(block)
+        return (leverage * -0.5 * np.tanh(score / 2) @ block.vectors["row_in_basis"],)
+
+
+@dataclass(frozen=True)
+class _LogdetSums:
+    """Σ v″·‖z‖²·x·xᵀ and the Tₐᵦ of `logdet_hessian`."""
+
+    theta: Array
+    upper: Array
+
+    def __call__(self, block: Block) -> Sums:
+        half, score, leverage = _Leverages(self.theta, self.upper)(block)
+        rows, tilt, half = block.vectors["row_in_basis"], np.tanh(score / 2), np.ascontiguousarray(half)
+        second = rows * (leverage * (3.0 * tilt**2 - 1.0) / 2.0)[:, None]
+        sloped = rows * (block.weighted(_LOSS.curvature(block.y[:, 0], score)) * -tilt)[:, None]
+        third = np.concatenate([(half[a:] * half[a]) @ sloped for a in range(len(half))])
+        return rows.T @ second, third
 
 
 def fit_firth(
     design: Design, *, fit_intercept: bool, tol: float, max_iter: int, start: tuple[Array, Array] | None = None
 ) -> FirthSolution:
-    """Maximise Firth's likelihood for a target of −1 and +1."""
+    """Maximise Firth's likelihood for a target of −1 and +1.
+
+    Parameters
+    ----------
+    design : Design
+    fit_intercept : bool
+    tol : float
+        Largest entry of the score, over the sum of the weights.
+    max_iter : int
+    start : (coef, intercept), optional
+
+    Returns
+    -------
+    FirthSolution
+    """
     with one_blas_thread():
-        coordinates = Coordinates.of(design, design, fit_intercept)
-        problem = FirthLikelihood(design, coordinates)
-        first = np.zeros(coordinates.size) if start is None else coordinates.parameters(*start)[0]
-        theta, end, steps, converged = problem.maximise(problem.point(first), None, tol, max_iter)
-        plain = Likelihood(design, coordinates, 1, 0.0)
+        scale = ColumnScale.exact(design, fit_intercept)
+        problem = FirthLikelihood(design, scale)
+        first = np.zeros(scale.size) if start is None else scale.parameters(*start)[0]
+        theta, end = problem.maximise(problem.point(first), None, tol, max_iter)
+        plain = Likelihood(design, scale, 1, 0.0)
         point = problem.basis @ theta
         value, _, hessian = plain.evaluate_with_hessian(point[None])
-    coef, intercept = coordinates.coefficients(point[None])
-    left = float(np.abs(end.score).max()) / plain.total
-    status = (
-        f"Converged by Newton on Firth's likelihood in {steps} steps; the largest score entry is {left:.1e}."
-        if converged
-        else f"Stopped after {steps} steps on Firth's likelihood: the largest score entry is {left:.1e}, above "
-        f"tol={tol:g}. Raise max_iter, or leave out columns that depend on others."
-    )
+    coef, intercept = scale.coefficients(point[None])
+    steps, left = end.state.steps, end.state.largest
+    converged = left <= tol
+    if converged:
+        status = Message(
+            "Converged by Newton on Firth's likelihood in {steps} steps; the largest score entry is {left:.1e}.",
+            steps=steps,
+            left=left,
+        )
+    else:
+        status = Message(
+            "Stopped after {steps} steps on Firth's likelihood: the largest score entry is {left:.1e}, above "
+            "tol={tol:g}. Raise max_iter, or leave out columns that depend on others.",
+            steps=steps,
+            left=left,
+            tol=tol,
+        )
+    loglik = -end.state.value * plain.total
     return FirthSolution(
         coef=coef,
         intercept=intercept,
-        method="Newton on Firth's likelihood",
+        method=Message("Newton on Firth's likelihood"),
         n_iter=steps,
-        objective=-end.value / plain.total,
+        objective=end.state.value,
         gap=left,
         converged=converged,
         status=status,
@@ -276,10 +328,10 @@ def fit_firth(
         strength=0.0,
         deviance=2.0 * plain.total * value,
         null_deviance=2.0 * plain.total * plain.prior_loss(),
-        coordinates=coordinates,
+        scale=scale,
         total=plain.total,
         hessian=hessian,
         problem=problem,
         theta=theta,
-        penalised_loglik=end.value - problem.log_volume() - float(np.log(coordinates.scale).sum()),
+        penalised_loglik=loglik - problem.log_volume() - float(np.log(scale.scale).sum()),
     )

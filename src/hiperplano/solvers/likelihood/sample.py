@@ -1,86 +1,128 @@
-"""Some of the rows, for a first solution and for the metric of all."""
+"""Some of the rows, for a first solution and for a preconditioner of the whole problem."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Design
-from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Block, Design, Rows, Sums
+from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.objective import Objective
 from hiperplano.solvers.statistics import NonFiniteRows
 
 MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 FEWEST = 4_000
 _PER_PARAMETER, _SHARE, _CELLS = 30, 8, 2**23  # rows for each parameter, one row of so many, and not more than that
-_SPREAD_CELLS = 2**21
 _UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond which rows are drawn by it
 
 
-def sample_of(design: Design, rows: Array | slice, weight: Array | None = None) -> Design:
-    """Some rows as a design of their own, with their own weights or those given."""
-    if weight is None and design.weight is not None:
-        weight = design.weight[rows]
-    return type(design)(design.take(rows), design.y[rows], weight)
+def first_sample(design: Design, n_scores: int) -> InMemory | None:
+    """Rows for a first solution, or None where that would not save a pass.
 
+    Parameters
+    ----------
+    design : Design
+    n_scores : int
 
-def some_rows(design: Design, size: int) -> Design:
-    """So many rows by chance, or all if there are no more."""
-    rows = np.random.default_rng(0).choice(design.n_rows, min(size, design.n_rows), replace=False, shuffle=False)
-    return sample_of(design, np.sort(rows))
-
-
-def first_sample(design: Design, n_scores: int) -> Design | None:
-    """Rows for a first solution, or None where that would not save a pass."""
+    Returns
+    -------
+    InMemory or None
+    """
     parameters = n_scores * (design.n_columns + 1)
     size = max(FEWEST, _PER_PARAMETER * parameters, design.n_rows // _SHARE)
     size = min(size, max(FEWEST, _CELLS // (design.n_columns + 1)))
-    return None if parameters > MOST_PARAMETERS or 3 * size > design.n_rows else some_rows(design, size)
+    return None if parameters > MOST_PARAMETERS or 3 * size > design.n_rows else design.sample(size)
 
 
-def for_spread(design: Design) -> Design:
-    """All rows, or so many that they tell the spread of columns well enough for a scale."""
-    if not isinstance(design.x, np.ndarray):  # few rows would show few of the columns
-        return design
-    return sample_of(design, slice(None, None, max(1, design.n_rows * design.n_columns // _SPREAD_CELLS)))
+def is_uneven(scale: ColumnScale, sample: Design) -> bool:
+    """Whether some rows are so long, in standardised columns, that they decide the Hessian."""
+    lengths = sample.collect(sample.map(SquaredLengths(scale)))
+    return bool(lengths.max() > _UNEVEN * lengths.mean())
 
 
-def telling_rows(problem: Likelihood, sample: Design) -> tuple[Array, Array] | None:
-    """None, or where some rows weigh much more in the Hessian than others, rows with those among them, and weights.
+def sample_by_length(problem: Objective, size: int) -> InMemory:
+    """About `size` rows, the long ones among them.
 
-    Rows far out and rows of rare categories decide the Hessian. So they are drawn by their squared length in scaled
-    coordinates, and weighted by the inverse of their chance.
+    Rows far out and rows of rare categories decide the Hessian. So rows are drawn by their squared length in
+    standardised columns, and weighted by the inverse of their chance.
+
+    Parameters
+    ----------
+    problem : Objective
+    size : int
+
+    Returns
+    -------
+    InMemory
     """
     design = problem.design
-    lengths = _squared_lengths(problem, sample)
-    if lengths.max() <= _UNEVEN * lengths.mean():
-        return None
-    lengths = _squared_lengths(problem, design)
+    (total,), kept = design.fold_and_map(_SummedLengths(SquaredLengths(problem.scale)))
     problem.passes += 1
-    if not np.isfinite(lengths.sum()):
-        if problem.watchful:
-            raise NonFiniteRows
-        return None  # finite rows, so far out that their squares are not
-    chance = np.minimum(1.0, sample.n_rows * (0.5 / design.n_rows + 0.5 * lengths / lengths.sum()))
-    drawn = np.flatnonzero(np.random.default_rng(0).random(design.n_rows) < chance)
-    weight = np.ones(len(drawn)) if design.weight is None else design.weight[drawn]
-    return drawn, weight / chance[drawn]
+    if problem.check_finite and not np.isfinite(total[0]):
+        raise NonFiniteRows
+    drawn = design.with_vectors(length=kept["length"], uniform=np.random.default_rng(0).random(design.n_rows))
+    chance = _Chance(size, 0.5 / design.n_rows, 0.5 / float(total[0]))
+    drawn = drawn.with_vectors(weight=drawn.map(_InverseChance(chance)))
+    return drawn.gather(drawn.map(_Drawn(chance)))
 
 
-def _squared_lengths(problem: Likelihood, design: Design) -> Array:
-    """‖(x − shift)·scale‖² of every row."""
-    shift, scale = problem.coordinates.shift, problem.coordinates.scale
-    expanded = problem.coordinates.tame and not problem.coordinates.centring
-    squared_scale, twice, constant = scale**2, 2.0 * shift * scale**2, np.sum(np.square(shift * scale))
+@dataclass(frozen=True)
+class SquaredLengths:
+    """‖z‖² of every row, in standardised columns."""
 
-    def lengths(block: Block) -> Array:
-        if isinstance(block.x, np.ndarray) and not expanded:
-            return np.asarray(np.square((block.x - shift) * scale).sum(axis=1))
+    scale: ColumnScale
+
+    def __call__(self, block: Block) -> Array:
+        shift, scale = self.scale.shift, self.scale.scale
+        if self.scale.centre_rows:
+            return np.asarray(np.square((block.dense() - shift) * scale).sum(axis=1))
         # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense, or a copy of them
-        if isinstance(block.x, np.ndarray):
-            inner = np.einsum("ij,ij,j->i", block.x, block.x, squared_scale)
-        else:
-            inner = block.x.multiply(block.x) @ squared_scale
-        inner -= block.x @ twice
-        inner += constant
+        inner = block.weighted_row_squares(scale**2)
+        inner -= block.dot(2.0 * shift * scale**2)
+        inner += np.sum(np.square(shift * scale))
         return np.asarray(np.maximum(inner, 0.0))
 
-    return design.map_rows(lengths, np.empty(design.n_rows))
+
+@dataclass(frozen=True)
+class _SummedLengths:
+    """Σ of the squared lengths, which are kept."""
+
+    lengths: SquaredLengths
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        length = self.lengths(block)
+        return (length.sum()[None],), {"length": length}
+
+
+@dataclass(frozen=True)
+class _Chance:
+    """By which a row is drawn: half evenly, half by its squared length."""
+
+    size: int
+    evenly: float
+    by_length: float
+
+    def __call__(self, block: Block) -> Array:
+        return np.minimum(1.0, self.size * (self.evenly + self.by_length * block.vectors["length"]))
+
+
+@dataclass(frozen=True)
+class _InverseChance:
+    """The weight of a row that was drawn."""
+
+    chance: _Chance
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(block.weights / self.chance(block))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Whether a row is drawn."""
+
+    chance: _Chance
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(block.vectors["uniform"] < self.chance(block))

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from math import hypot
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from hiperplano.data import Design, validate
-from hiperplano.data.design import Array
-from hiperplano.solvers.separation.frame import Frame, signed_scores
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.in_memory import InMemory
+from hiperplano.messages import Message
+from hiperplano.solvers.separation.planes import (
+    resolution,
+    rows_at,
+    signed_rows,
+    signed_scores,
+    spread,
+    targets,
+    to_data_units,
+)
 from hiperplano.solvers.separation.programs import row_space
 
 ZERO = 1e-9  # a score, or a distance between points, under this share of the spread of the columns is zero
@@ -48,11 +58,11 @@ class Certificate(ABC):
             Labels as given to `separability`.
         """
         design = validate(BaseEstimator(), X, y, numeric_target=False)
-        labels = design.y[:, 0]
+        labels = targets(design)
         positive, negative = labels == self.classes[1], labels == self.classes[0]
         if not (positive | negative).all():
             return False
-        return self.holds(design.with_target(np.where(positive, 1.0, -1.0)[:, None], None))
+        return self.holds(design.with_vectors(y=np.where(positive, 1.0, -1.0)[:, None], weight=None))
 
     @abstractmethod
     def holds(self, design: Design) -> bool:
@@ -94,15 +104,18 @@ class Separable(Certificate):
         if not _plane_fits(self, design):
             return False
         score, rounding = signed_scores(design, self.coef, self.intercept)
-        length = hypot(*self.coef.tolist())  # squares may lie beyond the range of floats
+        length = float(np.linalg.norm(self.coef))
         if not (score > rounding).all():
             return False
         return bool(abs(self.margin * length - score.min()) <= ZERO * score.min() + rounding.max())
 
     def __str__(self) -> str:
-        return (
-            f"Separable {_where(self)}: a plane with coefficients for {_listed(self.names)} has every row on its own "
-            f"side, the closest at a distance of {self.margin:.4g}."
+        return Message(
+            "Separable {where}: a plane with coefficients for {names} has every row on its own side, the closest at a "
+            "distance of {margin:.4g}.",
+            where=_where(self),
+            names=_listed(self.names),
+            margin=self.margin,
         )
 
 
@@ -142,13 +155,14 @@ class Overlapping(Certificate):
     point: Array
 
     def holds(self, design: Design) -> bool:
-        frame = Frame.of(design, self.fit_intercept)
-        return _meets(self, design, frame) and _spans(self.rows, design, frame)
+        scale = ColumnScale.exact(design, self.fit_intercept)
+        return _meets(self, design, scale) and _spans(self.rows, design, scale)
 
     def __str__(self) -> str:
-        return (
-            f"Overlapping {_where(self)}: weights on {len(self.rows)} rows bring both classes to one point, so no "
-            "plane separates them."
+        return Message(
+            "Overlapping {where}: weights on {n} rows bring both classes to one point, so no plane separates them.",
+            where=_where(self),
+            n=len(self.rows),
         )
 
 
@@ -193,16 +207,18 @@ class QuasiSeparable(Certificate):
     def holds(self, design: Design) -> bool:
         if not _plane_fits(self, design):
             return False
-        frame = Frame.of(design, self.fit_intercept)
+        scale = ColumnScale.exact(design, self.fit_intercept)
         score, rounding = signed_scores(design, self.coef, self.intercept)
-        zero = rounding + frame.resolution(self.coef, ZERO)
+        zero = rounding + resolution(scale, self.coef, ZERO)
         sides = (score >= -zero).all() and int((score > zero).sum()) == self.n_separated > 0
-        return bool(sides) and _meets(self, design, frame)
+        return bool(sides) and _meets(self, design, scale)
 
     def __str__(self) -> str:
-        return (
-            f"Quasi-separable {_where(self)}: by {_listed(self.names)} {self.n_separated} rows are told apart without "
-            "error; the others lie on the plane."
+        return Message(
+            "Quasi-separable {where}: by {names} {n} rows are told apart without error; the others lie on the plane.",
+            where=_where(self),
+            names=_listed(self.names),
+            n=self.n_separated,
         )
 
 
@@ -212,39 +228,51 @@ def _plane_fits(plane: Separable | QuasiSeparable, design: Design) -> bool:
     return finite and allowed and len(plane.coef) == design.n_columns
 
 
-def _meets(proof: Overlapping | QuasiSeparable, design: Design, frame: Frame) -> bool:
+def _meets(proof: Overlapping | QuasiSeparable, design: Design, scale: ColumnScale) -> bool:
     """Whether the weights are what they claim to be, and lead both classes to the point."""
-    rows, weights = proof.rows, proof.weights
-    if len(proof.point) != design.n_columns or len(rows) != len(weights) or len(np.unique(rows)) != len(rows):
+    numbers, weights = proof.rows, proof.weights
+    if len(proof.point) != design.n_columns or len(numbers) != len(weights) or not (weights > 0).all():
         return False
-    if not len(rows) or rows.min() < 0 or rows.max() >= design.n_rows or not (weights > 0).all():
+    if not len(numbers) or len(np.unique(numbers)) != len(numbers) or not np.isin(numbers, design.row_numbers()).all():
         return False
-    positive = design.y[rows, 0] > 0
+    order = np.argsort(numbers)
+    rows, weights = rows_at(design, np.searchsorted(design.row_numbers(), numbers[order])), weights[order]
+    positive = targets(rows) > 0
     total = [weights[positive].sum(), weights[~positive].sum()]
     if not np.allclose(total if proof.fit_intercept else sum(total), 1.0, rtol=0.0, atol=ZERO):
         return False
-    there, here = (weights[side] @ design.take(rows[side]) for side in (positive, ~positive))
-    rounding = ((len(rows) + 8) * _EPS * weights) @ np.abs(design.take(rows))
-    zero = ZERO * frame.spread + rounding
-    with np.errstate(over="ignore"):  # then they are far apart
-        return bool((np.abs(there - here) <= zero).all() and (np.abs(there - proof.point) <= zero).all())
+    there, here, size = weighted_sums(rows, weights)
+    zero = ZERO * spread(scale) + (len(numbers) + 8) * _EPS * size
+    return bool((np.abs(there - here) <= zero).all() and (np.abs(there - proof.point) <= zero).all())
 
 
-def _spans(rows: Array, design: Design, frame: Frame) -> bool:
+def weighted_sums(rows: InMemory, weights: Array) -> Sums:
+    """Σ weight·x over the positive rows, over the negative ones, and Σ weight·|x| over all, each of shape (d,)."""
+    return rows.with_vectors(weight=weights).fold(_class_sums)
+
+
+def _class_sums(block: Block) -> Sums:
+    positive = block.y[:, 0] > 0
+    by_side = block.transpose_dot(np.column_stack([block.weights * positive, block.weights * ~positive]))
+    return by_side[:, 0].copy(), by_side[:, 1].copy(), block.absolute().transpose_dot(block.weights)
+
+
+def _spans(numbers: Array, design: Design, scale: ColumnScale) -> bool:
     """Whether directions in which the given rows have no score give none to any row."""
-    _, _, free = row_space(frame.signed_rows(design, rows))
+    positions = np.searchsorted(design.row_numbers(), np.sort(numbers))
+    _, _, free = row_space(signed_rows(rows_at(design, positions), scale))
     for direction in free.T:
-        coef, intercept = frame.plane(direction)
+        coef, intercept = to_data_units(scale, direction)
         score, rounding = signed_scores(design, coef, intercept)
-        if (np.abs(score) > rounding + frame.resolution(coef, ZERO)).any():
+        if (np.abs(score) > rounding + resolution(scale, coef, ZERO)).any():
             return False
     return True
 
 
-def _where(certificate: Certificate) -> str:
-    return "with an intercept" if certificate.fit_intercept else "through the origin"
+def _where(certificate: Certificate) -> Message:
+    return Message("with an intercept") if certificate.fit_intercept else Message("through the origin")
 
 
 def _listed(names: tuple[str, ...], most: int = 5) -> str:
     shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return shown if len(names) <= most else Message("{shown} and {n} more", shown=shown, n=len(names) - most)

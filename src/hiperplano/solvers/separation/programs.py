@@ -5,6 +5,7 @@ Both are solved in their dual form, which has as many constraints as there are c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ _RANK = 1e-10  # singular values under this share of the largest are zero
 _TOLERANCES = (1e-10, 1e-7)  # the finest that HiGHS takes, and its own for programs where that is too fine
 _ROUNDS = 4  # to make a direction sparser
 _FLOOR = 0.01  # of the largest coefficient: what a coefficient of zero counts as there
-_SOLVED, _TROUBLE = 0, 4  # status of linprog
+_SOLVED, _TROUBLE = 0, 4  # status of linprog; between them, infeasible and unbounded
 
 
 @dataclass(frozen=True)
@@ -43,20 +44,20 @@ class Partition:
     free: Array
 
 
-def partition(z: Array, level: bool, maybe_separable: bool) -> Partition:
+def partition(z: Array, fit_intercept: bool, maybe_separable: bool) -> Partition:
     """Split rows by what the planes with no row on the wrong side can do.
 
     Parameters
     ----------
     z : ndarray of shape (m, p)
-    level : bool
+    fit_intercept : bool
         Whether the last coordinate is the intercept, which costs nothing in the sparse direction.
     maybe_separable : bool
         False if bound rows are already known: then the question of a strict plane is not asked.
     """
     m, p = z.shape
     if maybe_separable:
-        direction = sparse_direction(z, np.empty((0, p)), level)
+        direction = sparse_direction(z, np.empty((0, p)), fit_intercept)
         if direction is not None:
             return Partition(direction, np.zeros(m, bool), np.zeros(m), np.eye(p))
     weight, bound, plain = positive_relation(z)
@@ -65,7 +66,7 @@ def partition(z: Array, level: bool, maybe_separable: bool) -> Partition:
     weight[bound] = np.maximum(weight[bound] - inside @ (inside.T @ weight[bound]), 0.0)
     if bound.all():
         return Partition(np.zeros(p), bound, weight, free)
-    direction = sparse_direction(z[~bound], spanned, level)
+    direction = sparse_direction(z[~bound], spanned, fit_intercept)
     return Partition(plain if direction is None else direction, bound, weight, free)
 
 
@@ -88,7 +89,9 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
     m, p = z.shape
     bounds = np.zeros((2 * m, 2))
     bounds[:m, 1], bounds[m:, 1] = 1.0, np.inf
-    answer = _solve(np.repeat([-1.0, 0.0], m), A_eq=np.hstack([z.T, z.T]), b_eq=np.zeros(p), bounds=bounds)
+    # λ = 0 is feasible and the maximum at most m: whatever else HiGHS calls the program, it is in trouble.
+    program = {"A_eq": np.hstack([z.T, z.T]), "b_eq": np.zeros(p), "bounds": bounds}
+    answer = _solve(np.repeat([-1.0, 0.0], m), lambda status: status == _SOLVED, **program)
     if answer.status != _SOLVED:
         raise NotAvailable(
             f"separability: HiGHS could not solve a linear program of {m} rows and {p} columns ({answer.message}). "
@@ -98,48 +101,50 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
     return np.where(bound, answer.x[:m] + answer.x[m:], 0.0), bound, -answer.eqlin.marginals
 
 
-def sparse_direction(z: Array, still: Array, level: bool, cost: Array | None = None) -> Array | None:
+def sparse_direction(z: Array, still: Array, fit_intercept: bool, cost: Array | None = None) -> Array | None:
     """argmin Σ cost·|w| over (w, b) with z·(w, b) ≥ 1 for the rows of z and = 0 for those of `still`; None if none.
 
     The dual: max Σ λ over λ ≥ 0 and free μ, with |zᵀλ + stillᵀμ| ≤ cost for coefficients and = 0 for the intercept.
     """
     m, r = len(z), len(still)
     columns = np.vstack([z, still]).T
-    slopes = columns[:-1] if level else columns
+    slopes = columns[:-1] if fit_intercept else columns
     answer = _solve(
         np.concatenate([-np.ones(m), np.zeros(r)]),
+        lambda status: status < _TROUBLE,
         A_ub=np.vstack([slopes, -slopes]),
         b_ub=np.ones(2 * len(slopes)) if cost is None else np.tile(cost, 2),
-        A_eq=columns[-1:] if level else None,
-        b_eq=np.zeros(1) if level else None,
+        A_eq=columns[-1:] if fit_intercept else None,
+        b_eq=np.zeros(1) if fit_intercept else None,
         bounds=[(0.0, None)] * m + [(None, None)] * r,
     )
     if answer.status != _SOLVED:  # λ = 0 is feasible, so whatever HiGHS calls it, the program is unbounded
         return None
     upper, lower = np.split(-answer.ineqlin.marginals, 2)
-    v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if level else upper - lower
+    v = np.concatenate([upper - lower, -answer.eqlin.marginals]) if fit_intercept else upper - lower
     v = _on_support(v, still, len(slopes))
     smallest = float((z @ v).min())
     return v / smallest if smallest > 0.5 else None
 
 
-def sparser_direction(z: Array, still: Array, level: bool, direction: Array) -> Array:
+def sparser_direction(z: Array, still: Array, fit_intercept: bool, direction: Array) -> Array:
     """The same with fewer coefficients, if a few rounds find one in which small ones are dear and large ones cheap."""
-    slopes = slice(0, len(direction) - level)
+    slopes = slice(0, len(direction) - fit_intercept)
     for _ in range(_ROUNDS):
         size = np.abs(direction[slopes])
-        found = sparse_direction(z, still, level, size.max() / (size + _FLOOR * size.max()))
+        found = sparse_direction(z, still, fit_intercept, size.max() / (size + _FLOOR * size.max()))
         if found is None or np.count_nonzero(found[slopes]) >= np.count_nonzero(size):
             break
         direction = found
     return direction
 
 
-def _solve(cost: Array, **program: Any) -> Any:
+def _solve(cost: Array, settled: Callable[[int], bool], **program: Any) -> Any:
+    """The answer of `linprog` at the finest tolerance at which its status settles the matter, or at the last."""
     for tolerance in _TOLERANCES:
         options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         answer = linprog(cost, method="highs-ds", options=options, **program)
-        if answer.status != _TROUBLE:
+        if settled(answer.status):
             break
     return answer
 

@@ -17,15 +17,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import hypot
+from typing import Any
 
 import numpy as np
 
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.least_squares.choice import solve_least_squares
-from hiperplano.solvers.separation.certificates import ZERO, Certificate, Overlapping, QuasiSeparable, Separable
-from hiperplano.solvers.separation.frame import Frame, signed_products, signed_scores
+from hiperplano.solvers.separation.certificates import (
+    ZERO,
+    Certificate,
+    Overlapping,
+    QuasiSeparable,
+    Separable,
+    weighted_sums,
+)
+from hiperplano.solvers.separation.planes import (
+    n_coordinates,
+    resolution,
+    rows_at,
+    signed_products,
+    signed_rows,
+    signed_scores,
+    targets,
+    to_data_units,
+)
 from hiperplano.solvers.separation.programs import Partition, partition, row_space, sparser_direction
 
 _FIRST = 4  # rows of each class to start from, and
@@ -42,6 +59,8 @@ def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | 
     ----------
     design : Design
         With one target of −1 and +1, both present. Rows of weight 0 do not count; other weights make no difference.
+    fit_intercept : bool
+        False asks only about planes through the origin.
     names : sequence of str, optional
         Of the columns, for messages.
 
@@ -50,16 +69,13 @@ def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | 
     Separable, QuasiSeparable or Overlapping
         Its `holds(design)` is true, and its `separated` says whether the logistic likelihood has no maximum.
     """
-    if design.weight is not None and not design.weight.all():
-        counted = np.flatnonzero(design.weight)
-        found = separate(type(design)(design.take(counted), design.y[counted]), fit_intercept, names)
-        return replace(found, rows=counted[found.rows]) if isinstance(found, Overlapping | QuasiSeparable) else found
+    design = design.weighted_rows().with_vectors(weight=None)  # weights do not move a plane
     names = names or [f"x{j}" for j in range(design.n_columns)]
-    frame = Frame.of(design, fit_intercept)
-    plane = _wide_screen(design, frame, names) if design.n_columns > _WIDE else None
+    scale = ColumnScale.exact(design, fit_intercept)
+    plane = _wide_screen(design, scale, names) if design.n_columns > _WIDE else None
     if plane is not None:
         return plane
-    proof = _certificate(design, frame, *_grow(design, frame), names)
+    proof = _certificate(design, scale, *_working_set(design, scale), names)
     if proof is None or not proof.holds(design):
         raise NotAvailable(
             "separability: the classes come closer than the rounding of the numbers in X, so no proof holds either "
@@ -68,56 +84,57 @@ def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | 
     return proof
 
 
-def _wide_screen(design: Design, frame: Frame, names: Sequence[str]) -> Separable | None:
+def _wide_screen(design: Design, scale: ColumnScale, names: Sequence[str]) -> Separable | None:
     """The least-squares plane, if it happens to separate: likely with more columns than rows."""
-    counts = np.bincount((design.y[:, 0] > 0).astype(int), minlength=2)
-    balance = np.where(design.y[:, 0] > 0, design.n_rows / counts[1], design.n_rows / counts[0])
+    positive = targets(design) > 0
+    n_positive = np.count_nonzero(positive)
+    balance = np.where(positive, design.n_rows / n_positive, design.n_rows / (design.n_rows - n_positive))
     solution = solve_least_squares(
-        design.with_target(design.y, balance),
+        design.with_vectors(weight=balance),
         alpha=np.zeros(1),
-        fit_intercept=frame.level,
+        fit_intercept=scale.fit_intercept,
         positive=False,
         solver="auto",
         tol=1e-6,
         max_iter=None,
     )
-    return _separable(design, solution.coef[0], float(solution.intercept[0]), frame, names, 0)
+    return _separable(design, solution.coef[0], float(solution.intercept[0]), scale, names, 0)
 
 
-def _grow(design: Design, frame: Frame) -> tuple[Array, Partition]:
+def _working_set(design: Design, scale: ColumnScale) -> tuple[Array, Partition]:
     """Rows whose program settles the question for all rows, and its answer."""
-    random = np.random.default_rng(0)
-    sides = [np.flatnonzero(design.y[:, 0] > 0), np.flatnonzero(design.y[:, 0] < 0)]
-    first = max(_FEWEST, _FIRST * frame.size)
-    working = np.sort(
-        np.concatenate([side if len(side) <= first else random.choice(side, first, False) for side in sides])
-    )
+    random, size = np.random.default_rng(0), n_coordinates(scale)
+    y = targets(design)
+    sides = [np.flatnonzero(y > 0), np.flatnonzero(y < 0)]
+    first, most = max(_FEWEST, _FIRST * size), max(_FEWEST, _MORE * size)
+    chosen = [side if len(side) <= first else random.choice(side, first, False) for side in sides]
+    working = np.sort(np.concatenate(chosen))
     maybe_separable = True
     while True:
-        _refuse_huge(len(working), frame.size)
-        split = partition(frame.signed_rows(design, working), frame.level, maybe_separable)
+        _refuse_huge(len(working), size)
+        z = signed_rows(rows_at(design, working), scale)
+        split = partition(z, scale.fit_intercept, maybe_separable)
         maybe_separable = not split.bound.any()
-        against = _contradictions(design, frame, split)
+        against = _contradictions(design, scale, split)
         against[working] = 0.0
-        most = max(_FEWEST, _MORE * frame.size)
         added = [_largest(against, side, most) for side in sides]
         if not sum(map(len, added)):
-            return working, _sparser(design, frame, working, split)
+            return working, _sparser(design, scale, z, split)
         working = np.sort(np.concatenate([working, *added]))
 
 
-def _sparser(design: Design, frame: Frame, working: Array, split: Partition) -> Partition:
+def _sparser(design: Design, scale: ColumnScale, z: Array, split: Partition) -> Partition:
     """The same split, by fewer columns if they do for all rows."""
     if not split.direction.any():
         return split
-    z = frame.signed_rows(design, working)
     still = row_space(z[split.bound])[1]
-    other = replace(split, direction=sparser_direction(z[~split.bound], still, frame.level, split.direction))
-    same = np.array_equal(other.direction, split.direction)
-    return split if same or _contradictions(design, frame, other).any() else other
+    direction = sparser_direction(z[~split.bound], still, scale.fit_intercept, split.direction)
+    other = replace(split, direction=direction)
+    same = np.array_equal(direction, split.direction)
+    return split if same or _contradictions(design, scale, other).any() else other
 
 
-def _contradictions(design: Design, frame: Frame, split: Partition) -> Array:
+def _contradictions(design: Design, scale: ColumnScale, split: Partition) -> Array:
     """How badly every row speaks against the answer of the program: 0 if not at all.
 
     A row does so on the wrong side of the direction; and on the plane, unless the bound rows hold it there.
@@ -129,20 +146,20 @@ def _contradictions(design: Design, frame: Frame, split: Partition) -> Array:
     # surely, in a random mixture of them.
     mixture = split.free @ np.random.default_rng(n_free).normal(size=n_free)
     if not split.direction.any():
-        (loose,) = signed_products(design, frame, mixture[:, None]).T
-        return _beyond(np.abs(loose), frame, mixture)
-    score, loose = signed_products(design, frame, np.column_stack([split.direction, mixture])).T
-    zero = frame.resolution(frame.plane(split.direction)[0], ZERO)
+        (loose,) = signed_products(design, scale, mixture[:, None]).T
+        return _beyond(np.abs(loose), scale, mixture)
+    score, loose = signed_products(design, scale, np.column_stack([split.direction, mixture])).T
+    zero = resolution(scale, to_data_units(scale, split.direction)[0], ZERO)
     if not split.bound.any():
         return np.where(score > zero, 0.0, 1.0 + zero - score)
     wrong = np.where(score < -zero, 1.0 - score, 0.0)
     on_plane = np.abs(score) <= zero
-    share = _beyond(np.abs(loose), frame, mixture)
+    share = _beyond(np.abs(loose), scale, mixture)
     return np.where(on_plane, share / max(float(share.max()), 1.0), wrong)
 
 
-def _beyond(size: Array, frame: Frame, direction: Array) -> Array:
-    return np.where(size > frame.resolution(frame.plane(direction)[0], ZERO), size, 0.0)
+def _beyond(size: Array, scale: ColumnScale, direction: Array) -> Array:
+    return np.where(size > resolution(scale, to_data_units(scale, direction)[0], ZERO), size, 0.0)
 
 
 def _largest(values: Array, among: Array, most: int) -> Array:
@@ -154,65 +171,63 @@ def _largest(values: Array, among: Array, most: int) -> Array:
 
 
 def _certificate(
-    design: Design, frame: Frame, working: Array, split: Partition, names: Sequence[str]
+    design: Design, scale: ColumnScale, working: Array, split: Partition, names: Sequence[str]
 ) -> Certificate | None:
     """The answer of a program in the units of the data; None if it drowns in their rounding."""
-    coef, intercept = frame.plane(split.direction)
+    coef, intercept = to_data_units(scale, split.direction)
     if not split.bound.any():
-        return _separable(design, coef, intercept, frame, names, len(working))
-    rows, weights = working[split.bound], split.weight[split.bound]
-    positive = design.y[rows, 0] > 0
+        return _separable(design, coef, intercept, scale, names, len(working))
+    weights = split.weight[split.bound]
     kept = weights > 0
-    rows, weights, positive = rows[kept], weights[kept], positive[kept]
-    if frame.level:
+    rows, weights = rows_at(design, working[split.bound][kept]), weights[kept]
+    positive = targets(rows) > 0
+    if scale.fit_intercept:
         weights = weights / np.where(positive, weights[positive].sum(), weights[~positive].sum())
     else:
         weights = weights / weights.sum()
-    meeting = np.asarray(weights[positive] @ design.take(rows[positive]))
+    meeting = weighted_sums(rows, weights)[0]
+    common = {
+        "rows": rows.row_numbers(),
+        "weights": weights,
+        "point": meeting,
+        "fit_intercept": scale.fit_intercept,
+        "n_examined": len(working),
+    }
     if not split.direction.any():
-        return Overlapping(
-            rows=rows, weights=weights, point=meeting, fit_intercept=frame.level, n_examined=len(working)
-        )
+        return Overlapping(**common)
     score, rounding = signed_scores(design, coef, intercept)
-    zero = rounding + frame.resolution(coef, ZERO)
-    columns = tuple(map(int, np.flatnonzero(coef)))
+    zero = rounding + resolution(scale, coef, ZERO)
     return QuasiSeparable(
-        coef=coef,
-        intercept=intercept,
-        n_separated=int((score > zero).sum()),
-        columns=columns,
-        names=tuple(str(names[j]) for j in columns),
-        rows=rows,
-        weights=weights,
-        point=meeting,
-        fit_intercept=frame.level,
-        n_examined=len(working),
+        coef=coef, intercept=intercept, n_separated=int((score > zero).sum()), **_used(coef, names), **common
     )
 
 
+def _used(coef: Array, names: Sequence[str]) -> dict[str, Any]:
+    """Positions and names of the columns with a coefficient."""
+    columns = tuple(map(int, np.flatnonzero(coef)))
+    return {"columns": columns, "names": tuple(str(names[j]) for j in columns)}
+
+
 def _separable(
-    design: Design, coef: Array, intercept: float, frame: Frame, names: Sequence[str], n_examined: int
+    design: Design, coef: Array, intercept: float, scale: ColumnScale, names: Sequence[str], n_examined: int
 ) -> Separable | None:
     """The plane, moved to the middle between the classes, with a smallest score of 1; None if it does not separate."""
     score, _ = signed_scores(design, coef, intercept)
-    positive = design.y[:, 0] > 0
-    if frame.level and positive.any() and not positive.all():
+    positive = targets(design) > 0
+    if scale.fit_intercept and positive.any() and not positive.all():
         intercept -= float(score[positive].min() - score[~positive].min()) / 2
     score, rounding = signed_scores(design, coef, intercept)
     least = float(score.min())
     if not (score > rounding).all():
         return None
     coef = coef / least
-    length = hypot(*coef.tolist())
-    columns = tuple(map(int, np.flatnonzero(coef)))
     return Separable(
         coef=coef,
         intercept=intercept / least,
-        margin=1.0 / length,
-        columns=columns,
-        names=tuple(str(names[j]) for j in columns),
-        fit_intercept=frame.level,
+        margin=1.0 / float(np.linalg.norm(coef)),
+        fit_intercept=scale.fit_intercept,
         n_examined=n_examined,
+        **_used(coef, names),
     )
 
 

@@ -1,35 +1,37 @@
-"""The machine of Crammer and Singer: scores of all classes at once, with a proof of how good they are.
+"""The machine of Crammer and Singer: scores of all classes at once, with a certificate of how good they are.
 
-Minimise ½Σ‖coef of class k‖² + C·Σᵢ weightᵢ·max(0, maxₖ (1 + score of k) − score of the right class). The
-multipliers of a row sum to 0, are at most C·weight for its own class and at most 0 for the others; intercepts
-without penalty ask that those of each class balance, which is treated as in `dual`.
+Minimise ½Σ‖coef of class k‖² + C·Σᵢ weightᵢ·max(0, maxₖ (1 + score of k) − score of the right class). The dual
+variables of a row sum to 0, are at most C·weight for its own class and at most 0 for the others; intercepts without
+penalty ask that those of each class balance, which is treated as in `dual_ascent`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.svm.augmented import MATRIX_COLUMNS, START, Search, typical
+from hiperplano.data.in_memory import InMemory, require_memory
+from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS, WIDE, AugmentedLagrangian, typical_row
 from hiperplano.solvers.svm.choice import solve_svm
-from hiperplano.solvers.svm.class_planes import ClassLosses, Planes, SmoothedClasses, balanced_classes
-from hiperplano.solvers.svm.dual import compiled_rows
-from hiperplano.solvers.svm.proof import FLOOR, Budget, Goal
-from hiperplano.solvers.svm.solution import METHODS, SvmSolution, sentence
-from hiperplano.solvers.svm.tube import Tube
+from hiperplano.solvers.svm.dual_losses import DualLoss
+from hiperplano.solvers.svm.duality_gap import Budget, GapTolerance
+from hiperplano.solvers.svm.smoothed_classes import ClassLoss, Hyperplanes, SmoothedClasses, balanced_classes
+from hiperplano.solvers.svm.solution import METHODS, SvmSolution, status
 
 _FIRST_LOOK = 0.3  # all rows are looked at when the largest violation has fallen to this
 _NEXT_LOOK = 0.3  # and each time when it has fallen to this share
 _LONGEST = 30  # passes between looks
 _STILL = 1e-14  # violations that are rounding
-_PATIENCE = 3  # looks at multipliers that rest
+_PATIENCE = 3  # looks at dual variables that rest
 
 
-class _Look(NamedTuple):
+class _Found(NamedTuple):
+    """Coefficients of shape (d, classes), intercepts, β of shape (n, classes), the objective and the gap."""
+
     coef: Array
     level: Array
     alpha: Array
@@ -38,113 +40,118 @@ class _Look(NamedTuple):
 
 
 def crammer_singer(
-    design: Design,
-    codes: Array,
-    n_classes: int,
-    *,
-    strength: float,
-    weight: Array | None,
-    fit_intercept: bool,
-    solver: str,
-    tol: float,
-    max_iter: int,
+    design: Design, n_classes: int, *, strength: float, fit_intercept: bool, solver: str, tol: float, max_iter: int
 ) -> SvmSolution:
-    """Fit the scores of all classes, up to a gap of tol·objective; `codes` holds the class of each row.
+    """Fit the scores of all classes, up to a gap of tol·objective.
 
     Two classes have opposite scores of half the size of those of the hinge with twice the strength, so that is
     solved, by `solver`, and the difference of the scores returned.
+
+    Parameters
+    ----------
+    design : Design
+        With a vector "code", the number of the class of each row.
+    n_classes : int
+    strength : float
+        C.
+    fit_intercept : bool
+    solver : {"auto", "newton", "dual"}
+    tol : float
+    max_iter : int
+
+    Returns
+    -------
+    SvmSolution
     """
     if n_classes == 2:
-        tube = Tube.hinge(np.where(codes == 1, 1.0, -1.0), 2.0 * strength, False, weight)
-        one = solve_svm(design, [tube], fit_intercept=fit_intercept, solver=solver, tol=tol, max_iter=max_iter)
-        return replace(
-            one,
-            objective=0.5 * one.objective,
-            dual_objective=0.5 * one.dual_objective,
-            multipliers=0.5 * one.multipliers,
-        )
+        signed = [design.with_vectors(sign=design.map(SignOfClass(1)))]
+        control = {"fit_intercept": fit_intercept, "solver": solver, "tol": tol, "max_iter": max_iter}
+        one = solve_svm(signed, DualLoss.hinge(2.0 * strength, False), **control)  # type: ignore[arg-type]
+        objective, dual_objective = 0.5 * one.objective, 0.5 * one.dual_objective
+        return replace(one, objective=objective, dual_objective=dual_objective, multipliers=0.5 * one.multipliers)
     if solver == "auto":
         solver = "newton" if n_classes * (design.n_columns + 1) <= MATRIX_COLUMNS else "dual"
-    if solver == "newton":
-        return _newton(design, codes, n_classes, strength, weight, fit_intercept, tol, max_iter)
+    budget = Budget(max_iter)
     with one_blas_thread():
-        search = _Ascent(design, codes, n_classes, strength, weight, fit_intercept)
-        budget = Budget(max_iter)
-        best, good = search.run(tol, budget)
-    gap = best.gap / best.objective
+        if solver == "newton":
+            found, converged = _newton(design, n_classes, strength, fit_intercept, tol, budget)
+        else:
+            rows = require_memory(
+                design,
+                "multi_class='crammer_singer' with many columns takes rows one by one, from memory; "
+                "multi_class='ovr' sums over them.",
+            )
+            found, converged = _Ascent(rows, n_classes, strength, fit_intercept).run(tol, budget)
+    method = "newton" if solver == "newton" else "crammer_singer"
+    gap = found.gap / found.objective if found.objective > 0 else 0.0
     return SvmSolution(
-        coef=best.coef.T,
-        intercept=best.level,
-        method="dual ascent over all classes",
+        coef=found.coef.T,
+        intercept=found.level,
+        method=METHODS[method],
         n_iter=budget.used,
-        objective=best.objective,
+        objective=found.objective,
         gap=gap,
-        converged=good,
-        status=sentence("crammer_singer", gap, tol, budget.used, max_iter, good),
-        dual_objective=best.objective - best.gap,
-        multipliers=best.alpha.T,
+        converged=converged,
+        status=status(method, gap, tol, budget.used, max_iter, converged),
+        dual_objective=found.objective - found.gap,
+        multipliers=found.alpha.T,
     )
+
+
+@dataclass(frozen=True)
+class SignOfClass:
+    """+1 for the rows of a class, by the vector "code", and −1 for all others."""
+
+    code: int
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(block.xp.where(block.vectors["code"] == self.code, 1.0, -1.0))
 
 
 def _newton(
-    design: Design,
-    codes: Array,
-    n_classes: int,
-    strength: float,
-    weight: Array | None,
-    fit_intercept: bool,
-    tol: float,
-    max_iter: int,
-) -> SvmSolution:
+    design: Design, n_classes: int, strength: float, fit_intercept: bool, tol: float, budget: Budget
+) -> tuple[_Found, bool]:
     """By Newton's method on the augmented Lagrangian, as for two classes."""
-    losses = ClassLosses(codes, n_classes, strength, np.ones(design.n_rows) if weight is None else weight)
-    with one_blas_thread():
-        budget = Budget(max_iter)
-        shift = typical(design, losses.weight)[0] if fit_intercept else np.zeros(design.n_columns)
-        zero = Planes(np.zeros((n_classes, design.n_columns)), np.zeros(n_classes), shift)
-        goal = Goal(tol, FLOOR * strength * float(losses.weight.sum()))
-        answer = Search(SmoothedClasses(design, losses, fit_intercept), goal, budget).run(zero, START, None)
-    view = answer.view
-    level = view.plane.intercept - view.plane.intercept.mean() if fit_intercept else np.zeros(n_classes)
-    return SvmSolution(
-        coef=view.plane.coef,
-        intercept=level,
-        method=METHODS["newton"],
-        n_iter=budget.used,
-        objective=view.objective,
-        gap=answer.relative_gap,
-        converged=answer.proved,
-        status=sentence("newton", answer.relative_gap, tol, budget.used, max_iter, answer.proved),
-        dual_objective=view.objective - answer.gap,
-        multipliers=(view.gamma * losses.weight[:, None]).T,
-    )
+    shift, _ = typical_row(design, fit_intercept)
+    zero = Hyperplanes(np.zeros((n_classes, design.n_columns)), np.zeros(n_classes), shift)
+    problem = SmoothedClasses(design, ClassLoss(n_classes, strength), fit_intercept)
+    answer = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget).run(zero, WIDE, None)
+    found = answer.evaluation
+    level = found.plane.intercept - found.plane.intercept.mean() if fit_intercept else np.zeros(n_classes)
+    alpha = design.collect(design.with_vectors(gamma=found.gamma).map(_weighted_gamma))
+    return _Found(found.plane.coef.T, level, alpha, found.objective, answer.gap), answer.proved
+
+
+def _weighted_gamma(block: Block) -> Array:
+    return block.weighted(block.vectors["gamma"])
 
 
 class _Ascent:
-    def __init__(
-        self, design: Design, codes: Array, n_classes: int, strength: float, weight: Array | None, fit_intercept: bool
-    ) -> None:
-        from hiperplano.solvers.svm import crammer_singer_loops, dual_loops
+    """Dual ascent: β of all rows and classes, the coefficients they make, the levels, and the rows still visited."""
+
+    def __init__(self, design: InMemory, n_classes: int, strength: float, fit_intercept: bool) -> None:
+        from hiperplano.solvers.svm import dual_loops
 
         n = design.n_rows
-        self.loops, self.design, self.codes, self.fit_intercept = crammer_singer_loops, design, codes, fit_intercept
-        self.rows = compiled_rows(design.x)
-        self.cap = np.full(n, strength) if weight is None else strength * weight
+        self.loops, self.fit_intercept = dual_loops, fit_intercept
+        self.codes, self.arrays = design.collect(design.vector("code")), design.loop_arrays()
+        self.cap = strength * (design.collect(design.vector("weight")) if design.has_weight else np.ones(n))
+        self.design = design.with_vectors(weight=None)  # β has the weights in it
         self.square = np.empty(n)
-        dual_loops.row_squares(*self.rows, self.square)
+        dual_loops.row_squares(*self.arrays, self.square)
         self.alpha, self.coef = np.zeros((n, n_classes)), np.zeros((design.n_columns, n_classes))
         self.level, self.total = np.zeros(n_classes), np.zeros(n_classes)
         self.pull = float(self.square.mean()) + 1.0 / float(self.cap.sum()) if fit_intercept else 0.0
         self.order, self.size, self.largest = np.empty(0, dtype=np.int64), 0, np.inf
         self._call_back(np.zeros((n, n_classes)))
 
-    def run(self, tol: float, budget: Budget) -> tuple[_Look, bool]:
+    def run(self, tol: float, budget: Budget) -> tuple[_Found, bool]:
         look_at, still, best = _FIRST_LOOK, 0, None
         while True:
             self._passes(look_at, budget)
-            look, scores = self._look()
+            found, scores = self._look()
             budget.take()
-            best = look if best is None or look.gap <= best.gap else best
+            best = found if best is None or found.gap <= best.gap else best
             level_rests = float(np.abs(self.total).sum()) <= _STILL * float(np.abs(self.alpha).sum())
             still = still + 1 if self.largest <= _STILL and (level_rests or not self.fit_intercept) else 0
             if best.gap <= tol * best.objective or still > _PATIENCE or budget.left <= 0:
@@ -155,7 +162,7 @@ class _Ascent:
     def _passes(self, look_at: float, budget: Budget) -> None:
         for _ in range(_LONGEST):
             self.size, self.largest = self.loops.ascend_classes(
-                *self.rows, self.codes, self.cap, self.square, self.alpha, self.coef, self.level, self.total,
+                *self.arrays, self.codes, self.cap, self.square, self.alpha, self.coef, self.level, self.total,
                 self.pull, self.largest, self.order, self.size, budget.used + 1,
             )  # fmt: skip
             self.level += self.pull * self.total
@@ -163,16 +170,13 @@ class _Ascent:
             if self.largest <= look_at or budget.left <= 0:
                 break
 
-    def _look(self) -> tuple[_Look, Array]:
-        """Balance the multipliers; the gap of the coefficients they make; and the scores of all rows."""
-        alpha = balanced_classes(self.alpha) if self.fit_intercept else self.alpha.copy()
-
-        def pull(block: Block) -> Sums:
-            return (np.asarray(block.x.T @ alpha[block.rows], dtype=np.float64),)
-
-        (coef,) = self.design.fold(pull)
+    def _look(self) -> tuple[_Found, Array]:
+        """Balance β; the gap of the coefficients they make; and the scores of all rows."""
+        design = self.design.with_vectors(gamma=self.alpha)
+        alpha = design.collect(balanced_classes(design)).copy() if self.fit_intercept else self.alpha.copy()
+        (coef,) = design.with_vectors(gamma=alpha).fold(_pull)
         level = self.level - self.level.mean() if self.fit_intercept else self.level
-        scores = self.design.map_rows(lambda block: block.x @ coef + level, np.empty_like(alpha))
+        scores = design.collect(design.map(_Scores(coef, level)))
         here = np.arange(len(scores))
         rivals = scores + 1.0
         rivals[here, self.codes] -= 1.0
@@ -180,14 +184,28 @@ class _Ascent:
         squares = 0.5 * float(np.sum(coef**2))
         objective = squares + float(self.cap @ loss)
         dual = float(alpha[here, self.codes].sum()) - squares
-        return _Look(coef, level, alpha, objective, objective - dual), scores
+        return _Found(coef, level, alpha, objective, objective - dual), scores
 
     def _call_back(self, scores: Array) -> None:
-        """Visit those rows again that have multipliers, or a margin that is not well beyond 1."""
+        """Visit those rows again that have dual variables, or a margin that is not well beyond 1."""
         here = np.arange(len(scores))
         rivals = scores.copy()
         rivals[here, self.codes] = -np.inf
         margin = scores[here, self.codes] - rivals.max(axis=1)
-        rests = ((self.alpha == 0).all(axis=1) & (margin - 1.0 > self.largest)) | (self.cap <= 0)
+        rests = (self.alpha == 0).all(axis=1) & (margin - 1.0 > self.largest)
         self.order = np.argsort(rests, kind="stable")
         self.size = int(len(rests) - rests.sum())
+
+
+def _pull(block: Block) -> Sums:
+    """Σ x·β of each class."""
+    return (block.transpose_dot(block.vectors["gamma"]),)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    coef: Array
+    level: Array
+
+    def __call__(self, block: Block) -> Array:
+        return block.dot(self.coef) + self.level

@@ -7,20 +7,20 @@ exactly in their own space, many by conjugate gradients.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.triangular import inverse_root
 
 _RIDGES = (0.0, 1e-14, 1e-11, 1e-8)  # tried in turn where rounding makes a matrix indefinite
 _FEW_ROWS = 800
+_GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
+_GATHERED_ENTRIES = 2**27
 _MOST_STEPS = 500  # of conjugate gradients
 _ROUGH = 0.1  # share of the slope that conjugate gradients may leave
 
@@ -46,13 +46,18 @@ class Curvature(ABC):
         ----------
         slope : ndarray of shape (d+1,)
             Of coefficients and level.
+        fit_intercept : bool
         enough : float
             Length of the remaining slope that need not be made smaller.
+
+        Returns
+        -------
+        ndarray of shape (d+1,)
         """
 
 
 @dataclass(frozen=True)
-class Matrix(Curvature):
+class MatrixCurvature(Curvature):
     """Held as a matrix of shape (d+1, d+1)."""
 
     gram: Array
@@ -74,45 +79,61 @@ class Matrix(Curvature):
         return solve_scaled(matrix, right)
 
 
-@dataclass(frozen=True)
-class Rows(Curvature):
-    """Held as blocks of rows with their weights, 0 for rows that are not free; columns are not shifted.
+def free_gram(block: Block, free: Array, shift: Array) -> Array:
+    """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1]."""
+    xp = block.xp
+    places = xp.nonzero(free)[0]
+    rows = xp.empty((len(places), len(shift) + 1))
+    xp.subtract(Block(block.x, {}).take(places).dense(), shift, out=rows[:, :-1])
+    rows[:, -1] = 1.0
+    if block.weight is not None:
+        rows *= xp.sqrt(block.weight[places])[:, None]
+    return np.asarray(rows.T @ rows)
 
-    `squares` are those of the columns over all rows, by weight: they tell the size of each coefficient's curvature.
+
+@dataclass(frozen=True)
+class RowCurvature(Curvature):
+    """Held as the rows themselves, with a vector "stiffness": their weights, 0 for those that are not free.
+
+    Columns are not shifted. `squares` are the mean squares of the columns over all rows, by weight: they tell the size
+    of each coefficient's curvature. `total` is the sum of "stiffness", and `n_free` the number of free rows.
     """
 
-    blocks: list[tuple[Any, Array]]
+    design: Design
     squares: Array
     total: float
+    n_free: int
+
+    @property
+    def mass(self) -> float:
+        return self.total
 
     @cached_property
-    def mass(self) -> float:
-        return float(sum(weight.sum() for _, weight in self.blocks))
+    def _rows(self) -> Design:
+        """The free rows, or all where bringing them together would cost more than it saves."""
+        entries = self.n_free * self.design.n_columns * self.design.density
+        if self.n_free > _GATHERED_SHARE * self.design.n_rows or entries > _GATHERED_ENTRIES:
+            return self.design
+        return self.design.gather(self.design.map(_is_free))
 
     @cached_property
     def offset(self) -> Array:
-        return self._sum(lambda x, weight: x.T @ weight) / self.mass
-
-    def _sum(self, function: Callable[[Any, Array], Array]) -> Array:
-        """Over blocks, in threads, added in their order."""
-        total = ordered_reduce(lambda block: function(*block), self.blocks, np.add, worker_count())
-        return np.asarray(total, dtype=np.float64)
+        return self._rows.fold(_pull)[0] / self.mass
 
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> Array:
-        free = sum(int(np.count_nonzero(weight)) for _, weight in self.blocks)
-        level = fit_intercept and free > 0
-        if free <= min(_FEW_ROWS, len(slope)):
+        level = fit_intercept and self.n_free > 0
+        if self.n_free <= min(_FEW_ROWS, len(slope)):
             return self._by_rows(slope, level)
         return self._by_conjugate_gradients(slope, level, enough)
 
     def _by_rows(self, slope: Array, level: bool) -> Array:
         """Exactly: with A the free rows and S their weights, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
-        picked = [(x[weight > 0], weight[weight > 0]) for x, weight in self.blocks]
-        a = np.concatenate([x if isinstance(x, np.ndarray) else x.toarray() for x, _ in picked]).astype(np.float64)
-        if not len(a):
+        if not self.n_free:
             return np.append(-slope[:-1], 0.0)
+        rows = self.design.gather(self.design.map(_is_free))
+        a = rows.dense()
         matrix = a @ a.T
-        matrix.flat[:: len(a) + 1] += 1.0 / np.concatenate([weight for _, weight in picked])
+        matrix.flat[:: len(a) + 1] += 1.0 / rows.collect(rows.vector("stiffness"))
         right = np.column_stack([a @ slope[:-1], np.ones(len(a))])
         pull, ones = solve_scaled(matrix, right).T
         rise = (pull.sum() - slope[-1]) / ones.sum() if level else 0.0
@@ -120,37 +141,38 @@ class Rows(Curvature):
 
     def _by_conjugate_gradients(self, slope: Array, level: bool, enough: float) -> Array:
         """The level is eliminated: rows are taken from their mean."""
-        mass = self.mass
+        mass, rows = self.mass, self._rows
         mean = self.offset if level else np.zeros(len(slope) - 1)
-        scale = 1.0 / (1.0 + self.squares * (mass / self.total))
 
         def product(p: Array) -> Array:
-            at_mean = float(mean @ p)
-            inner = self._sum(lambda x, weight: x.T @ (weight * (x @ p)))
-            return np.asarray(p + inner - mass * at_mean * mean)
+            return np.asarray(p + rows.fold(_Product(p))[0] - mass * float(mean @ p) * mean)
 
         right = -slope[:-1] + (slope[-1] * mean if level else 0.0)
-        coef = conjugate_gradients(product, right, scale, enough)
+        diagonal = 1.0 / (1.0 + self.squares * mass)
+        coef = conjugate_gradient(
+            product, right, atol=enough, rtol=_ROUGH, max_iter=_MOST_STEPS, preconditioner=diagonal
+        ).x
         rise = -slope[-1] / mass - float(mean @ coef) if level else 0.0
         return np.append(coef, rise)
 
 
-def conjugate_gradients(product: Callable[[Array], Array], right: Array, scale: Array, enough: float) -> Array:
-    """Solve roughly: until the residual is short, or shorter than `enough`."""
-    answer, residual = np.zeros_like(right), right.copy()
-    direction = scale * residual
-    size = start = float(residual @ direction)
-    for _ in range(_MOST_STEPS):
-        if size <= _ROUGH**2 * start or float(residual @ residual) <= enough**2:
-            break
-        image = product(direction)
-        share = size / float(direction @ image)
-        answer += share * direction
-        residual -= share * image
-        image = scale * residual
-        size, before = float(residual @ image), size
-        direction = image + (size / before) * direction
-    return answer
+def _is_free(block: Block) -> Array:
+    return np.asarray(block.vectors["stiffness"] > 0)
+
+
+def _pull(block: Block) -> Sums:
+    """Σ stiffness·x."""
+    return (block.transpose_dot(block.vectors["stiffness"]),)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Σ stiffness·x·(x·p)."""
+
+    p: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return (block.transpose_dot(block.vectors["stiffness"] * block.dot(self.p)),)
 
 
 def solve_scaled(matrix: Array, right: Array) -> Array:

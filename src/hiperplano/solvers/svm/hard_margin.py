@@ -14,7 +14,7 @@ import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.nearest_point import Corral, Lowest, approach
+from hiperplano.solvers.nearest_point import ActiveSet, Lowest, approach
 from hiperplano.solvers.solution import Solution
 
 _MORE = 2  # rows of each class to add in a round, for each coordinate
@@ -55,7 +55,7 @@ def widest_margin(design: Design, *, fit_intercept: bool, tol: float, max_iter: 
 
 
 class _Search:
-    """Some rows as points y·(x − shift)/length, one group for each class, and the corral among them."""
+    """Some rows as points y·(x − shift)/length, one group for each class, and the active set among them."""
 
     def __init__(self, design: Design, fit_intercept: bool) -> None:
         self.design, self.sign = design, design.y[:, 0]
@@ -76,22 +76,22 @@ class _Search:
         score = self._scores(self._first_direction())
         self._add(score, [np.inf] * len(self.groups))
         first = self._lowest(self._here(), self._first_direction())
-        corral = Corral.of(first.members, first.corner)
+        active = ActiveSet.of(first.members, first.corner)
         passes, gap = 1, np.inf
         while True:
             here = self._here()
-            approach(corral, partial(self._lowest, here), 0.1 * tol, _STEPS * (self.design.n_columns + 10))
-            point = corral.point
+            approach(active, partial(self._lowest, here), 0.1 * tol, _STEPS * (self.design.n_columns + 10))
+            point = active.point
             square, height = float(point @ point), self.points @ point
             if square <= _TOUCHING**2:
-                return self._solution(corral, score, np.inf, tol, passes, max_iter)
+                return self._solution(active, score, np.inf, tol, passes, max_iter)
             score = self._scores(point)
             passes += 1
             reach = sum(float(score[group].min()) for group in self.groups)
             gap = 1.0 - (max(reach, 0.0) / square) ** 2
             known = [float(height[group].min()) for group in here]
             if gap <= tol or passes > max_iter or not self._add(score, known):
-                return self._solution(corral, score, gap, tol, passes, max_iter)
+                return self._solution(active, score, gap, tol, passes, max_iter)
 
     def _first_direction(self) -> Array:
         """From the mean of the negative rows to that of the positive ones."""
@@ -134,9 +134,9 @@ class _Search:
         return len(added) > 0
 
     def _solution(
-        self, corral: Corral, score: Array, gap: float, tol: float, passes: int, max_iter: int
+        self, active: ActiveSet, score: Array, gap: float, tol: float, passes: int, max_iter: int
     ) -> MarginSolution:
-        point, n_groups = corral.point, len(self.groups)
+        point, n_groups = active.point, len(self.groups)
         square = float(point @ point)
         ends = [float(score[group].min()) for group in self.groups]
         reach = sum(ends)
@@ -144,7 +144,7 @@ class _Search:
         coef = n_groups * point / (self.length * reach) if not touching else np.zeros_like(point)
         intercept = (ends[-1] - ends[0]) / reach - float(coef @ self.shift) if not touching and n_groups == 2 else 0.0
         weight = np.zeros(len(self.rows))
-        for members, share in zip(corral.members, corral.weights, strict=True):
+        for members, share in zip(active.members, active.weights, strict=True):
             weight[list(members)] += share
         used = np.flatnonzero(weight)
         used = used[np.argsort(self.rows[used])]

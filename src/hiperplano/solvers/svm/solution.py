@@ -8,25 +8,31 @@ from typing import Self
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.messages import Message
 from hiperplano.solvers.solution import Solution
 
 METHODS = {
-    "newton": "Newton's method",
-    "dual": "dual coordinate ascent",
-    "crammer_singer": "dual ascent over all classes",
+    "newton": Message("Newton's method"),
+    "dual": Message("dual coordinate ascent"),
+    "crammer_singer": Message("dual ascent over all classes"),
 }
 _REMEDIES = {
-    "newton": "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise "
-    "raise max_iter, or tol if that is accurate enough.",
-    "dual": "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier.",
-    "crammer_singer": "Raise max_iter, or tol if that is accurate enough; standardised columns and a smaller C are "
-    "easier.",
+    "newton": Message(
+        "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise raise "
+        "max_iter, or tol if that is accurate enough."
+    ),
+    "dual": Message(
+        "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier."
+    ),
+    "crammer_singer": Message(
+        "Raise max_iter, or tol if that is accurate enough; standardised columns and a smaller C are easier."
+    ),
 }
 
 
 @dataclass(frozen=True)
 class SvmSolution(Solution):
-    """A fit with its proof: no plane has an objective below `dual_objective`.
+    """A fit with its certificate: no plane has an objective below `dual_objective`.
 
     Attributes
     ----------
@@ -44,20 +50,56 @@ class SvmSolution(Solution):
     dual_objective: float
     multipliers: Array = field(repr=False)
 
-    def for_rows(self, kept: Array | slice, n_rows: int) -> Self:
-        """The same fit where more rows are counted, that had no weight: their multipliers are 0."""
+    def for_rows(self, kept: Array, n_rows: int) -> Self:
+        """The same fit of a table with more rows, that had no weight: their multipliers are 0.
+
+        Parameters
+        ----------
+        kept : ndarray of int
+            Numbers of the rows that were fitted.
+        n_rows : int
+            Of the whole table.
+
+        Returns
+        -------
+        SvmSolution
+        """
+        if len(kept) == n_rows:
+            return self
         multipliers = np.zeros((len(self.multipliers), n_rows))
         multipliers[:, kept] = self.multipliers
         return replace(self, multipliers=multipliers)
 
 
-def sentence(method: str, gap: float, tol: float, passes: int, max_iter: int, good: bool) -> str:
+def status(method: str, gap: float, tol: float, passes: int, max_iter: int, converged: bool) -> Message:
     """How a fit ended, and if badly what to do."""
-    name = METHODS[method]
-    if good:
-        return f"Solved by {name} in {passes} passes; no plane has an objective lower by more than {gap:.1e} of it."
-    why = f"max_iter={max_iter} passes were made" if passes >= max_iter else "rounding stopped all progress"
-    return (
-        f"{name[0].upper()}{name[1:]} ended after {passes} passes with a relative duality gap of {gap:.1e}, above "
-        f"tol={tol:g}: {why}. {_REMEDIES[method]}"
+    if converged:
+        return Message(
+            "Solved by {method} in {passes} passes; no plane has an objective lower by more than {gap:.1e} of it.",
+            method=METHODS[method],
+            passes=passes,
+            gap=gap,
+        )
+    ended = Message(
+        "{method} ended after {passes} passes with a relative duality gap of {gap:.1e}, above tol={tol:g}: {reason}.",
+        method=_SENTENCE_STARTS[method],
+        passes=passes,
+        gap=gap,
+        tol=tol,
+        reason=end_reason(passes >= max_iter, max_iter),
     )
+    return Message.join(" ", [ended, _REMEDIES[method]])
+
+
+_SENTENCE_STARTS = {
+    "newton": METHODS["newton"],
+    "dual": Message("Dual coordinate ascent"),
+    "crammer_singer": Message("Dual ascent over all classes"),
+}
+
+
+def end_reason(all_passes: bool, max_iter: int) -> Message:
+    """Why a fit ended before its tolerance."""
+    if all_passes:
+        return Message("max_iter={max_iter} passes were made", max_iter=max_iter)
+    return Message("rounding stopped all progress")

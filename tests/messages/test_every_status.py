@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone, is_regressor
 
 from hiperplano import LinearRegression, LogisticRegression, Perceptron, Ridge, separability
-from hiperplano.messages.catalogue import speaking
-from hiperplano.messages.verdicts import retell, retold
+from hiperplano.messages import retold
+from hiperplano.messages.catalogue import use_language
 from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
 RNG = np.random.default_rng(0)
@@ -58,7 +58,7 @@ def said_by(estimator, X, y):
 
 
 def known(text):
-    with speaking("es"):
+    with use_language("es"):
         told = retold(text)
         assert all(found for _, found in told), (text, told)
         assert retell(text) != text
@@ -98,12 +98,12 @@ def test_chunks_are_known():
 
 def test_in_english_and_for_strangers_a_text_stays_as_it_is():
     assert retell("Solved by normal equations.") == "Solved by normal equations."
-    with speaking("es"):
+    with use_language("es"):
         assert retell("Nobody knows this.") == "Nobody knows this."
 
 
 def test_fields_stay_in_their_places():
-    with speaking("es"):
+    with use_language("es"):
         told = retell(
             "LogisticRegression: Stopped after max_iter=7 steps by L-BFGS in the metric of a sample of 99 rows: the "
             "largest gradient entry is 1.5e-03 (columns at unit spread), above tol=1e-08. Raise max_iter, or tol if "

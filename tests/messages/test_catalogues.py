@@ -1,21 +1,18 @@
-"""Every word has its translation, and says the same."""
+"""Every text has its translation, with the same fields."""
 
 from __future__ import annotations
 
+import ast
 import io
-import string
 
 import pytest
 from babel.messages.mofile import read_mo
 
-from hiperplano.messages.catalogue import LANGUAGES, preferred, speaking, spoken, words
+from hiperplano.messages.catalogue import LANGUAGES, current_language, preferred_language, translator, use_language
 from tools import catalogues
 
-PAIRS = [(domain, language) for domain in catalogues.texts() for language in catalogues.TRANSLATED]
-
-
-def _fields(text: str) -> set[str | None]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+TEXTS = catalogues.texts()
+PAIRS = [(domain, language) for domain in TEXTS for language in catalogues.TRANSLATED]
 
 
 def test_every_language_but_english_is_translated() -> None:
@@ -25,7 +22,7 @@ def test_every_language_but_english_is_translated() -> None:
 @pytest.mark.parametrize(("domain", "language"), PAIRS)
 def test_catalogue_holds_the_texts_of_the_sources_and_no_others(domain: str, language: str) -> None:
     catalogue = catalogues.read(catalogues.place(domain, language))
-    assert {message.id for message in catalogue if message.id} == set(catalogues.texts()[domain])
+    assert {message.id for message in catalogue if message.id} == set(TEXTS[domain])
 
 
 @pytest.mark.parametrize(("domain", "language"), PAIRS)
@@ -34,7 +31,7 @@ def test_every_text_is_translated_with_the_same_fields(domain: str, language: st
         if message.id:
             assert message.string, message.id
             assert not message.fuzzy, message.id
-            assert _fields(str(message.string)) == _fields(str(message.id)), message.id
+            assert set(catalogues.fields(str(message.string))) == set(catalogues.fields(str(message.id))), message.id
 
 
 @pytest.mark.parametrize(("domain", "language"), PAIRS)
@@ -58,12 +55,27 @@ def test_compiled_catalogue_is_that_of_the_text(domain: str, language: str) -> N
     ],
 )
 def test_the_language_is_that_of_the_locale(environment: dict[str, str], language: str) -> None:
-    assert preferred(environment) == language
+    assert preferred_language(environment) == language
 
 
-def test_a_language_is_spoken_only_within_its_block() -> None:
-    say = words("terminal")
-    with speaking("es"):
-        assert spoken() == "es"
+def test_a_language_is_used_only_within_its_block() -> None:
+    say = translator("terminal")
+    with use_language("es"):
+        assert current_language() == "es"
         assert say("no such text {n}", n=1) == "no such text 1"
-    assert spoken() == "en"
+    assert current_language() == "en"
+
+
+def test_every_template_is_a_literal_so_that_it_can_be_gathered() -> None:
+    for path in catalogues.SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message":
+                template = node.args[0]
+                assert isinstance(template, ast.Constant), f"{path}:{node.lineno}"
+                assert template.value in TEXTS["messages"], f"{path}:{node.lineno}"
+
+
+def test_a_translation_is_carried_over_to_a_text_with_other_fields() -> None:
+    known = {"{} rows of {}": ("{n} rows of {all}", "de {all}, {n} filas")}
+    assert catalogues.carried("{k:,} rows of {total!r}", known) == "de {total!r}, {k:,} filas"
+    assert not catalogues.carried("{k} columns", known)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.quasi_newton import State
+from hiperplano.solvers.lbfgs import State
+from hiperplano.solvers.objective import Objective
 
 _FASTER, _SLOWER = 1.2, 0.5
 _SLOWEST = 1e-20
@@ -14,15 +14,15 @@ _CLOSER = 0.01  # share of `tol` to go on to: other solvers end with a Newton st
 _ROUNDING = 1e-14  # of the loss: where a step's gain is less, the gradient tells whether it was one
 
 
-def gradient_descent(problem: Likelihood, theta: Array, tol: float, max_steps: int) -> State:
+def gradient_descent(problem: Objective, theta: Array, tol: float, max_steps: int) -> State:
     """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not."""
     state = State(theta, *problem.evaluate(theta))
     rate = 1.0
     while state.largest > _CLOSER * tol and state.steps < max_steps and not state.stalled:
         trial = state.theta - rate * state.gradient
         value, gradient = problem.evaluate(trial)
-        level = abs(value - state.value) <= _ROUNDING * abs(state.value)
-        if np.linalg.norm(gradient) < np.linalg.norm(state.gradient) if level else value < state.value:
+        flat = abs(value - state.value) <= _ROUNDING * abs(state.value)
+        if np.linalg.norm(gradient) < np.linalg.norm(state.gradient) if flat else value < state.value:
             state = State(trial, value, gradient, state.steps + 1)
             rate *= _FASTER
         else:

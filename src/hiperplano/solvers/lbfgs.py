@@ -1,7 +1,7 @@
-"""Minimisation that counts passes: L-BFGS in a metric that is already close to the Hessian.
+"""L-BFGS with a preconditioner that is already close to the inverse Hessian, counting passes.
 
-The minimiser is a generator: it yields points to look at and is sent value and gradient. So one pass over the
-rows can serve several minimisations at once.
+The minimiser is a generator: it yields points and is sent value and gradient there. So one pass over the rows can
+serve several minimisations at once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from hiperplano.data.design import Array
 
 End = TypeVar("End")
-Look = Generator[Array, tuple[float, Array], "State"]
-Metric = Callable[[Array], Array]
+Minimisation = Generator[Array, tuple[float, Array], "State"]
+Preconditioner = Callable[[Array], Array]
 """Applies an approximate inverse of the Hessian."""
 
 _MEMORY = 12
@@ -37,22 +37,22 @@ class State:
 
     @property
     def largest(self) -> float:
-        """Largest entry of the gradient in scaled coordinates."""
+        """Largest entry of the gradient."""
         return float(np.abs(self.gradient).max(initial=0.0))
 
 
-class Memory:
+class _Memory:
     """The last steps and changes of the gradient."""
 
     def __init__(self) -> None:
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
 
-    def learn(self, step: Array, change: Array) -> None:
+    def add(self, step: Array, change: Array) -> None:
         along = float(np.vdot(step, change))
         if along > 1e-14 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
             self._pairs.append((step, change, along))
 
-    def direction(self, gradient: Array, metric: Metric) -> Array:
+    def direction(self, gradient: Array, precondition: Preconditioner) -> Array:
         """−(approximate inverse Hessian)·gradient, by the two-loop recursion."""
         left = gradient.copy()
         shares = []
@@ -60,30 +60,40 @@ class Memory:
             share = float(np.vdot(step, left)) / along
             shares.append(share)
             left -= share * change
-        left = metric(left)
+        left = precondition(left)
         for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
             left += (share - float(np.vdot(change, left)) / along) * step
         return -left
 
 
-def quasi_newton(state: State, metric: Metric, tol: float, max_steps: int, patience: float = 0.0) -> Look:
+def lbfgs(
+    state: State, precondition: Preconditioner, tol: float, max_steps: int, patience: float = 0.0
+) -> Minimisation:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
     Parameters
     ----------
+    state : State
+    precondition : callable
+    tol : float
+    max_steps : int
     patience : float
         If positive: give up when three steps together shrink the gradient by less than this factor each, so that
-        the caller can bring a better metric.
+        the caller can bring a better preconditioner.
+
+    Returns
+    -------
+    generator
+        Yields points, takes (value, gradient) and returns the last `State`.
     """
-    memory = Memory()
+    memory = _Memory()
     history = [state.largest]
     while state.largest > tol and state.steps < max_steps:
-        direction = memory.direction(state.gradient, metric)
-        found = yield from search(state, direction)
+        found = yield from line_search(state, memory.direction(state.gradient, precondition))
         if found is None:
             state.stalled = True
             return state
-        memory.learn(found.theta - state.theta, found.gradient - state.gradient)
+        memory.add(found.theta - state.theta, found.gradient - state.gradient)
         state = found
         history.append(state.largest)
         if patience and len(history) > 3 and history[-1] > history[-4] * patience**3:
@@ -91,7 +101,7 @@ def quasi_newton(state: State, metric: Metric, tol: float, max_steps: int, patie
     return state
 
 
-def search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
+def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
     """A step along `direction` that lowers the value enough: the whole one if it does, else a shorter one.
 
     Where values no longer differ beyond rounding, a smaller gradient counts as progress.
@@ -114,12 +124,12 @@ def search(state: State, direction: Array, tries: int = 30) -> Generator[Array, 
     return None
 
 
-def drive(look: Generator[Array, tuple[float, Array], End], evaluate: Callable[[Array], tuple[float, Array]]) -> End:
+def drive(search: Generator[Array, tuple[float, Array], End], evaluate: Callable[[Array], tuple[float, Array]]) -> End:
     """Run one generator to its end."""
     try:
-        theta = next(look)
+        theta = next(search)
         while True:
-            theta = look.send(evaluate(theta))
+            theta = search.send(evaluate(theta))
     except StopIteration as end:
         result: End = end.value
         return result

@@ -1,0 +1,165 @@
+"""What is wrong with an array that scikit-learn's checks refuse, in words that help: evidence and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from hiperplano.errors import InvalidData, InvalidTarget
+from hiperplano.messages import Message
+
+_DATES = ("date", "time", "duration")  # how the types of dates begin, in NumPy, pandas, polars and pyarrow
+
+_REMEDIES = {
+    "inconsistent numbers of samples": Message("Pass one target for each row."),
+    "0 sample(s)": Message("Check the filter that made the table."),
+    "0 feature(s)": Message("Pass at least one column."),
+    "dim <= 2": Message("Pass a table of rows and columns."),
+    "inhomogeneous": Message("Pass rows of equal length."),
+    "features as input": Message("Pass the columns seen in fit, in the same order."),
+    "feature names": Message("Pass the columns seen in fit, in the same order: X[list(feature_names_in_)]."),
+    "requires y": Message("Pass the targets as y."),
+    "1d array": Message("Pass one label for each row."),
+    "Input y contains": Message("A target must be finite. Drop those rows."),
+    "NaN": Message("Drop those rows, or fill them first."),
+}
+
+
+def refuse_dates(X: Any) -> None:
+    """Dates would pass as counts of days or nanoseconds, and missing ones as a huge negative number."""
+    for name, kind in _column_types(X):
+        if str(kind).lower().startswith(_DATES):
+            raise InvalidData(
+                Message(
+                    "Column {name!r} holds dates or times ({kind}); all columns must be numbers. Subtract a date and "
+                    "divide by a unit of time first, for example (day - day.min()) / one day.",
+                    name=name,
+                    kind=kind,
+                )
+            )
+
+
+def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
+    """The error to raise in the place of scikit-learn's or NumPy's.
+
+    Parameters
+    ----------
+    problem : Exception
+        What was raised.
+    X : rows
+        As they were given.
+    y : array-like, optional
+        The target as it was given.
+
+    Returns
+    -------
+    InvalidData
+        `InvalidTarget` where the target is the cause.
+    """
+    text = str(problem).strip()
+    known = _wrong_type(problem, text) or _one_dimension(text, X)
+    if known:
+        return InvalidData(known)
+    if text and text[-1] not in ".?!":
+        text += "."
+    found = _text_in(X)
+    if found is not None:
+        name, row, value = found
+        return InvalidData(
+            Message(
+                "{text} Column {name!r} holds text ({value!r} in row {row}); all columns must be numbers. Encode it "
+                "first, for example with sklearn.preprocessing.OneHotEncoder.",
+                text=text,
+                name=name,
+                value=value,
+                row=row,
+            )
+        )
+    if "could not convert" in text:
+        found = _text_in(np.asarray(y, dtype=object).reshape(len(y), -1))
+        where = "" if found is None else Message(" ({value!r} in row {row})", value=found[2], row=found[1])
+        return InvalidTarget(
+            Message(
+                "{text} y holds text{where}; a regression needs numbers. Encode y, or take a classifier.",
+                text=text,
+                where=where,
+            )
+        )
+    remedy = next((words for sign, words in _REMEDIES.items() if sign in text), "")
+    kind = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData
+    return kind(Message.join(" ", filter(None, [text, remedy])))
+
+
+def _wrong_type(problem: Exception, text: str) -> str:
+    if isinstance(problem, OverflowError):
+        return Message(
+            "A whole number is too large for float64 (beyond 1.8e308); all numbers must fit. Use a larger unit."
+        )
+    if "Complex data" in text:
+        return Message(
+            "Complex data not supported: X or y holds complex numbers; all must be real. Pass real and imaginary "
+            "parts as columns of their own."
+        )
+    return ""
+
+
+def _one_dimension(text: str, X: Any) -> str:
+    if hasattr(X, "to_frame") and len(np.shape(X)) == 1:  # a column of a table, or a row
+        return Message(
+            "Expected 2D array, got 1D array instead: X is a {kind} of {n} values; rows and columns are needed. Pass "
+            "X.to_frame() if it is one column, rows of the table such as table[:1] if it is one row.",
+            kind=type(X).__name__,
+            n=len(X),
+        )
+    if "got 1D array" in text:
+        return Message(
+            "Expected 2D array, got 1D array instead: X has shape {shape}; rows and columns are needed. Reshape your "
+            "data with X.reshape(-1, 1) if it is one column, with X.reshape(1, -1) if it is one row.",
+            shape=np.shape(X),
+        )
+    return ""
+
+
+def _column_types(X: Any) -> Iterator[tuple[Any, Any]]:
+    if issparse(X) or isinstance(X, np.ndarray):
+        if X.dtype.kind in "mM":
+            yield 0, X.dtype
+        return
+    if len(getattr(X, "shape", ())) == 1:
+        return  # one column or one row: refused later, in words that fit
+    types = getattr(X, "dtypes", None)
+    types = X.schema.types if types is None and hasattr(X, "schema") else types
+    if types is not None:
+        yield from zip(_column_names(X), types, strict=False)
+
+
+def _column_names(X: Any) -> list[Any]:
+    if hasattr(X, "column_names"):
+        return list(X.column_names)
+    return list(X.columns) if hasattr(X, "columns") else list(range(np.shape(X)[1]))
+
+
+def _text_in(X: Any) -> tuple[Any, int, str] | None:
+    """Column, row and content of the first cell that is text and not a number in writing."""
+    try:
+        table = None if issparse(X) else np.asarray(X, dtype=object)
+    except ValueError:  # rows of unequal length
+        return None
+    if table is None or table.ndim != 2:
+        return None
+    for position, name in enumerate(_column_names(X)):
+        for row, value in enumerate(table[:, position]):
+            if isinstance(value, str) and not _is_number(value):
+                return name, row, str(value)
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,71 @@
+"""Systems with a symmetric positive semidefinite matrix, brought to a diagonal of ones before they are solved."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh, lapack
+
+from hiperplano.data.design import Array
+
+SINGULAR = 1e-13  # reciprocal condition below which directions count as absent
+
+
+class SymmetricSolver:
+    """The inverse of a matrix, by Cholesky; where that is singular, its pseudo-inverse, by eigenvectors.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k, k)
+        Symmetric and positive semidefinite up to rounding.
+    threshold : float
+        Reciprocal condition, of the matrix with a diagonal of ones, below which it counts as singular.
+
+    Attributes
+    ----------
+    singular : bool
+        Whether some direction hardly counts.
+    unit_null : ndarray of shape (k, r)
+        Directions, in columns, that the matrix with a diagonal of ones takes to 0; none unless it is singular.
+    """
+
+    def __init__(self, matrix: Array, threshold: float = SINGULAR) -> None:
+        diagonal = matrix.diagonal()
+        self._root = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+        unit = matrix * self._root[:, None] * self._root
+        np.fill_diagonal(unit, 1.0)
+        self._upper, failed = lapack.dpotrf(unit, lower=0, clean=0)
+        self.singular = bool(failed)
+        if not failed:
+            reciprocal, _ = lapack.dpocon(self._upper, np.abs(unit).sum(axis=0).max(initial=0.0), uplo="U")
+            self.singular = bool(reciprocal < threshold)
+        self.unit_null = np.empty((len(unit), 0))
+        if self.singular:
+            values, vectors = eigh(unit)
+            there = values > threshold * values[-1]
+            self.unit_null = vectors[:, ~there]
+            self._half = vectors[:, there] / np.sqrt(values[there])
+
+    @property
+    def null(self) -> Array:
+        """Directions, in columns, that the matrix itself takes to 0."""
+        return np.asarray(self._root[:, None] * self.unit_null)
+
+    def solve(self, right: Array) -> Array:
+        """The inverse times `right`, of shape (k,) or (k, m).
+
+        Parameters
+        ----------
+        right : ndarray
+
+        Returns
+        -------
+        ndarray of the same shape
+        """
+        root = self._root if right.ndim == 1 else self._root[:, None]
+        if self.singular:
+            return np.asarray(root * (self._half @ (self._half.T @ (root * right))))
+        return np.asarray(root * lapack.dpotrs(self._upper, root * right, lower=0)[0])
+
+    def precondition(self, vector: Array) -> Array:
+        """The inverse times a vector that has any shape, of k entries."""
+        return self.solve(vector.ravel()).reshape(vector.shape)

@@ -1,0 +1,40 @@
+"""A message in the reader's language."""
+
+from __future__ import annotations
+
+from hiperplano.messages.catalogue import lookup
+from hiperplano.messages.message import Message, message_of
+
+
+def translate(text: str | BaseException) -> str:
+    """A message in the current language; other text as it is.
+
+    Parameters
+    ----------
+    text : str or exception
+        A `Message`, or an error or warning made with one.
+
+    Returns
+    -------
+    str
+        English where there is no translation.
+
+    Examples
+    --------
+    >>> from hiperplano.messages import Message, translate
+    >>> from hiperplano.messages.catalogue import use_language
+    >>> with use_language("es"):
+    ...     translate(ValueError(Message("y holds no rows.")))
+    'y holds no rows.'
+    """
+    if isinstance(text, BaseException):
+        text = message_of(text)
+    if not isinstance(text, Message):
+        return str(text)
+    if text.parts:
+        return "".join(map(translate, text.parts))
+    translated = lookup("messages", text.template)
+    if not translated:
+        return str(text)
+    fields = {name: translate(value) if isinstance(value, Message) else value for name, value in text.fields.items()}
+    return translated.format(**fields) if fields else translated

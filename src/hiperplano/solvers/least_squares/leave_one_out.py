@@ -1,0 +1,180 @@
+"""Leave-one-out errors of ridge regression for any number of penalties, from one factorisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import svd
+
+from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
+from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path, wide_path
+from hiperplano.solvers.statistics import Moments
+
+_EPS = float(np.finfo(float).eps)
+_CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
+_MOST_REFITS = 64
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """y minus its prediction by all other rows, (y − fit)/(1 − leverage), for every penalty.
+
+    Attributes
+    ----------
+    path : RidgePath
+    leverage, fit : ndarray of shape (r, k) and (r, targets, k)
+        By which squared coordinates and coordinates of a row are multiplied.
+    spread : ndarray of shape (k, alphas) or None
+        By which both are multiplied afterwards: neighbouring penalties hardly differ, so k may be few.
+    lost : ndarray of shape (r, alphas) or None
+        Where coordinates are complete: rows lie in their span, and what is not fitted is known without a difference.
+    """
+
+    path: RidgePath
+    leverage: Array
+    fit: Array
+    spread: Array | None
+    lost: Array | None
+
+    @classmethod
+    def of(cls, path: RidgePath, alphas: Array) -> LeaveOneOut:
+        """For penalties of shape (alphas,)."""
+        thin, spread = _thin(path.shares(alphas))
+        lost = path.lost(alphas) if path.complete else None
+        return cls(path, thin, path.right[:, :, None] * thin[:, None, :], spread, lost)
+
+    def errors(self, block: Block) -> tuple[Array, Array]:
+        """Of shape (m, targets, alphas), and one minus the largest leverage of each row, of shape (m,).
+
+        The latter has lost as many digits as it has zeros. Rows with a row vector "coordinates" bring u along.
+        """
+        path = self.path
+        u = block.vectors.get("coordinates")
+        if u is None:
+            rows = np.subtract(block.dense(), path.mean)
+            rows *= path.scale
+            u = np.asarray(rows @ path.basis)
+        if self.lost is not None:
+            remaining = np.square(u) @ self.lost
+            remaining = remaining if block.weight is None else remaining * block.weight[:, None]
+            unfitted = np.tensordot(u, path.right[:, :, None] * self.lost[:, None, :], 1)
+            with np.errstate(divide="ignore", invalid="ignore"):  # without a penalty nothing is left
+                return unfitted / remaining[:, None, :], np.ones(len(block))
+        leverage, fit = np.square(u) @ self.leverage, np.tensordot(u, self.fit, 1)
+        if self.spread is not None:
+            leverage, fit = leverage @ self.spread, fit @ self.spread
+        # In place: new arrays of this size cost more than what is done with them.
+        if path.fit_intercept:
+            leverage += 1.0 / path.total
+        if block.weight is not None:
+            leverage *= block.weight[:, None]
+        leverage -= 1.0
+        fit -= (block.y - path.target_mean)[:, :, None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # rows that decide their own fit are left out one by one
+            fit /= leverage[:, None, :]
+        return fit, -leverage.max(axis=1, initial=-np.inf)
+
+
+@dataclass(frozen=True)
+class _SquaredErrors:
+    """Σ w·error² of the rows that do not nearly decide their own fit, and for every row how far it does."""
+
+    left_out: LeaveOneOut
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        errors, remaining = self.left_out.errors(block)
+        crucial = remaining < _CRUCIAL
+        if crucial.any():
+            errors[crucial] = 0.0
+        np.square(errors, out=errors)
+        sums = errors.sum(axis=0) if block.weight is None else np.tensordot(block.weight, errors, axes=1)
+        return (sums,), {"remaining": remaining}
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Errors of every row, of shape (m, targets·alphas)."""
+
+    left_out: LeaveOneOut
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        errors, remaining = self.left_out.errors(block)
+        return (), {"errors": errors.reshape(len(block), -1), "remaining": remaining}
+
+
+def _thin(shares: Array) -> tuple[Array, Array | None]:
+    """Two thin matrices with this product, as neighbouring penalties hardly differ; itself where none are thin."""
+    left, size, right = svd(shares, full_matrices=False, check_finite=False)
+    rank = int(np.count_nonzero(size > 4 * _EPS * size.max(initial=0.0)))
+    if rank * sum(shares.shape) >= shares.size:
+        return shares, None
+    return left[:, :rank] * size[:rank], right[:rank]
+
+
+@dataclass(frozen=True)
+class LeaveOneOutPath:
+    """A design, its path, and where they are needed the coordinates of its rows.
+
+    Attributes
+    ----------
+    design : Design
+    path : RidgePath
+    """
+
+    design: Design
+    path: RidgePath
+
+    @classmethod
+    def of(cls, design: Design, fit_intercept: bool, sums: Moments | None) -> LeaveOneOutPath:
+        """Factor the rows, from their moments where they were already gathered."""
+        if design.n_rows > design.n_columns:
+            return cls(design, ridge_path(design, fit_intercept=fit_intercept, sums=sums))
+        path, coordinates = wide_path(design, fit_intercept)
+        return cls(design.with_vectors(coordinates=coordinates), path)
+
+    def mean_squared_errors(self, alphas: Array) -> Array:
+        """Weighted means of squared errors, of shape (alphas, targets)."""
+        (sums,), kept = self.design.fold_and_map(_SquaredErrors(LeaveOneOut.of(self.path, alphas)))
+        _, errors, weight = self._crucial(kept["remaining"], alphas)
+        sums = sums + np.tensordot(weight, np.square(errors), axes=1)
+        return np.asarray(sums.T / self.design.total_weight)
+
+    def errors(self, alphas: Array) -> Array:
+        """Errors of every row, of shape (n, targets, alphas)."""
+        _, kept = self.design.fold_and_map(_Errors(LeaveOneOut.of(self.path, alphas)))
+        all_errors = self.design.collect(kept["errors"]).reshape(self.design.n_rows, -1, len(alphas))
+        rows, errors, _ = self._crucial(kept["remaining"], alphas)
+        if len(rows):
+            all_errors = all_errors.copy()
+            all_errors[rows] = errors
+        return all_errors
+
+    def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
+        """Rows that nearly decide their own fit: their numbers, errors and weights.
+
+        Those that leave least to others are left out one by one, at the price of a factorisation each.
+        """
+        left = self.design.collect(remaining)
+        numbers = np.flatnonzero(left < _CRUCIAL)
+        if not len(numbers):
+            return numbers, np.zeros((0, self.design.n_targets, len(alphas))), np.zeros(0)
+        rows = self.design.gather(left < _CRUCIAL)
+        _, kept = rows.fold_and_map(_Errors(LeaveOneOut.of(self.path, alphas)))
+        errors = rows.collect(kept["errors"]).reshape(len(numbers), -1, len(alphas)).copy()
+        x, y = rows.collect(rows.map(Block.dense)), rows.collect(rows.vector("y"))
+        for k in np.lexsort((numbers, left[numbers]))[:_MOST_REFITS]:
+            path = ridge_path(self._without(int(numbers[k])), fit_intercept=self.path.fit_intercept)
+            predicted = path.target_mean + path.coefficients(alphas) @ (x[k] - path.mean)
+            errors[k] = (y[k] - predicted).T
+        weight = rows.collect(rows.vector("weight")) if rows.has_weight else np.ones(len(numbers))
+        return numbers, errors, weight
+
+    def _without(self, row: int) -> Design:
+        """The design with no weight on one row."""
+        design = self.design
+        weight = np.ones(design.n_rows)
+        if design.has_weight:
+            weight = design.collect(design.vector("weight")).copy()
+        weight[row] = 0.0
+        return design.with_vectors(weight=weight)

@@ -1,0 +1,237 @@
+"""Logistic and softmax regression in as few passes over the rows as can be.
+
+Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a preconditioner with
+which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where the sample's Hessian serves badly
+(rare categories), the Hessian of all rows at the point reached takes its place. Small data: Newton. More columns than a
+Hessian can hold: L-BFGS on centred columns at unit spread, which needs a few dozen passes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Design
+from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.messages import Message
+from hiperplano.solvers.lbfgs import Preconditioner, State, drive, lbfgs
+from hiperplano.solvers.likelihood.block_preconditioner import BlockPreconditioner
+from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
+from hiperplano.solvers.likelihood.late_hessian import LateHessian
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
+from hiperplano.solvers.likelihood.sample import FEWEST, MOST_PARAMETERS, first_sample, is_uneven, sample_by_length
+from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution
+from hiperplano.solvers.newton import Minimum
+from hiperplano.solvers.separation.unbounded_columns import largest_margin, unbounded_columns
+from hiperplano.solvers.statistics import NonFiniteRows
+
+SOLVERS = ("auto", "newton", "lbfgs", "gradient")
+_SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arranging anything better
+_PATIENCE = 0.5  # by which each step should shrink the gradient while a better preconditioner is to be had
+_EXPENSIVE = 2e10  # rows × parameters²: beyond it the Hessian of several classes is not made
+_BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
+# Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
+_SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
+_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
+_FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
+_FURTHER = 300  # steps to go on for, to see whether scores still grow
+_MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
+
+
+def fit_likelihood(
+    design: Design,
+    *,
+    n_scores: int,
+    strength: float,
+    fit_intercept: bool,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    max_iter: int = 100,
+    start: tuple[Array, Array] | None = None,
+    keep_hessian: bool = True,
+    check_finite: bool = False,
+) -> LogisticSolution:
+    """Minimise Σ w·loss/Σw + ½·strength·‖coef‖².
+
+    Parameters
+    ----------
+    design : Design
+        Target: −1 and +1 with one score, otherwise the numbers of the classes.
+    n_scores : int
+        1 for two classes, otherwise their number.
+    strength : float
+        λ on the mean loss.
+    fit_intercept : bool
+    solver : str
+        One of `SOLVERS`.
+    tol : float
+        Largest entry of the gradient, columns at unit spread, at which to stop.
+    max_iter : int
+        Most steps.
+    start : (coef, intercept), optional
+    keep_hessian : bool
+        Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
+    check_finite : bool
+        Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
+
+    Returns
+    -------
+    LogisticSolution
+    """
+    with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
+        sample = first_sample(design, n_scores)
+        scale = ColumnScale.estimate(design, fit_intercept, sample)
+        if check_finite and not scale.in_range:
+            raise NonFiniteRows
+        problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
+        theta = None if start is None else problem.balanced(scale.parameters(*start))
+        wanted = keep_hessian and n_scores * scale.size <= _MOST_KEPT
+        samples: list[Design] = [sample] if sample is not None and start is None else []
+        del sample  # whoever takes it out of the list can let it go before making another
+        near = _settled(problem) if wanted else 0.0
+        method, end = _minimise(problem, theta, samples, solver, tol, max_iter, near)
+        if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
+            # One more pass, for standard errors; it also tells whether the parameters have settled.
+            end = _continued(problem, end.state, tol, max_iter, _settled(problem))
+        if strength == 0:
+            method, end = _beyond_the_hessian(problem, method, end, tol, max_iter)
+        if wanted and end.hessian is None:  # the plain way has none on its own
+            end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
+    return logistic_solution(problem, end, method, tol)
+
+
+def _minimise(
+    problem: Likelihood, start: Array | None, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
+) -> tuple[Message, Minimum]:
+    """The way that the shape of the data calls for, or the one asked for.
+
+    A Hessian that was needed on the way serves for standard errors, too, if it is no further than `near` from the end.
+    """
+    theta = problem.prior() if start is None else start
+    if solver == "gradient":
+        return Message("gradient with a dynamic rate"), Minimum(gradient_descent(problem, theta, tol, max_iter))
+    storable = theta.size <= MOST_PARAMETERS and not _is_expensive(problem)
+    if storable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
+        settled = _settled(problem) if _is_small(problem) else _SETTLED
+        return Message("Newton"), problem.newton(start, tol, max_iter, settled)
+    precondition, method = problem.diagonal_preconditioner(), Message("L-BFGS")
+    if storable and samples:
+        method = Message("L-BFGS in the metric of a sample of {n} rows", n=samples[0].n_rows)
+        theta, precondition = _from_sample(problem, samples)
+    state = State(theta, *problem.evaluate(theta))
+    if _is_expensive(problem) and problem.scale.size <= MOST_PARAMETERS:
+        blocks = BlockPreconditioner(problem, _block_sample(problem), theta)
+        end = Minimum(drive(lbfgs(state, blocks.precondition, tol, max_iter), blocks.evaluate))
+        return Message("L-BFGS in the metric of one Hessian for each class"), end
+    if not storable:
+        return method, _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, patience=0.0)
+    end = _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, _PATIENCE)
+    while end.state.largest > tol and end.state.steps < max_iter:
+        if end.state.stalled and method == _ALL_ROWS:  # Newton can do what is left: it damps its steps
+            return method, _continued(problem, end.state, tol, max_iter, _SETTLED)
+        hessian, method = problem.evaluate_with_hessian(end.state.theta)[2], _ALL_ROWS
+        end.state.stalled = False
+        precondition = SymmetricSolver(hessian).precondition
+        end = _lbfgs_with_late_hessian(problem, end.state, precondition, tol, max_iter, near, _PATIENCE)
+    return method, end
+
+
+_ALL_ROWS = Message("L-BFGS in the metric of all rows")
+
+
+def _lbfgs_with_late_hessian(
+    problem: Likelihood,
+    state: State,
+    precondition: Preconditioner,
+    tol: float,
+    max_iter: int,
+    near: float,
+    patience: float,
+) -> Minimum:
+    late = LateHessian(problem, state.theta, precondition, near)
+    state = drive(lbfgs(state, late.precondition, tol, max_iter, patience), late.evaluate)
+    if state.largest > tol and state.steps < max_iter and patience:
+        return Minimum(state)
+    hessian = late.hessian_near(state.theta)
+    if hessian is not None:  # as Newton's last step: without a pass, it squares the error for nothing
+        state.theta = state.theta - late.precondition(state.gradient)
+    return Minimum(state, hessian)
+
+
+def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:
+    """Newton's method from where another method ended."""
+    end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
+    end.state.steps += state.steps
+    return end
+
+
+def _is_small(problem: Likelihood) -> bool:
+    return _cost_of_hessian(problem) <= _SMALL
+
+
+def _is_expensive(problem: Likelihood) -> bool:
+    """Whether the whole Hessian of several classes costs more than the gradients that it could save."""
+    return problem.n_scores > 1 and _cost_of_hessian(problem) > _EXPENSIVE
+
+
+def _cost_of_hessian(problem: Likelihood) -> float:
+    """Rows × parameters²."""
+    return problem.design.n_rows * float(problem.n_scores * problem.scale.size) ** 2
+
+
+def _block_sample(problem: Likelihood) -> Likelihood:
+    """The problem on so many rows as show the correlations of the columns."""
+    sample = problem.design.sample(max(FEWEST, _BLOCK_ROWS * problem.scale.size))
+    return Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
+
+
+def _settled(problem: Likelihood) -> float:
+    """Where parameters stand still enough for standard errors."""
+    if problem.strength:
+        return _SETTLED_SMALL_PENALISED if _is_small(problem) else _SETTLED_PENALISED
+    return _SETTLED_SMALL if _is_small(problem) else _SETTLED
+
+
+def _from_sample(problem: Likelihood, samples: list[Design]) -> tuple[Array, Preconditioner]:
+    """The solution of a sample, which is taken from the list, and its inverse Hessian."""
+    sample = samples.pop()
+    if is_uneven(problem.scale, sample):
+        size = sample.n_rows
+        del sample
+        sample = sample_by_length(problem, size)
+    # The ridge keeps coefficients finite of columns that the sample hardly shows.
+    part = Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
+    found = part.newton(None, tol=1e-3, max_steps=20, settled=5e-2)
+    problem.passes += part.passes * sample.n_rows / problem.design.n_rows
+    return found.state.theta, SymmetricSolver(found.hessian).precondition
+
+
+def _beyond_the_hessian(
+    problem: Likelihood, method: Message, end: Minimum, tol: float, max_iter: int
+) -> tuple[Message, Minimum]:
+    """What a Hessian cannot show without a penalty: a minimum at infinity, and directions that it hides."""
+    singular = end.hessian is not None and SymmetricSolver(end.hessian).singular
+    if not end.unbounded and (end.hessian is None or singular):
+        end = end._replace(unbounded=_is_unbounded(problem, end, tol))
+    if singular and not end.unbounded and hides_directions(problem, end.hessian):
+        return Message("Newton in columns made independent"), fit_independent(problem, end, tol, max_iter, _SETTLED)
+    return method, end
+
+
+def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
+    """Whether the likelihood grows for ever from where it seems to have its maximum.
+
+    That can look like a maximum: far out slopes vanish with the curvature.
+    """
+    state = end.state
+    if end.hessian is not None:
+        return unbounded_columns(problem, state.theta) is not None
+    if state.theta.size <= MOST_PARAMETERS:
+        return largest_margin(problem, state.theta) > _FAR_OUT and unbounded_columns(problem, state.theta) is not None
+    # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    start = State(state.theta, state.value, state.gradient)
+    search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _FURTHER)
+    further = drive(search, problem.evaluate)
+    return state.largest <= tol and problem.largest_change(state.theta, further.theta) > 1.0

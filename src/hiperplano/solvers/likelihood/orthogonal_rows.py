@@ -1,0 +1,168 @@
+"""Rows in other coordinates, in which their columns are independent: they travel with the rows as a row vector.
+
+A Hessian squares the condition of the columns: from 3·10⁶ on it cannot tell a direction along which rows hardly vary
+from one along which they do not vary at all. The rows themselves can, up to 10¹⁰.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.orthogonal import merge_triangles, triangle_of
+from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.solvers.lbfgs import State
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.newton import Minimum, newton
+from hiperplano.solvers.objective import fix_common_direction, loss_sums
+
+_EPS = float(np.finfo(float).eps)
+_THERE = 1e-10  # length of a direction, columns at unit length, from which on it is more than rounding
+
+
+@dataclass(frozen=True)
+class TransformedRows:
+    """[1, z]·basis of a block."""
+
+    scale: ColumnScale
+    basis: Array
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(self.scale.rows(block) @ self.basis)
+
+
+@dataclass(frozen=True)
+class TransformedSums:
+    """Σ loss, Σ slope ⊗ row and Σ curvature ⊗ row·rowᵀ of transformed rows."""
+
+    loss: Any
+    theta: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return loss_sums(self.loss, block, block.vectors["row_in_basis"], self.theta)
+
+
+def with_transformed_rows(design: Design, scale: ColumnScale, basis: Array) -> Design:
+    """The design with a row vector "row_in_basis", which statistics take instead of the rows.
+
+    Parameters
+    ----------
+    design : Design
+    scale : ColumnScale
+    basis : ndarray of shape (size, k)
+
+    Returns
+    -------
+    Design
+    """
+    return design.with_vectors(row_in_basis=design.map(TransformedRows(scale, basis)))
+
+
+class _TransformedLikelihood:
+    """The mean loss, without a penalty, as a function of parameters that belong to transformed rows."""
+
+    def __init__(self, problem: Likelihood, basis: Array) -> None:
+        self._design = with_transformed_rows(problem.design, problem.scale, basis)
+        self._problem = problem
+
+    def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
+        self._problem.passes += 1
+        value, gradient, hessian = self._design.fold(TransformedSums(self._problem.loss, theta))
+        total = self._problem.total
+        hessian /= total
+        return float(value[0]) / total, gradient / total, fix_common_direction(hessian, len(theta))
+
+    def evaluate(self, theta: Array) -> tuple[float, Array]:
+        return self.evaluate_with_hessian(theta)[:2]
+
+
+def hides_directions(problem: Likelihood, hessian: Array) -> bool:
+    """Whether rows vary along a direction in which the Hessian shows no curvature.
+
+    Parameters
+    ----------
+    problem : Likelihood
+    hessian : ndarray of shape (scores·size, scores·size)
+        At the solution.
+
+    Returns
+    -------
+    bool
+    """
+    k, size = problem.shape
+    parts = hessian.reshape(k, size, k, size)
+    # One score, or the difference of two: where one shows nothing, all show nothing.
+    contrast = hessian if k == 1 else parts[0, :, 0] + parts[1, :, 1] - parts[0, :, 1] - parts[1, :, 0]
+    null = SymmetricSolver(contrast).null
+    (squares,) = problem.design.fold(_SquaresAlong(problem.scale, null))
+    return bool((np.sqrt(squares / problem.total) > _noise(problem.scale, null)).any())
+
+
+def fit_independent(problem: Likelihood, before: Minimum, tol: float, max_steps: int, settled: float) -> Minimum:
+    """The minimum once more, where columns nearly depend on each other: with rows in which they do not.
+
+    Parameters
+    ----------
+    problem : Likelihood
+        Without a penalty.
+    before : Minimum
+        What was found with the columns as they are.
+    tol, max_steps, settled
+        As in `newton`.
+
+    Returns
+    -------
+    Minimum
+        With the Hessian found before: in standardised parameters there is none that shows more.
+    """
+    basis = _orthonormal_basis(problem)
+    transformed = _TransformedLikelihood(problem, basis)
+    start = np.zeros((problem.n_scores, basis.shape[1]))
+    if problem.scale.fit_intercept:
+        start[:, 0] = problem.prior()[:, 0]
+    found = newton(transformed, start, tol, max_steps, settled, bounded=False)
+    problem.passes += 3  # what the Hessian hides, the triangle, the transformed rows
+    theta = found.state.theta @ basis.T
+    state = State(theta, *problem.evaluate(theta), steps=before.state.steps + found.state.steps)
+    return Minimum(state, before.hessian, found.unbounded)
+
+
+def _orthonormal_basis(problem: Likelihood) -> Array:
+    """Directions of [1, z], in columns, along which rows have unit squares and no correlation; the intercept first."""
+    first = int(problem.scale.fit_intercept)
+    (upper,) = problem.design.fold(_Triangle(problem.scale), merge_triangles)
+    _, values, right = np.linalg.svd(upper[first:, first:] / np.sqrt(problem.total), full_matrices=False)
+    slopes = np.vstack([np.zeros((first, len(values))), right.T])
+    there = values > _noise(problem.scale, slopes) * values.max(initial=0.0)
+    return np.hstack([np.eye(len(slopes), first), slopes[:, there] / values[there]])
+
+
+@dataclass(frozen=True)
+class _Triangle:
+    """R of the weighted rows [1, z]."""
+
+    scale: ColumnScale
+
+    def __call__(self, block: Block) -> Sums:
+        return (triangle_of(np.sqrt(block.weights)[:, None] * self.scale.rows(block)),)
+
+
+@dataclass(frozen=True)
+class _SquaresAlong:
+    """Σ w·([1, z]·direction)² of each direction."""
+
+    scale: ColumnScale
+    directions: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return (block.weights @ np.square(self.scale.rows(block) @ self.directions),)
+
+
+def _noise(scale: ColumnScale, directions: Array) -> Array:
+    """What rounding makes of directions, in columns: that of the sums, and that of the numbers as they were given."""
+    blur = np.concatenate([np.zeros(int(scale.fit_intercept)), 2 * _EPS * np.abs(scale.shift) * scale.scale])
+    return np.asarray(np.maximum(_THERE, np.sqrt(np.square(blur) @ np.square(directions))))

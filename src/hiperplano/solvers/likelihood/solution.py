@@ -1,0 +1,154 @@
+"""How a logistic or softmax fit ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array
+from hiperplano.messages import Message
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.newton import Minimum
+from hiperplano.solvers.solution import Solution
+
+_PERFECT = 1e-7  # mean loss of a fit without mistakes and without doubt
+
+
+@dataclass(frozen=True)
+class LogisticSolution(Solution):
+    """How a logistic or softmax fit ended.
+
+    Attributes
+    ----------
+    gradient_norm : float
+        Largest entry of the gradient of the mean loss with its penalty, columns at unit spread.
+    passes : int
+        Over all rows; passes over a sample count by their share.
+    strength : float
+        λ on the mean loss.
+    deviance, null_deviance : float
+        Minus twice the log-likelihood, of the fit and of the best constant (of even chances, without intercept).
+    scale : ColumnScale
+        Of the standardised parameters.
+    total : float
+        Sum of the weights.
+    hessian : ndarray or None
+        Of the mean loss with its penalty at the solution, in standardised parameters.
+    unbounded : bool
+        Whether coefficients were still growing when the gradient was already small.
+    """
+
+    gradient_norm: float
+    passes: float
+    strength: float
+    deviance: float = field(repr=False)
+    null_deviance: float = field(repr=False)
+    scale: ColumnScale = field(repr=False)
+    total: float = field(repr=False)
+    hessian: Array | None = field(default=None, repr=False)
+    unbounded: bool = False
+
+    @property
+    def at_maximum(self) -> bool:
+        """Whether the coefficients maximise the likelihood itself."""
+        return self.strength == 0 and self.converged
+
+    @property
+    def parameters(self) -> Array:
+        """The standardised parameters, of shape (scores, size)."""
+        return self.scale.parameters(self.coef, self.intercept)
+
+    def penalty_diagonal(self) -> Array:
+        """What the penalty adds to the diagonal of one score's Hessian."""
+        return np.concatenate([np.zeros(int(self.scale.fit_intercept)), self.scale.penalty(self.strength)])
+
+
+def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: float) -> LogisticSolution:
+    """The solution of a likelihood from where a minimisation ended.
+
+    Parameters
+    ----------
+    problem : Likelihood
+    end : Minimum
+    method : Message
+    tol : float
+        What the gradient should have come down to.
+
+    Returns
+    -------
+    LogisticSolution
+    """
+    state = end.state
+    coef, intercept = problem.scale.coefficients(problem.balanced(state.theta))
+    mean_loss = state.value - problem.penalty.value(state.theta)
+    # Without a penalty a perfect fit, too, is one whose coefficients would grow for ever.
+    unbounded = end.unbounded or (problem.strength == 0 and mean_loss < _PERFECT)
+    converged = state.largest <= tol and not unbounded
+    return LogisticSolution(
+        coef=coef,
+        intercept=intercept,
+        method=method,
+        n_iter=state.steps,
+        objective=state.value,
+        gap=state.largest,
+        converged=converged,
+        status=_status(problem, end._replace(unbounded=unbounded), method, tol),
+        gradient_norm=state.largest,
+        passes=problem.passes,
+        strength=problem.strength,
+        deviance=2.0 * problem.total * mean_loss,
+        null_deviance=2.0 * problem.total * problem.prior_loss(),
+        scale=problem.scale,
+        total=problem.total,
+        hessian=end.hessian,
+        unbounded=unbounded,
+    )
+
+
+def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> Message:
+    steps, gradient = end.state.steps, end.state.largest
+    if end.unbounded:
+        return Message(
+            "Stopped after {steps} steps by {method}: coefficients grow without end while the largest gradient entry "
+            "is {gradient:.1e} (columns at unit spread). The classes are probably separated, so that no finite maximum "
+            "of the likelihood exists. {remedy}",
+            steps=steps,
+            method=method,
+            gradient=gradient,
+            remedy=separation_remedy(problem.n_scores),
+        )
+    if gradient <= tol:
+        return Message(
+            "Converged by {method} in {steps} steps, {passes:.3g} passes over the rows; the largest gradient entry is "
+            "{gradient:.1e} (columns at unit spread).",
+            steps=steps,
+            method=method,
+            passes=problem.passes,
+            gradient=gradient,
+        )
+    if end.state.stalled:
+        return Message(
+            "Stopped after {steps} steps by {method} because no step lowers the loss any more: the largest gradient "
+            "entry is {gradient:.1e} (columns at unit spread), above tol={tol:g}. Rounding hides what is left: raise "
+            "tol, or centre columns with very large offsets.",
+            steps=steps,
+            method=method,
+            gradient=gradient,
+            tol=tol,
+        )
+    return Message(
+        "Stopped after max_iter={steps} steps by {method}: the largest gradient entry is {gradient:.1e} (columns at "
+        "unit spread), above tol={tol:g}. Raise max_iter, or tol if that is accurate enough, or strengthen the penalty "
+        "(smaller C).",
+        steps=steps,
+        method=method,
+        gradient=gradient,
+        tol=tol,
+    )
+
+
+def separation_remedy(n_scores: int) -> Message:
+    """What to do about separated classes."""
+    return Message("Set firth=True, or a finite C.") if n_scores == 1 else Message("Set a finite C.")

@@ -1,0 +1,259 @@
+"""Mean loss of linear scores with an L2 penalty: value, gradient and Hessian, one pass each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hiperplano.data.column_scale import ColumnScale, LinearScores
+from hiperplano.data.design import Array, Block, Design, Sums, maximum
+from hiperplano.penalties import L2
+from hiperplano.solvers.statistics import NonFiniteRows
+
+
+class Loss(Protocol):
+    """A smooth loss of targets and scores; with several scores, of shape (n, scores)."""
+
+    def value(self, y: Array, score: Array) -> Array: ...
+    def slope(self, y: Array, score: Array) -> Array: ...
+    def curvature(self, y: Array, score: Array) -> Array: ...
+
+
+class Objective:
+    """Σ w·loss/Σw + ½·strength·‖coef‖² as a function of standardised parameters of shape (scores, size).
+
+    Parameters
+    ----------
+    design : Design
+        Its target is what the loss takes.
+    loss : Loss
+    scale : ColumnScale
+        Of the parameters.
+    n_scores : int
+        1, or the number of classes for a loss of several scores to which only their differences matter.
+    strength : float
+        λ on the mean loss, on coefficients in the units of the data.
+    extra : float
+        A small ridge on all standardised coefficients, to keep a sample's solution finite.
+    check_finite : bool
+        Whether to raise `NonFiniteRows` where sums show NaN or infinity: nobody has looked for them before.
+
+    Attributes
+    ----------
+    total : float
+        Sum of the weights.
+    penalty : L2
+        On standardised parameters.
+    passes : float
+        Over the rows so far.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        loss: Any,
+        scale: ColumnScale,
+        n_scores: int,
+        strength: float,
+        extra: float = 0.0,
+        check_finite: bool = False,
+    ) -> None:
+        self.design, self.loss, self.scale, self.n_scores, self.strength = design, loss, scale, n_scores, strength
+        self.check_finite = check_finite
+        self.total = design.total_weight
+        self.penalty = L2(np.concatenate([np.zeros(int(scale.fit_intercept)), scale.penalty(strength) + extra]))
+        self.passes: float = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_scores, self.scale.size
+
+    def balanced(self, theta: Array) -> Array:
+        """The same model with classes' parameters adding up to zero.
+
+        No data decide their sum, and a penalty is smallest there: it says so exactly where rounding only guesses.
+        """
+        return theta - theta.mean(axis=0) if self.n_scores > 1 else theta
+
+    def evaluate(self, theta: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+        self.passes += 1
+        value, sums, totals = self.design.fold(GradientSums(self.loss, self.scale.scores(theta)))
+        gradient = self._checked(self.scale.gradient(sums, totals)) / self.total
+        return float(value[0]) / self.total + self.penalty.value(theta), gradient + self.penalty.slope(theta)
+
+    def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
+        """Value, gradient and the whole Hessian, of shape (scores·size, scores·size)."""
+        self.passes += 1
+        value, gradient, hessian = self._of_one_score(theta) if self.n_scores == 1 else self._of_scores(theta)
+        hessian /= self.total
+        hessian.flat[:: len(hessian) + 1] += self.penalty.curvature(theta).ravel()
+        return (
+            value / self.total + self.penalty.value(theta),
+            self._checked(gradient) / self.total + self.penalty.slope(theta),
+            fix_common_direction(hessian, self.n_scores),
+        )
+
+    def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
+        """Shift and scale of columns are seen to after the sums, which saves walks over every block."""
+        scale = self.scale
+        totals, slopes, curvatures, products = self.design.fold(
+            HessianSums(self.loss, scale.scores(theta), scale.origin)
+        )
+        gradient = (slopes - totals[1] * (scale.shift - scale.origin)) * scale.scale
+        gradient[scale.constant] = 0.0
+        gradient = np.concatenate([totals[1:2], gradient]) if scale.fit_intercept else gradient
+        return float(totals[0]), gradient[None], scale.products(totals[2], curvatures, products)
+
+    def _of_scores(self, theta: Array) -> tuple[float, Array, Array]:
+        value, gradient, hessian = self.design.fold(ClassHessianSums(self.loss, self.scale, theta))
+        return float(value[0]), gradient, hessian
+
+    def largest_change(self, before: Array, after: Array) -> float:
+        """The largest change of a score of any row, between two points."""
+        self.passes += 1
+        (largest,) = self.design.fold(LargestChange(self.scale.scores(before), self.scale.scores(after)), maximum)
+        return float(largest[0])
+
+    def _checked(self, sums: Array) -> Array:
+        if self.check_finite and not np.isfinite(sums).all():
+            raise NonFiniteRows
+        return sums
+
+
+@dataclass(frozen=True)
+class GradientSums:
+    """Σ loss, Σ slope·x of shape (d, scores), and Σ slope."""
+
+    loss: Any
+    scores: LinearScores
+
+    def __call__(self, block: Block) -> Sums:
+        rows = self.scores.rows(block)
+        value, slope = value_and_slope(self.loss, block.y[:, 0], one_or_all(self.scores.of(rows)))
+        slope = slope.reshape(len(block), -1)
+        if block.weight is not None:
+            value = value * block.weight
+            slope *= block.weight[:, None]
+        ones = block.xp.ones(len(block))
+        return block.xp.sum(value)[None], block.xp.asarray((slope.T @ rows).T), ones @ slope
+
+
+@dataclass(frozen=True)
+class HessianSums:
+    """[Σ loss, Σ slope, Σ curvature], Σ slope·u, Σ curvature·u and Σ curvature·u·uᵀ of one score, u = x − origin."""
+
+    loss: Any
+    scores: LinearScores
+    origin: Array
+
+    def __call__(self, block: Block) -> Sums:
+        xp = block.xp
+        score, y = self.scores(block)[:, 0], block.y[:, 0]
+        x = xp.subtract(block.dense(), self.origin) if self.origin.any() else block.dense()
+        value, slope = value_and_slope(self.loss, y, score)
+        curvature = self.loss.curvature(y, score)
+        if block.weight is not None:
+            value, slope, curvature = value * block.weight, slope * block.weight, curvature * block.weight
+        rows = x * xp.sqrt(curvature)[:, None]
+        totals = xp.stack([xp.sum(value), xp.sum(slope), xp.sum(curvature)])
+        return totals, slope @ x, curvature @ x, rows.T @ rows
+
+
+@dataclass(frozen=True)
+class ClassHessianSums:
+    """Σ loss, Σ slope ⊗ v of shape (scores, size) and Σ curvature ⊗ v·vᵀ, for v = [1, z]."""
+
+    loss: Any
+    scale: ColumnScale
+    theta: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return loss_sums(self.loss, block, self.scale.rows(block), self.theta)
+
+
+@dataclass(frozen=True)
+class LargestChange:
+    """The largest difference of two sets of scores."""
+
+    before: LinearScores
+    after: LinearScores
+
+    def __call__(self, block: Block) -> Sums:
+        return (np.abs(self.after(block) - self.before(block)).max(initial=0.0)[None],)
+
+
+def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
+    """Σ loss, Σ slope ⊗ row and Σ curvature ⊗ row·rowᵀ, for rows that stand for those of a block.
+
+    Parameters
+    ----------
+    loss : Loss
+    block : Block
+        Of the targets and weights.
+    rows : ndarray of shape (m, size)
+    theta : ndarray of shape (scores, size)
+
+    Returns
+    -------
+    value : ndarray of shape (1,)
+    gradient : ndarray of shape (scores, size)
+    hessian : ndarray of shape (scores·size, scores·size)
+    """
+    m, k, y = len(block), len(theta), block.y[:, 0]
+    score = one_or_all(rows @ theta.T)
+    value, slope = value_and_slope(loss, y, score)
+    curvature = loss.curvature(y, score).reshape(m, k, k) * block.weights[:, None, None]
+    gradient = block.weighted(slope.reshape(m, k)).T @ rows
+    return block.xp.sum(block.weighted(value))[None], gradient, weighted_gram(rows, curvature)
+
+
+def one_or_all(score: Array) -> Array:
+    """Scores as losses take them: of shape (m,) where there is one for each row."""
+    return score[:, 0] if score.shape[1] == 1 else score
+
+
+def value_and_slope(loss: Any, y: Array, score: Array) -> tuple[Array, Array]:
+    """Value and slope of a loss, at once where it can."""
+    both = getattr(loss, "value_and_slope", None)
+    return (loss.value(y, score), loss.slope(y, score)) if both is None else both(y, score)
+
+
+def weighted_gram(rows: Array, curvature: Array) -> Array:
+    """Σᵢ curvatureᵢ ⊗ rowᵢ·rowᵢᵀ, of shape (k·size, k·size).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, size)
+    curvature : ndarray of shape (m, k, k)
+
+    Returns
+    -------
+    ndarray
+    """
+    k, size = curvature.shape[1], rows.shape[1]
+    if k == 1:
+        rows = rows * np.sqrt(curvature[:, :, 0])
+        return np.asarray(rows.T @ rows)
+    out = np.empty((k, size, k, size))
+    for a in range(k):
+        for b in range(a, k):
+            out[a, :, b, :] = rows.T @ (rows * curvature[:, a, b, None])
+            out[b, :, a, :] = out[a, :, b, :].T
+    return out.reshape(k * size, k * size)
+
+
+def fix_common_direction(hessian: Array, n_scores: int) -> Array:
+    """Add curvature where no data give any: adding the same to all classes. Differences of classes are not touched.
+
+    Each column by its own curvature: a penalty makes that of a column of small numbers larger than all others'.
+    """
+    if n_scores > 1:
+        size = len(hessian) // n_scores
+        for j in range(size):
+            at = j + size * np.arange(n_scores)
+            own = np.ix_(at, at)
+            hessian[own] += np.trace(hessian[own]) / n_scores**2
+    return hessian

@@ -1,0 +1,187 @@
+"""Support vector machines by Newton's method, with a certificate of how good the answer is.
+
+Squared losses are smooth. Plain ones are made so by keeping dual variables near a centre (an augmented Lagrangian):
+the centre is replaced by what was found, the proximity shrinks, and the answers converge to the exact one. Only
+rows near the margin enter the curvature, and one pass over the rows is all that a step needs. The first centre
+comes from a sample of the rows, so all of them are passed over a few times only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.svm.dual_losses import DualLoss, total
+from hiperplano.solvers.svm.duality_gap import Budget, Certificate, GapTolerance, certify
+from hiperplano.solvers.svm.newton import minimise
+from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
+
+MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows
+WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
+_SAMPLE_SHARE = 16  # one row of so many
+_SAMPLE_ROWS = 20  # but so many for each column at least
+_SAMPLE_TOL = 1e-3
+_SCALE_ROWS = 4096  # that columns' means and spreads are taken from
+_FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
+_SHRINK = 4.0  # of the width in which dual variables follow scores, from round to round
+_SHRINK_ROWS = 1.5  # the same where a step costs many products with rows: more rounds, of few and cheap steps each
+_FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
+_PATIENCE = 8  # rounds without progress
+
+
+def augmented_newton(design: Design, loss: DualLoss, *, fit_intercept: bool, tol: float, budget: Budget) -> Certificate:
+    """Minimise ½‖coef‖² + Σ weight·loss up to a gap of tol·objective.
+
+    Parameters
+    ----------
+    design : Design
+        With a vector "sign" for classification.
+    loss : DualLoss
+    fit_intercept : bool
+    tol : float
+    budget : Budget
+
+    Returns
+    -------
+    Certificate
+    """
+    with one_blas_thread():
+        d = design.n_columns
+        if d > MATRIX_COLUMNS:
+            problem = SmoothedProblem(design, loss, fit_intercept, squares=design.fold(_column_squares)[0])
+            return _solve(problem, Hyperplane(np.zeros(d), 0.0, np.zeros(d)), tol, budget)
+        shift, far = typical_row(design, fit_intercept)
+        problem = SmoothedProblem(design, loss, fit_intercept, centre_rows=far)
+        return _solve(problem, Hyperplane(np.zeros(d), 0.0, shift), tol, budget)
+
+
+def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
+    """Means of the columns (0 without an intercept) in some rows, and whether one is far beyond the column's spread."""
+    scale = ColumnScale.exact(design.sample(_SCALE_ROWS), fit_intercept)
+    return scale.shift, bool((np.abs(scale.shift) * scale.scale > _FAR).any())
+
+
+def _column_squares(block: Block) -> Sums:
+    """Σ weight·x² of every column."""
+    return (block.squared().transpose_dot(block.weights),)
+
+
+def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budget) -> Certificate:
+    """From the answer of a sample if there are rows enough."""
+    design, loss = problem.design, problem.loss
+    n, d = design.n_rows, design.n_columns
+    search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
+    sampled = max(n // _SAMPLE_SHARE, _SAMPLE_ROWS * (d + 1))
+    if 2 * sampled > n or problem.squares is not None:
+        return search.run(zero, WIDE * problem.unit or 1.0, None)
+    few, share = design.sample(sampled), n / sampled  # so the sample's losses weigh as much as those of all rows
+    part = replace(problem, design=few.with_vectors(weight=few.map(_ScaledWeights(share))))
+    guess = _solve(part, zero, max(tol, _SAMPLE_TOL), Budget(budget.left)).evaluation
+    width = 0.0 if loss.ridge else _first_width(part, guess, 0.5 * tol, _FREE_ROWS * (d + 1) / share)
+    return search.run(guess.plane, width, guess.curvature)
+
+
+@dataclass(frozen=True)
+class _ScaledWeights:
+    factor: float
+
+    def __call__(self, block: Block) -> Array:
+        return block.weights * self.factor
+
+
+def _first_width(problem: SmoothedProblem, guess: Evaluation, tol: float, fewest: float) -> float:
+    """The first of ever smaller widths that costs at most `tol`, by these rows, or that frees few of them."""
+    loss = problem.loss
+    design = problem.design.with_vectors(residual=guess.residual, centre=problem.middle(guess))
+    width = WIDE * problem.unit
+    while True:
+        slack, n_free = design.fold(_CostOfWidth(loss, width / loss.high))[0]
+        if slack <= tol * guess.objective or n_free < 2 * fewest:
+            return width
+        width *= 0.5
+
+
+@dataclass(frozen=True)
+class _CostOfWidth:
+    """Σ weight·(loss − gain) of the dual variables near "centre", and how many of them are free."""
+
+    loss: DualLoss
+    proximity: float
+
+    def __call__(self, block: Block) -> Sums:
+        loss, residual = self.loss, block.vectors["residual"]
+        gamma = loss.dual_variable(residual, block.vectors["centre"], self.proximity)
+        slack = total(block, loss.value(residual) - loss.gain(residual, gamma))
+        return (np.array([slack, np.count_nonzero(loss.free(gamma))]),)
+
+
+@dataclass
+class AugmentedLagrangian:
+    """Rounds of Newton's method on all rows: of a `SmoothedProblem`, or of `SmoothedClasses`."""
+
+    problem: Any
+    tolerance: GapTolerance
+    budget: Budget
+
+    def run(self, plane: Any, width: float, curvature: Any) -> Certificate:
+        """From a plane, with the first width, or for a squared loss with the curvature of similar rows."""
+        return self._once(plane, curvature) if self.problem.loss.ridge else self._rounds(plane, width)
+
+    def _once(self, plane: Any, curvature: Any) -> Certificate:
+        """A squared loss needs no rounds, but a smaller tolerance if dual variables do not prove enough yet."""
+        now = self.problem.evaluate(plane, curved=curvature is None)
+        self.budget.take()
+        share = 0.5
+        while True:
+            now, solved = minimise(self.problem, now, self._share(share), self.budget, curvature)
+            certificate = certify(self.problem, now.plane, now.gamma, self.tolerance, now.curvature)
+            if certificate.proved or not solved:
+                return certificate
+            share *= 0.1
+
+    @property
+    def _by_rows(self) -> bool:
+        return self.problem.squares is not None
+
+    def _share(self, share: float) -> Callable[[Any], float]:
+        return lambda now: share * self.tolerance.at(now.objective)
+
+    def _rounds(self, plane: Any, width: float) -> Certificate:
+        problem, bound = self.problem, self.problem.loss.high
+        now = problem.evaluate(plane, curved=False)
+        self.budget.take()
+        centre, known, best = problem.middle(now), False, now
+        left, since, shrink = np.inf, 0, _SHRINK_ROWS if self._by_rows else _SHRINK
+        while True:
+            smooth = replace(problem, design=problem.design.with_vectors(centre=centre), proximity=width / bound)
+            start = smooth.evaluate(plane)
+            self.budget.take()
+            now, solved = minimise(smooth, start, self._allowed, self.budget, fewest=1)
+            remaining = now.slack + now.remaining()
+            if remaining <= self.tolerance.at(now.objective):
+                certificate = certify(problem, now.plane, now.gamma, self.tolerance)
+                if certificate.proved:
+                    return certificate
+            since = 0 if remaining < 0.8 * left else since + 1
+            best, left = (now, remaining) if remaining < left else (best, left)
+            if self.budget.left <= 0 or since > _PATIENCE:
+                return certify(problem, best.plane, best.gamma, self.tolerance)
+            if solved:
+                plane, centre, known = now.plane, now.gamma, True
+                width, last = width / shrink, width
+            elif known:  # too narrow for what is known: half way back, and smaller steps from there
+                width, shrink = float(np.sqrt(width * last)), float(np.sqrt(shrink))
+                width *= _SHRINK if width > 0.9 * last else 1.0
+            else:
+                plane, centre, width = now.plane, problem.middle(now), width * _SHRINK**2
+
+    def _allowed(self, now: Any) -> float:
+        """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""
+        wanted = self.tolerance.at(now.objective)
+        return (0.5 if self._by_rows else 0.1) * now.slack if now.slack > 0.7 * wanted else 0.3 * wanted

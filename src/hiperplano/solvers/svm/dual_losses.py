@@ -1,0 +1,235 @@
+"""Hinge and ε-insensitive losses, plain and squared, written by their dual variables.
+
+With r the residual of a row, that is target − score in regression and 1 − sign·score in classification,
+
+    loss = max over low ≤ γ ≤ high of  r·γ − ε·|γ| − ½·ridge·γ²,
+
+where γ is the dual variable of the row, per unit of its weight. The hinge has ε = 0 and γ between 0 and C; the
+ε-insensitive loss has γ between −C and C; squares have ridge = 1/(2C) and no bound. The row pulls the coefficients by
+β·x, with β = weight·γ, times the sign in classification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+
+_FURTHEST = 1e30
+_TIGHT = 4 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class DualLoss:
+    """A loss by its dual variables.
+
+    Attributes
+    ----------
+    low, high : float
+        Bounds of the dual variables, low ≤ 0 < high.
+    epsilon : float
+        Half the width of the tube in which residuals cost nothing.
+    ridge : float
+        0 for plain losses, 1/(2C) for squared ones.
+    classifies : bool
+        Blocks hold a vector "sign" of −1 and +1; otherwise their target is the number to predict.
+    """
+
+    low: float
+    high: float
+    epsilon: float
+    ridge: float
+    classifies: bool
+
+    @classmethod
+    def hinge(cls, strength: float, squared: bool) -> DualLoss:
+        """strength·max(0, 1 − sign·score), or its square."""
+        return cls(0.0, np.inf, 0.0, 0.5 / strength, True) if squared else cls(0.0, strength, 0.0, 0.0, True)
+
+    @classmethod
+    def epsilon_insensitive(cls, epsilon: float, strength: float, squared: bool) -> DualLoss:
+        """strength·max(0, |target − score| − ε), or its square."""
+        bound, ridge = (np.inf, 0.5 / strength) if squared else (strength, 0.0)
+        return cls(-bound, bound, epsilon, ridge, False)
+
+    def residual(self, block: Block, score: Array) -> Array:
+        """1 − sign·score, or target − score."""
+        return np.asarray(1.0 - block.vectors["sign"] * score if self.classifies else block.y[:, 0] - score)
+
+    def signed(self, block: Block, values: Array) -> Array:
+        """Values in units of the residual times what one unit of the score is in them: the sign, in classification."""
+        return values * block.vectors["sign"] if self.classifies else values
+
+    def beta(self, block: Block, gamma: Array) -> Array:
+        """What each row pulls the coefficients by, for its dual variable."""
+        return block.weighted(self.signed(block, gamma))
+
+    def row_pulls(self, block: Block) -> Array:
+        """β of the vector "gamma"."""
+        return self.beta(block, block.vectors["gamma"])
+
+    def outside(self, residual: Array) -> Array:
+        """How far residuals lie outside the tube, with their sign."""
+        return residual - np.clip(residual, -self.epsilon, self.epsilon) if self.epsilon else residual
+
+    def dual_variable(self, residual: Array, centre: Array | float = 0.0, proximity: float = 0.0) -> Array:
+        """The γ that maximises r·γ − ε|γ| − ½·ridge·γ² − ½·proximity·(γ − centre)².
+
+        For a plain loss without the last term: the bound on the residual's side.
+        """
+        pull = self.outside(residual + proximity * centre if proximity else residual)
+        if self.ridge + proximity:
+            return np.asarray(np.clip(pull / (self.ridge + proximity), self.low, self.high))
+        return np.where(pull > 0, self.high, np.where(pull < 0, self.low, 0.0))
+
+    def free(self, gamma: Array) -> Array:
+        """Which dual variables lie at no bound and no kink: they follow the score."""
+        free = (gamma > self.low) & (gamma < self.high)
+        return free & (gamma != 0) if self.epsilon else free
+
+    def gain(self, residual: Array, gamma: Array) -> Array:
+        """r·γ − ε|γ| − ½·ridge·γ², at most the loss."""
+        gain = residual * gamma
+        if self.epsilon:
+            gain -= self.epsilon * np.abs(gamma)
+        if self.ridge:
+            gain -= 0.5 * self.ridge * np.square(gamma)
+        return gain
+
+    def value(self, residual: Array) -> Array:
+        """The loss."""
+        if self.ridge:
+            return self.gain(residual, self.dual_variable(residual))
+        outside = self.outside(residual)
+        return np.asarray(np.maximum(self.high * outside, self.low * outside))
+
+    def middle(self, block: Block) -> Array:
+        """Dual variables for the vector "residual" where nothing is known yet: half way to the bound on its side.
+
+        A tube of no width has one kink, and the middle is between both bounds.
+        """
+        residual = block.vectors["residual"]
+        if self.ridge:
+            return self.dual_variable(residual)
+        if not self.epsilon:
+            return np.full(len(residual), 0.5 * (self.low + self.high))
+        return 0.5 * np.where(residual > 0, self.high, self.low)
+
+    def moved(self, block: Block, shift: float, everywhere: bool) -> Array:
+        """The vector "gamma" with `shift` added, times the sign, but none past 0 or its bound.
+
+        Those that do not follow the score stay, unless `everywhere`.
+        """
+        gamma = block.vectors["gamma"]
+        low, high = np.where(gamma > 0, 0.0, self.low), np.where(gamma < 0, 0.0, self.high)
+        step = self.signed(block, np.full(len(gamma), shift))
+        new = np.clip(gamma + step, low, high)
+        return new if everywhere else np.where(self.free(gamma) & (gamma != 0), new, gamma)
+
+
+def total(block: Block, values: Array) -> Array:
+    """Σ of a number for each row, by weight."""
+    return np.asarray(block.xp.sum(values) if block.weight is None else values @ block.weight)
+
+
+def balanced(design: Design, loss: DualLoss, gamma: RowVector) -> RowVector:
+    """Dual variables near `gamma` with Σβ = 0, as an intercept without penalty asks.
+
+    Those that follow the score are shifted together, none past 0 or its bound; all are if those are not enough.
+
+    Parameters
+    ----------
+    design : Design
+    loss : DualLoss
+    gamma : RowVector
+
+    Returns
+    -------
+    RowVector
+    """
+    design = design.with_vectors(gamma=gamma)
+    now, size, weight, least, most = (float(each) for each in design.fold(_Balance(loss))[0])
+    if now == 0:
+        return gamma
+    everywhere = least > 0 or most < 0
+    shift = root_of_increasing(
+        lambda shift: design.fold(_Shifted(loss, shift, everywhere))[0].tolist(), size / weight or 1.0
+    )
+    return design.map(_Moved(loss, shift, everywhere))
+
+
+@dataclass(frozen=True)
+class _Balance:
+    """Σβ, Σ|β|, Σ weight, and the least and the largest Σβ that shifting the free dual variables can make."""
+
+    loss: DualLoss
+
+    def __call__(self, block: Block) -> Sums:
+        xp, beta = block.xp, self.loss.beta(block, block.vectors["gamma"])
+        ends = [self.loss.beta(block, self.loss.moved(block, far, False)) for far in (-_FURTHEST, _FURTHEST)]
+        sums = (beta, xp.abs(beta), block.weights, *ends)
+        return (xp.stack([xp.sum(each) for each in sums]),)
+
+
+@dataclass(frozen=True)
+class _Shifted:
+    """Σβ after a shift, and its slope in the shift."""
+
+    loss: DualLoss
+    shift: float
+    everywhere: bool
+
+    def __call__(self, block: Block) -> Sums:
+        gamma = block.vectors["gamma"]
+        new = self.loss.moved(block, self.shift, self.everywhere)
+        follows = (new != 0) & (new > self.loss.low) & (new < self.loss.high) & ((new != gamma) | (self.shift == 0))
+        return (block.xp.stack([block.xp.sum(self.loss.beta(block, new)), total(block, follows)]),)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    loss: DualLoss
+    shift: float
+    everywhere: bool
+
+    def __call__(self, block: Block) -> Array:
+        return self.loss.moved(block, self.shift, self.everywhere)
+
+
+def root_of_increasing(function: Callable[[float], tuple[float, float]], unit: float) -> float:
+    """Where a continuous increasing function passes 0, by Newton's method from 0, safeguarded by bisection.
+
+    Parameters
+    ----------
+    function : callable, float -> (value, slope)
+        Piecewise linear functions are solved in a few steps.
+    unit : float
+        Of the argument: where the slope is 0, steps grow from a thousandth of it.
+
+    Returns
+    -------
+    float
+        0 if nothing is found within 1e30 units.
+    """
+    low, high, at, reach = -np.inf, np.inf, 0.0, 1e-3 * unit
+    widths = [np.inf] * 3
+    while True:
+        value, slope = function(at)
+        low, high = (at, high) if value < 0 else (low, at)
+        if value == 0 or high - low <= _TIGHT * max(abs(at), unit):
+            return at
+        step = -value / slope if slope > 0 else np.nan
+        if abs(step) <= _TIGHT * max(abs(at), unit):
+            return at
+        if not low < at + step < high or high - low > 0.5 * widths[-3] < np.inf:
+            if np.isfinite(high - low):
+                step = 0.5 * (low + high) - at
+            else:
+                step, reach = float(-np.sign(value)) * reach, 4.0 * reach
+                if reach > _FURTHEST * unit:  # flat but for rounding: nothing to find
+                    return 0.0
+        widths.append(high - low)
+        at += step

@@ -1,0 +1,78 @@
+"""How good a plane is: the gap between its objective and the dual one, which dual variables prove."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import RowVector
+
+_ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
+
+
+@dataclass
+class Budget:
+    """Passes over the rows: how many are left, and how many were made."""
+
+    left: int
+    used: int = 0
+
+    def take(self) -> None:
+        """Count a pass."""
+        self.left -= 1
+        self.used += 1
+
+
+class GapTolerance(NamedTuple):
+    """A gap to reach: `tol` of the objective, or what rounding leaves if that is larger."""
+
+    tol: float
+    floor: float
+
+    @classmethod
+    def of(cls, problem: Any, tol: float) -> GapTolerance:
+        """For a problem with a `zero_loss`."""
+        return cls(tol, _ROUNDING * problem.zero_loss)
+
+    def at(self, objective: float) -> float:
+        """The gap that is small enough beside an objective."""
+        return self.tol * objective + self.floor
+
+
+class Certificate(NamedTuple):
+    """An evaluation with balanced dual variables, the gap they prove, and whether that is small enough."""
+
+    evaluation: Any
+    gap: float
+    proved: bool
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the objective."""
+        objective = self.evaluation.objective
+        return self.gap / objective if objective > 0 and np.isfinite(self.gap) else float(self.gap > 0) * np.inf
+
+
+def certify(problem: Any, plane: Any, gamma: RowVector, tolerance: GapTolerance, curvature: Any = None) -> Certificate:
+    """Balance the dual variables of a plane, and find their gap in one pass.
+
+    Parameters
+    ----------
+    problem : SmoothedProblem or SmoothedClasses
+        Without proximity.
+    plane : Hyperplane or Hyperplanes
+    gamma : RowVector
+        Dual variables.
+    tolerance : GapTolerance
+    curvature : Curvature, optional
+        Kept with the evaluation.
+
+    Returns
+    -------
+    Certificate
+    """
+    proof = problem.evaluate(plane, curved=False, gamma=problem.balanced(gamma))
+    gap = proof.gap if np.isfinite(proof.gap) else np.inf
+    return Certificate(replace(proof, curvature=curvature), gap, gap <= tolerance.at(proof.objective))
