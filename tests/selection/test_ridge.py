@@ -254,7 +254,7 @@ def test_parameters_stay_as_given():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("column", "row"), [(1e16, slice(None)), (1e6, 3), (1e10, 3), (1e100, 3)])
+@pytest.mark.parametrize(("column", "row"), [(1e16, slice(None)), (1e6, 3), (1e10, 3), (1e90, 3)])
 def test_leaving_out_is_exact_whatever_the_sizes_of_columns_and_outliers(column, row, weighted):
     """A column longer than the rest, or one row of it, for which one minus the leverage has no digits left."""
     rng = np.random.default_rng(0)

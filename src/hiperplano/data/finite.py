@@ -40,7 +40,9 @@ def refuse_out_of_range(design: Design) -> None:
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         (squares,) = design.fold(_ColumnSquares())
-        doubtful = np.flatnonzero(~((squares >= SMALLEST**2) & (squares <= LARGEST**2)))
+        # A sum of squares within these bounds has its largest term within those of the numbers.
+        ordinary = (squares >= design.n_rows * SMALLEST**2) & (squares <= LARGEST**2)
+        doubtful = np.flatnonzero(~ordinary)
         if not len(doubtful):
             return
         if not np.isfinite(squares).all():

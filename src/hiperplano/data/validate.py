@@ -146,22 +146,35 @@ def target_names(y: Any) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def validate_rows(estimator: Any, X: Any) -> Any:
-    """Check rows for a prediction against the columns seen in `fit`."""
-    rows = compared_rows(estimator, X)
-    refuse_nonfinite(rows)
-    return rows.x
+def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
+    """Check rows for a prediction against the columns seen in `fit`.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
+    finite : bool
+        False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
+
+    Returns
+    -------
+    Design
+    """
+    rows = _comparable_rows(estimator, X)
+    if finite:
+        refuse_nonfinite(rows)
+    return rows
 
 
 def dense_rows(estimator: Any, X: Any) -> Array:
     """The same as an array of float64, also where they came sparse."""
-    rows = compared_rows(estimator, X)
-    refuse_nonfinite(rows)
+    rows = validate_rows(estimator, X)
     return np.asarray(rows.collect(rows.map(Block.dense)), dtype=np.float64)
 
 
-def compared_rows(estimator: Any, X: Any) -> Design:
-    """The same without a look at every number: for callers who see NaN and infinity in what they make of them."""
+def _comparable_rows(estimator: Any, X: Any) -> Design:
+    if isinstance(X, Design):
+        return _accepted(estimator, X, None, None, reset=False)
     refuse_masked(X, None)
     X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
     return wrap(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None))

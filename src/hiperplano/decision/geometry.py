@@ -150,7 +150,8 @@ def _need_one_plane(model: Any, length: Array, function: str) -> None:
 
 def _codes(model: Any, X: Any, y: Any) -> Array:
     """The number of the class of each label."""
-    labels = validate(model, X, y, numeric_target=False, reset=False).y[:, 0]
+    design = validate(model, X, y, numeric_target=False, reset=False)
+    labels = design.collect(design.vector("y"))[:, 0]
     known = np.isin(labels, model.classes_)
     if not known.all():
         row = int(np.argmin(known))

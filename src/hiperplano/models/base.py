@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design
 from hiperplano.data.finite import refuse_nonfinite
-from hiperplano.data.validate import compared_rows
+from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.solvers.solution import Solution
 from hiperplano.solvers.statistics import largest
@@ -46,8 +46,8 @@ class LinearModel(BaseEstimator):
     def _scores(self, X: Any) -> Array:
         """x·coef + intercept for every row."""
         check_is_fitted(self)
-        design = compared_rows(self, X)
-        scores = _Scores(self.coef_.T, self.intercept_)
+        design = validate_rows(self, X, finite=False)
+        scores = Scores(self.coef_.T, self.intercept_)
         if self.coef_.all():  # then a number that is not finite leaves no score of its row finite
             with np.errstate(over="ignore", invalid="ignore"):
                 found = design.collect(design.map(scores))
@@ -58,7 +58,7 @@ class LinearModel(BaseEstimator):
 
 
 @dataclass(frozen=True)
-class _Scores:
+class Scores:
     """x·coef + intercept of a block, for coefficients of shape (d,) or (d, scores)."""
 
     coef: Array

@@ -16,7 +16,7 @@ from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level
+from hiperplano.models.base import LinearClassifier, Scores, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
@@ -206,9 +206,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ndarray of shape (n, n_components)
         """
         check_is_fitted(self)
-        X = validate_rows(self, X)
-        axes = self.scalings_[:, : self._n_features_out]
-        return np.asarray(X @ axes - self.xbar_ @ axes)
+        rows, axes = validate_rows(self, X), self.scalings_[:, : self._n_features_out]
+        return rows.collect(rows.map(Scores(axes, -self.xbar_ @ axes)))
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes.

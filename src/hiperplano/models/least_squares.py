@@ -63,7 +63,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return summarise(self, level)
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
-        """The design; numbers that must be refused are left to be met by the first sum over the rows, if there is one."""
+        """The design; numbers that must be refused are left to the first sum over the rows, if there is one."""
         design = validate(self, X, y, sample_weight, finite=False)
         if not sums_first(design, one_of(self, "solver", SOLVERS)):
             refuse_out_of_range(design)

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
-from hiperplano.data.validate import design as rows_of
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.models.base import all_or_nothing, users_level
@@ -166,7 +165,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         X : array-like, CSR matrix or table of shape (n, d)
         """
         check_is_fitted(self)
-        rows = rows_of(validate_rows(self, X), np.empty((0,)), None)
+        rows = validate_rows(self, X)
         scores = rows.collect(rows.map(self.solution_.scores()))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import check_cv
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
@@ -19,9 +18,10 @@ from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.selection.scoring import Scorer
+from hiperplano.selection.splits import Split, row_splits
 from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.least_squares.leave_one_out import LeaveOneOutPath
-from hiperplano.solvers.least_squares.ridge_folds import Split, fold_paths, predictions, squared_errors
+from hiperplano.solvers.least_squares.ridge_folds import fold_paths, predictions, squared_errors
 from hiperplano.solvers.statistics import Moments, align_rows, count_rows, moments
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
@@ -122,7 +122,8 @@ class RidgeCV(LeastSquares):
                 sums = moments(design, centred=self.fit_intercept) if design.n_rows > design.n_columns else None
                 scores, results = self._leave_one_out(design, alphas, sums)
             else:
-                scores = self._folds(design, alphas)
+                targets = design.collect(design.vector("y")) if isinstance(X, Design) else y
+                scores = self._folds(design, alphas, row_splits(self, design, count_rows(X), targets))
         scores = np.where(np.isnan(scores), -np.inf, scores)
         if not np.isfinite(scores.max(axis=0)).all():
             raise InvalidData(
@@ -191,19 +192,8 @@ class RidgeCV(LeastSquares):
         shape = (slice(None), 0) if one_target else (slice(None),)
         return [scorer(_Given(), predicted[..., a][shape], y[shape]) for a in each]
 
-    def _folds(self, design: Design, alphas: Array) -> Array:
-        y, weight = _targets_and_weights(design)
-        try:
-            splits: list[Split] = [
-                (np.asarray(train), np.asarray(test))
-                for train, test in check_cv(self.cv).split(np.empty((design.n_rows, 1)), y)
-            ]
-        except (ValueError, TypeError) as problem:
-            raise InvalidParameter(
-                f"RidgeCV: cv={self.cv!r} gives no folds of {design.n_rows} rows ({problem}); cv must be None, a "
-                "number of folds from 2 to that of the rows, a splitter, or pairs of train and test rows. Set one of "
-                "them."
-            ) from problem
+    def _folds(self, design: Design, alphas: Array, splits: list[Split]) -> Array:
+        """Scores of shape (alphas,): means over the folds."""
         paths = fold_paths(design, splits, self.fit_intercept)
         coefs = [path.coefficients(alphas) for path in paths]
         intercepts = [path.intercepts(coef) for path, coef in zip(paths, coefs, strict=True)]

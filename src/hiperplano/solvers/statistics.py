@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.finite import LARGEST, SMALLEST
@@ -125,7 +126,8 @@ def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
         raise NonFiniteRows
     d = design.n_columns
     squares = raw.diagonal()[1 : d + 1]
-    ordinary = ((squares >= SMALLEST**2) | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
+    spread = squares >= 4 * design.n_rows * SMALLEST**2
+    ordinary = (spread | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
     if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= LARGEST:
         return
     sizes = largest(design)  # a column of zeros is ordinary, too
@@ -234,7 +236,7 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
 
 def count_rows(X: Any) -> int:
     """Rows of a table, matrix, list or design."""
-    return int(X.n_rows if isinstance(X, Design) else np.shape(X)[0])
+    return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
 
 
 # What follows serves solvers that still handle numbers beyond 1e±100; it goes when they no longer do.

@@ -18,6 +18,7 @@ from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, cons
 from hiperplano.solvers.statistics import centred_product, centred_scores
 
 _EPS = float(np.finfo(float).eps)
+_FAR = 1e6  # a mean of so many standard deviations is rounded by an amount that shows in products
 _ROUNDS = 4  # restarts from the residual of the rows, which the recursion drifts away from
 
 
@@ -50,11 +51,15 @@ def conjugate_least_squares(
         target_mean = np.zeros(design.n_targets)
         if fit_intercept:
             target_mean = design.fold(_target_sums)[0] / total
-        # Rounding of products with rows that are not centred hides a gradient below this.
         offset = max(1.0, float(np.max(np.abs(mean * columns.scale)[length > 0], initial=0.0)))
+        drift = np.zeros(d)
+        if offset > _FAR:
+            drift = design.fold(_ColumnSums(mean))[0] / total
+        # Rounding of products with rows that are not centred hides a gradient below this.
         noise = _EPS * (offset if design.is_sparse else 1.0)
+        centre = _Centre(mean, drift, target_mean)
         ends = [
-            _Normal(design, mean, length, float(target_mean[t]), t, float(alpha[t])).solve(tol, max_iter, noise)
+            _Normal(design, centre, length, t, float(alpha[t])).solve(tol, max_iter, noise)
             for t in range(design.n_targets)
         ]
         coef = np.stack([end.coef for end in ends])
@@ -127,34 +132,49 @@ def _target_sums(block: Block) -> Sums:
 
 
 @dataclass(frozen=True)
-class _Gradient:
-    """Xᵀ·W·(y − x·coef) about the means, for one target; without y if `target` is None."""
+class _ColumnSums:
+    """Σ w·(x − mean)."""
 
     mean: Array
+
+    def __call__(self, block: Block) -> Sums:
+        return (centred_product(block, self.mean, block.weights),)
+
+
+class _Centre(NamedTuple):
+    """Means of the columns, what rounding left of them, and means of the targets."""
+
+    mean: Array
+    drift: Array
+    target_mean: Array
+
+
+@dataclass(frozen=True)
+class _Gradient:
+    """Xᵀ·W·r and Σ w·r of r = y − x·coef about the means, for one target; without y if `target` is None."""
+
+    centre: _Centre
     coef: Array
-    target_mean: float
     target: int | None
 
     def __call__(self, block: Block) -> Sums:
-        r = -centred_scores(block, self.mean, self.coef)
+        r = -centred_scores(block, self.centre.mean, self.coef)
         if self.target is not None:
-            r += block.y[:, self.target] - self.target_mean
-        return (centred_product(block, self.mean, block.weighted(r)),)
+            r += block.y[:, self.target] - self.centre.target_mean[self.target]
+        r = block.weighted(r)
+        return centred_product(block, self.centre.mean, r), np.atleast_1d(r.sum())
 
 
 class _Normal:
     """D·(XᵀWX + alpha)·D of centred columns as an operator, with its right-hand side for one target."""
 
-    def __init__(
-        self, design: Design, mean: Array, length: Array, target_mean: float, target: int, alpha: float
-    ) -> None:
-        self.design, self.mean, self.alpha = design, mean, alpha
-        self.target_mean, self.target = target_mean, target
+    def __init__(self, design: Design, centre: _Centre, length: Array, target: int, alpha: float) -> None:
+        self.design, self.centre, self.target, self.alpha = design, centre, target, alpha
         self.scale = np.where(length > 0, reciprocal(np.hypot(length, np.sqrt(alpha))), 0.0)
 
     def _scaled_gradient(self, coef: Array, target: int | None) -> Array:
-        (inner,) = self.design.fold(_Gradient(self.mean, coef, self.target_mean, target))
-        return np.asarray(self.scale * (inner - self.alpha * coef))
+        inner, level = self.design.fold(_Gradient(self.centre, coef, target))
+        return np.asarray(self.scale * (inner - self.centre.drift * level - self.alpha * coef))
 
     def __call__(self, z: Array) -> Array:
         return -self._scaled_gradient(self.scale * z, None)

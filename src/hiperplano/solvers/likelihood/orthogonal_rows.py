@@ -127,7 +127,10 @@ def fit_independent(problem: Likelihood, before: Minimum, tol: float, max_steps:
     found = newton(transformed, start, tol, max_steps, settled, bounded=False)
     problem.passes += 3  # what the Hessian hides, the triangle, the transformed rows
     theta = found.state.theta @ basis.T
-    state = State(theta, *problem.evaluate(theta), steps=before.state.steps + found.state.steps)
+    value, _ = problem.evaluate(theta)
+    # Parameters as large as 10⁹ are rounded, and the gradient there is that of their rounding: no lack of steps.
+    gradient = found.state.gradient @ np.linalg.pinv(basis)
+    state = State(theta, value, gradient, steps=before.state.steps + found.state.steps)
     return Minimum(state, before.hessian, found.unbounded)
 
 

@@ -1,0 +1,67 @@
+"""The splits of a cross-validation, as positions in a design."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from hiperplano.data.design import Array, Design
+from hiperplano.errors import InvalidParameter
+from hiperplano.messages import Message
+
+Split = tuple[Array, Array]
+
+
+def row_splits(model: Any, design: Design, n_rows: int, y: Any) -> list[Split]:
+    """The (train, test) pairs that a model's `cv` makes of the table that came in.
+
+    Parameters
+    ----------
+    model : estimator
+        With a parameter `cv`.
+    design : Design
+        The rows of the table whose weight is not 0.
+    n_rows : int
+        Of the table.
+    y : array-like
+        Its target, for splitters that look at it.
+
+    Returns
+    -------
+    list of tuple of ndarray of int
+        Positions in the design.
+    """
+    name, place = type(model).__name__, np.full(n_rows, -1)
+    place[design.row_numbers()] = np.arange(design.n_rows)
+    try:
+        splits = [
+            (place[np.asarray(train)], place[np.asarray(test)])
+            for train, test in check_cv(model.cv).split(np.empty((n_rows, 1)), y)
+        ]
+    except (ValueError, TypeError, IndexError) as problem:
+        raise InvalidParameter(
+            Message(
+                "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
+                "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
+                model=name,
+                cv=model.cv,
+                n=n_rows,
+                problem=str(problem),
+            )
+        ) from problem
+    splits = [(train[train >= 0], test[test >= 0]) for train, test in splits]
+    for number, (train, test) in enumerate(splits):
+        if not (len(train) and len(test)):
+            raise InvalidParameter(
+                Message(
+                    "{model}: fold {number} has {train} rows to train and {test} to test on with a weight above 0; "
+                    "both need at least one. Use fewer folds, or shuffled ones.",
+                    model=name,
+                    number=number,
+                    train=len(train),
+                    test=len(test),
+                )
+            )
+    return splits
