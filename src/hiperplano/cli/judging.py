@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import class_numbers, realised_costs
-from hiperplano.report.subject import Sample, understand
+from hiperplano.report.subject import Sample, prepare_subject
 
 _ = translator("terminal")
 
@@ -36,7 +36,7 @@ def measure_word(name: str) -> str:
 
 def judge(model: Any, rows: Array, y: Array, positive: Any = None, costs: Array | None = None) -> dict[str, float]:
     """The measures of a classifier or a regressor on rows as it takes them."""
-    return judge_sample(understand(model, rows, y, None, None, positive, None).validation, costs)
+    return judge_sample(prepare_subject(model, rows, y, None, None, positive, None).validation, costs)
 
 
 def judge_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:

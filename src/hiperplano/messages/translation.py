@@ -33,7 +33,7 @@ def translate(text: str | BaseException) -> str:
         return str(text)
     if text.parts:
         return "".join(map(translate, text.parts))
-    translated = lookup("messages", text.template)
+    translated = lookup("messages", text.template) if text.template else ""
     if not translated:
         return str(text)
     fields = {name: translate(value) if isinstance(value, Message) else value for name, value in text.fields.items()}

@@ -207,9 +207,9 @@ def centred_scores(block: Block, mean: Array, coef: Array) -> Array:
 
 
 def centred_product(block: Block, mean: Array, right: Array) -> Array:
-    """(x − mean)ᵀ·right of a block, for `right` of shape (m,)."""
+    """(x − mean)ᵀ·right of a block, for `right` of shape (m,) or (m, k)."""
     if block.is_sparse:
-        return np.asarray(block.transpose_dot(right) - mean * right.sum())
+        return np.asarray(block.transpose_dot(right) - np.multiply.outer(mean, right.sum(axis=0)))
     return np.asarray(block.xp.subtract(block.x, mean).T @ right)
 
 

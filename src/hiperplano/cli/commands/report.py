@@ -30,7 +30,7 @@ def report(
     from hiperplano.cli.terminal import Terminal
     from hiperplano.messages.catalogue import current_language
     from hiperplano.report.page import write_subject
-    from hiperplano.report.subject import understand
+    from hiperplano.report.subject import prepare_subject
 
     terminal = Terminal(json, quiet)
     with terminal.working(_("writing the report")), terminal.capture_warnings():
@@ -40,7 +40,7 @@ def report(
         options.made(out.parent)
         used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]
         study, coded = scored.study, (scored.rows, None)
-        subject = understand(
+        subject = prepare_subject(
             scored.pipeline, used, scored.y, None, study.target, study.positive, study.cost_matrix, coded
         )
         page = write_subject(out, subject, study.provenance(), current_language())

@@ -53,12 +53,12 @@ class FirthSolution(LogisticSolution):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written to files: no rows, which may be many, and confidential."""
-        return {**self.__dict__, "problem": None}
+        return super().__getstate__() | {"problem": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FirthSolution:
         """A copy in memory keeps the rows, and shares them."""
-        copied = {name: deepcopy(value, memo) for name, value in self.__getstate__().items()}
-        return FirthSolution(**{**copied, "problem": self.problem})
+        copied = {name: deepcopy(value, memo) for name, value in vars(self).items() if name != "problem"}
+        return FirthSolution(**copied, problem=self.problem)
 
 
 class Evaluation(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
-from hiperplano.solvers.svm.curvature import Curvature, rows_with_one, solve_scaled
+from hiperplano.solvers.svm.curvature import Curvature, rows_with_one, solve
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,6 @@ class ClassCurvature(Curvature):
         else:
             matrix[levels, :], matrix[:, levels] = 0.0, 0.0
             matrix[levels, levels], right[levels] = 1.0, 0.0
-        steps = solve_scaled(matrix, right).reshape(self.n_classes, -1)
+        steps = solve(matrix, right).reshape(self.n_classes, -1)
         # What all classes share changes no loss: only rounding gives the sum of their steps a value.
         return np.asarray(steps - steps.mean(axis=0)).ravel()

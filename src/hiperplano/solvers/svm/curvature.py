@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
-from hiperplano.linalg.triangular import inverse_root
+from hiperplano.linalg.symmetric import SymmetricSolver
 
-_RIDGES = (0.0, 1e-14, 1e-11, 1e-8)  # tried in turn where rounding makes a matrix indefinite
+_SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
 _FEW_ROWS = 800
 _GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
 _GATHERED_ENTRIES = 2**27
@@ -84,7 +83,7 @@ class MatrixCurvature(Curvature):
         matrix.flat[: last * (last + 2) : last + 2] += 1.0  # of the penalty, which leaves out the level
         if not fit_intercept or matrix[last, last] <= 0:
             matrix[last, :], matrix[:, last], matrix[last, last], right[last] = 0.0, 0.0, 1.0, 0.0
-        return solve_scaled(matrix, right)
+        return solve(matrix, right)
 
 
 def rows_with_one(block: Block, shift: Array) -> Array:
@@ -139,7 +138,7 @@ class RowCurvature(Curvature):
         matrix = a @ a.T
         matrix.flat[:: len(a) + 1] += 1.0 / rows.collect(rows.vector("stiffness"))
         right = np.column_stack([a @ slope[:-1], np.ones(len(a))])
-        pull, ones = solve_scaled(matrix, right).T
+        pull, ones = solve(matrix, right).T
         rise = (pull.sum() - slope[-1]) / ones.sum() if level else 0.0
         return np.append(-slope[:-1] - (rise * ones - pull) @ a, rise)
 
@@ -179,19 +178,6 @@ class _Product:
         return (block.transpose_dot(block.vectors["stiffness"] * block.dot(self.p)),)
 
 
-def solve_scaled(matrix: Array, right: Array) -> Array:
-    """Solve with a positive definite matrix, brought to a diagonal of ones.
-
-    So coordinates of any size are solved for with the same relative accuracy. The matrix is written to.
-    """
-    scale = inverse_root(matrix.diagonal())
-    matrix *= scale[:, None] * scale
-    scaled = right * (scale if right.ndim == 1 else scale[:, None])
-    for ridge in _RIDGES:
-        try:
-            factor = cho_factor(matrix + ridge * np.eye(len(matrix)), check_finite=False)
-        except LinAlgError:
-            continue
-        scaled = cho_solve(factor, scaled, check_finite=False)
-        break
-    return np.asarray(scaled * (scale if right.ndim == 1 else scale[:, None]))
+def solve(matrix: Array, right: Array) -> Array:
+    """The inverse of a positive definite matrix times `right`; its pseudo-inverse only where rounding leaves none."""
+    return SymmetricSolver(matrix, _SINGULAR).solve(right)
