@@ -13,7 +13,7 @@ from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.residuals import summed_residual_squares
+from hiperplano.solvers.least_squares.normal import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
