@@ -24,19 +24,19 @@ def at_a_screen(**options):
 def test_progress_is_shown_beside_the_output_and_only_to_people(capsys):
     for options, shown in (({}, True), ({"as_json": True}, False), ({"quiet": True}, False)):
         terminal = at_a_screen(**options)
-        with terminal.working("reading", steps=2) as step:
+        with terminal.progress_bar("reading", steps=2) as step:
             step("fitting")
             step()
         assert ("fitting" in terminal.progress.file.getvalue()) == shown
     plain = Terminal()
-    with plain.working("reading") as step:
+    with plain.progress_bar("reading") as step:
         step()
     assert capsys.readouterr() == ("", "")
 
 
 def test_json_has_no_numbers_that_json_does_not_know(capsys):
     terminal = Terminal(as_json=True)
-    terminal.facts = {"a": float("nan"), "b": np.array([1.0, np.inf]), "c": np.int64(3), "d": {1: ("x",)}}
+    terminal.results = {"a": float("nan"), "b": np.array([1.0, np.inf]), "c": np.int64(3), "d": {1: ("x",)}}
     terminal.finish()
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": [1.0, None], "c": 3, "d": {"1": ["x"]}, "notes": []}
 
