@@ -12,6 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidTarget, NotSeparable
+from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable
 from hiperplano.solvers.separation.hard_margin import MarginSolution, RowIsAmong, widest_margin
@@ -98,8 +99,11 @@ class HardMarginSVC(LinearClassifier):
         classes, codes = encode_labels(design)
         if len(classes) > 2:
             raise InvalidTarget(
-                f"Only binary classification is supported: y holds {len(classes)} classes, and HardMarginSVC parts "
-                "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC."
+                Message(
+                    "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC parts "
+                    "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC.",
+                    n_classes=len(classes),
+                )
             )
         design = design.with_vectors(code=codes)
         design = design.with_vectors(y=design.map(SignOfClass(1)))
@@ -123,15 +127,26 @@ class HardMarginSVC(LinearClassifier):
 def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
     proof = separate(design, fit_intercept)
     one, other = classes.tolist()
-    where = "" if fit_intercept else " through the origin"
+    where = "" if fit_intercept else Message(" through the origin")
     if not isinstance(proof, Overlapping | QuasiSeparable):
         raise InvalidTarget(
-            f"{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
-            "Use LinearSVC with a large C."
+            Message(
+                "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
+                "Use LinearSVC with a large C.",
+                proof=str(proof),
+                one=one,
+                other=other,
+            )
         )
     raise NotSeparable(
-        f"No plane{where} has all rows of {one!r} and {other!r} on different sides: {len(proof.rows)} rows with "
-        "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which allows for "
-        "rows on the wrong side.",
+        Message(
+            "No plane{where} has all rows of {one!r} and {other!r} on different sides: {n} rows with "
+            "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which "
+            "allows for rows on the wrong side.",
+            where=where,
+            one=one,
+            other=other,
+            n=len(proof.rows),
+        ),
         replace(proof, classes=(one, other)),
     )

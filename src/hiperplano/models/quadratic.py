@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
+from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
@@ -105,14 +106,22 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         ridge = number(self, "reg_param", low=0.0, high=1.0)
         if ridge and shrinkage is not None:
             raise InvalidParameter(
-                f"QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can "
-                "be set. Set reg_param=0."
+                Message(
+                    "QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can be "
+                    "set. Set reg_param=0.",
+                    ridge=ridge,
+                    shrinkage=shrinkage,
+                )
             )
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
         if design.n_columns**2 * len(classes) > _MOST_CELLS:
             raise InvalidData(
-                f"QuadraticDiscriminantAnalysis: {design.n_columns} columns and {len(classes)} classes; covariances of "
-                "that size do not fit. Select columns first, or use LinearDiscriminantAnalysis."
+                Message(
+                    "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
+                    "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",
+                    n_columns=design.n_columns,
+                    n_classes=len(classes),
+                )
             )
         solution = quadratic_discriminant(
             design, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased
@@ -127,16 +136,25 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         if len(solution.singular):
             names = ", ".join(repr(label) for label in self.classes_[solution.singular[:5]].tolist())
             warnings.warn(
-                f"QuadraticDiscriminantAnalysis: {solution.status} They are {names}. Set shrinkage='auto', or drop "
-                "columns that are constant or dependent in a class.",
+                "QuadraticDiscriminantAnalysis: "
+                + solution.status
+                + Message(
+                    " They are {names}. Set shrinkage='auto', or drop columns that are constant or dependent in a "
+                    "class.",
+                    names=names,
+                ),
                 SingularWarning,
                 stacklevel=users_level(),
             )
         if solution.digits < _FEW_DIGITS:
             warnings.warn(
-                f"QuadraticDiscriminantAnalysis: only about {solution.digits:.0f} digits can be trusted; columns are "
-                f"nearly dependent in a class (condition {solution.condition:.1e}). Leave out columns that follow from "
-                "others, or set shrinkage='auto'.",
+                Message(
+                    "QuadraticDiscriminantAnalysis: only about {digits:.0f} digits can be trusted; columns are nearly "
+                    "dependent in a class (condition {condition:.1e}). Leave out columns that follow from others, or "
+                    "set shrinkage='auto'.",
+                    digits=solution.digits,
+                    condition=solution.condition,
+                ),
                 AccuracyWarning,
                 stacklevel=users_level(),
             )

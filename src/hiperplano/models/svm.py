@@ -114,8 +114,10 @@ class LinearSVC(LinearClassifier):
         control = _control(self)
         if at_once and squared:
             raise InvalidParameter(
-                "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine is "
-                "made of the hinge. Set loss='hinge', or multi_class='ovr'."
+                Message(
+                    "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine "
+                    "is made of the hinge. Set loss='hinge', or multi_class='ovr'."
+                )
             )
         design = validate(self, X, y, sample_weight, numeric_target=False)
         self.classes_, codes = encode_labels(design)

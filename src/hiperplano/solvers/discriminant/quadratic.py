@@ -15,12 +15,13 @@ from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, cla
 from hiperplano.solvers.discriminant.linear import Shrinkage
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
 from hiperplano.solvers.discriminant.whitening import Whitening, blur_of, whiten_covariance, whiten_rows
+from hiperplano.solvers.solution import FitResult
 
 _THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
 
 
 @dataclass(frozen=True)
-class QuadraticSolution:
+class QuadraticSolution(FitResult):
     """The Gaussians of the classes.
 
     Attributes
@@ -61,9 +62,6 @@ class QuadraticSolution:
     priors: Array = field(repr=False)
     whitening: Array = field(repr=False)
     log_det: Array = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.status
 
     def scores(self) -> ClassScores:
         """The function of a block that gives the logarithms of prior times density, for `Design.map`."""

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from hiperplano.cli import options
-from hiperplano.cli.registry import TASKS
+from hiperplano.cli.workflow.model_registry import TASKS
 from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
 from hiperplano.features.kinds import guess_kinds
@@ -23,7 +23,7 @@ _ = translator("terminal")
 
 
 @dataclass(frozen=True)
-class Choices:
+class TableOptions:
     """What a person said about a table, as the options bring it."""
 
     kind: Sequence[str] | None = None
@@ -58,7 +58,7 @@ class Problem:
     notes: list[str] = field(default_factory=list)
 
 
-def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = True, step: Any = None) -> Problem:
+def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool = True, step: Any = None) -> Problem:
     """Read a file, guess what its columns are, and take the target apart."""
     step = step or (lambda text="": None)
     if choices.task is not None:
