@@ -14,7 +14,7 @@ from rich.table import Table
 from hiperplano.cli.workflow.evaluation import metric_label
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
-from hiperplano.features.columns import Column, kind_word
+from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 
@@ -50,7 +50,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     for column in columns[:_MOST_COLUMNS]:
         share = f"{column.missing / n_rows:.1%}" if column.missing else ""
         style = None if column.used else ("yellow" if column.kind == "leak" else "dim")
-        kind, why = translate(kind_word(column.kind)), translate(column.why)
+        kind, why = translate(kind_label(column.kind)), translate(column.why)
         table.add_row(escape(column.name), kind, share, escape(why), style=style)
     if len(columns) > _MOST_COLUMNS:
         table.add_row(_("… and {n} more", n=len(columns) - _MOST_COLUMNS), "", "", "")
@@ -60,7 +60,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 def unused_columns_note(columns: Sequence[Column]) -> list[str]:
     """A sentence on the columns that no model gets to see, where there are any."""
     unused = [
-        Message.join("", [column.name, " (", kind_word(column.kind), ")"]) for column in columns if not column.used
+        Message.join("", [column.name, " (", kind_label(column.kind), ")"]) for column in columns if not column.used
     ]
     shown = Message.join(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
     return [Message("Columns left out: {names}", names=shown)] if unused else []

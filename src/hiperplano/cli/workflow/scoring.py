@@ -64,7 +64,7 @@ def score_table(
     """Code the rows of a table for a saved model; with the target where the model is to be evaluated."""
     pipeline, metadata = load_with_metadata(model)
     table, source = read_table(file, separator=separator, decimal=decimal)
-    y, notes = None, list(source.doubts)
+    y, notes = None, list(source.reading_notes)
     if needs_target:
         name = target or metadata.target
         if name not in table.column_names:
