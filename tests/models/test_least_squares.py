@@ -245,15 +245,26 @@ class TestClassifier:
         by_hand = LeastSquaresClassifier(class_weight={0: 1 / mass[0], 1: 1 / mass[1]}).fit(X, labels, w)
         np.testing.assert_allclose(by_hand.coef_, other.coef_, rtol=1e-9)
 
-    def test_a_class_without_weight_is_still_a_class(self):
+    def test_a_class_whose_rows_have_no_weight_is_no_class(self):
         X, y, w = table()
         labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
         w[labels == 2] = 0.0
+        kept = w > 0
         for class_weight in (None, "balanced"):
-            model = LeastSquaresClassifier(class_weight=class_weight).fit(X, labels, w)
-            np.testing.assert_array_equal(model.classes_, [0, 1, 2])
-            assert np.isfinite(model.coef_).all()
-            assert not (model.predict(X) == 2).any()
+            model, without = (
+                LeastSquaresClassifier(class_weight=class_weight).fit(X[rows], labels[rows], w[rows])
+                for rows in (slice(None), kept)
+            )
+            np.testing.assert_array_equal(model.classes_, [0, 1])
+            np.testing.assert_array_equal(model.coef_, without.coef_)
+
+    def test_a_class_with_a_class_weight_of_zero_is_never_predicted(self):
+        X, y, _ = table()
+        labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+        model = LeastSquaresClassifier(class_weight={0: 1.0, 1: 1.0, 2: 0.0}).fit(X, labels)
+        np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+        assert np.isfinite(model.coef_).all()
+        assert not (model.predict(X) == 2).any()
 
 
 def test_models_work_in_pipelines_and_searches():
