@@ -69,12 +69,12 @@ def command(*arguments: str) -> Callable[[], object]:
 def bare_fit(path: Path) -> Callable[[], object]:
     """The model's fit on coded training rows."""
     from hiperplano import LogisticRegression
-    from hiperplano.cli.problem import Choices, read_problem
-    from hiperplano.cli.training import split
+    from hiperplano.cli.workflow.problem import TableOptions, read_problem
+    from hiperplano.cli.workflow.training import train_validation_split
     from hiperplano.features.coding import Coding
 
-    problem = read_problem(path, "y", Choices())
-    training, _ = split(problem.target, 0.3, 0)
+    problem = read_problem(path, "y", TableOptions())
+    training, _ = train_validation_split(problem.target, 0.3, 0)
     rows = Coding(tuple(problem.columns)).fit_transform(problem.frame.take(training))
     y = problem.target.values[training]
     return lambda: LogisticRegression(C=np.inf).fit(rows, y)

@@ -3,8 +3,10 @@
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
@@ -20,6 +22,12 @@ def tracked_files():
 def test_rooms_import_only_rooms_below(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert lint_imports(config_filename="pyproject.toml", no_cache=True) == EXIT_STATUS_SUCCESS
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = grimp.build_graph("hiperplano", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
 
 
 def test_the_import_contract_covers_every_room():

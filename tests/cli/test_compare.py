@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hiperplano.cli.comparison import Row, _marked
-from hiperplano.cli.registry import CHOICES, suitable
+from hiperplano.cli.workflow.comparison import Row, _mark_best
+from hiperplano.cli.workflow.model_registry import MODELS, suitable_models
 
 
 def test_every_model_is_compared_on_the_same_folds(run, tables):
     facts = json.loads(run("compare", tables / "credit.csv", "-t", "default", "--folds", 3, "--json").out)
     names = [model["name"] for model in facts["models"]]
-    assert names == [each.name for each in suitable("classification", 2) if each.name != "hard-margin"]
+    assert names == [each.name for each in suitable_models("classification", 2) if each.name != "hard-margin"]
     assert any("hard-margin was left out: no plane separates" in note for note in facts["notes"])
     best = next(model for model in facts["models"] if model["name"] == facts["best"])
     assert best["measures"]["auc"]["mean"] == max(model["measures"]["auc"]["mean"] for model in facts["models"])
@@ -25,7 +25,7 @@ def test_every_model_is_compared_on_the_same_folds(run, tables):
 
 def test_numbers_and_many_classes_are_compared_too(run, tables):
     facts = json.loads(run("compare", tables / "line.csv", "-t", "line", "--json").out)
-    assert [model["name"] for model in facts["models"]] == [each.name for each in suitable("regression", 0)]
+    assert [model["name"] for model in facts["models"]] == [each.name for each in suitable_models("regression", 0)]
     out = run("compare", tables / "grades.csv", "-t", "grade", "--folds", 2, "-m", "lda", "-m", "svm")
     assert "lda" in out.out
     assert "svm" in out.out
@@ -47,7 +47,7 @@ def test_the_simplest_within_one_standard_error_is_marked():
         return Row(name, {"auc": np.array(values)}, 0.0)
 
     rows = [row("simple", [0.70, 0.72, 0.74]), row("good", [0.78, 0.80, 0.82]), row("best", [0.785, 0.805, 0.825])]
-    marked = _marked(rows, "classification", 2)
+    marked = _mark_best(rows, "classification", 2)
     assert [each.best for each in marked] == [False, False, True]
     assert [each.chosen for each in marked] == [False, True, False]
 
@@ -68,7 +68,7 @@ def test_too_few_rows_for_the_folds(run, tmp_path):
 
 
 def test_names_are_unique_for_each_task():
-    pairs = [(each.task, each.name) for each in CHOICES]
+    pairs = [(each.task, each.name) for each in MODELS]
     assert len(set(pairs)) == len(pairs)
 
 
@@ -76,8 +76,8 @@ def test_every_public_estimator_can_be_asked_for():
     """But those that wrap another."""
     from tests.architecture.test_public_names import PUBLIC_ESTIMATORS
 
-    made = {type(each.make(0)).__name__ for each in CHOICES}
-    assert made == {each.__name__ for each in PUBLIC_ESTIMATORS} - {"CostSensitiveClassifier"}
+    ensure_folder = {type(each.make(0)).__name__ for each in MODELS}
+    assert ensure_folder == {each.__name__ for each in PUBLIC_ESTIMATORS} - {"CostSensitiveClassifier"}
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def test_the_saved_model_gives_the_figures_that_were_printed(fitted, tables):
     assert shares.shape == (800,)
     told = {each["name"]: each["coefficient"] for each in facts["coefficients"]}
     assert told["age"] == coef["age"]
-    assert model.study_["sha256"] == facts["sha256"]
-    assert model.study_["command"].startswith("hiperplano fit ")
+    assert model.metadata_["sha256"] == facts["sha256"]
+    assert model.metadata_["command"].startswith("hiperplano fit ")
 
 
 def test_the_same_command_gives_the_same_model(run, tables, tmp_path):

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.features.kinds import guess_kinds
-from hiperplano.features.scales import ordered_words
+from hiperplano.features.kinds import infer_kinds
+from hiperplano.features.ordinal import ordinal_order
 
 RNG = np.random.default_rng(0)
 N = 400
 
 
 def kinds(target=None, chosen=None, **columns):
-    return {column.name: column for column in guess_kinds(pa.table(columns), target, **(chosen or {}))}
+    return {column.name: column for column in infer_kinds(pa.table(columns), target, **(chosen or {}))}
 
 
 def words(values):
@@ -139,4 +139,4 @@ def test_an_order_can_be_given():
     ],
 )
 def test_words_with_an_order(values, order):
-    assert ordered_words(values) == order
+    assert ordinal_order(values) == order

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hiperplano import losses
+from hiperplano.losses import scalar
 
 BINARY = [
     losses.EpsilonInsensitive(0.3),
@@ -123,3 +124,15 @@ def test_softmax_of_two_classes_is_logistic():
 def test_every_loss_joins_the_laws():
     tested = {type(loss).__name__ for loss in BINARY} | {"Softmax"}
     assert tested == set(losses.__all__)
+
+
+@pytest.mark.parametrize("number", sorted(scalar.LOSSES))
+@given(y=st.sampled_from([-1.0, 1.0]), score=st.floats(-30, 30), epsilon=st.floats(0.01, 2.0))
+def test_compiled_loops_read_the_same_formulas(number, y, score, epsilon):
+    """`scalar.value` and `scalar.slope` of a number are those of its class, except for slopes at kinks."""
+    loss = scalar.loss_of(number, epsilon)
+    at = np.array([y]), np.array([score])
+    np.testing.assert_allclose(scalar.value(number, y, score, epsilon), loss.value(*at)[0], rtol=1e-13, atol=1e-15)
+    kinks = [abs(y * score), abs(y * score - 1.0), abs(abs(score - y) - epsilon)]
+    assume(min(kinks) > 1e-12)
+    np.testing.assert_allclose(scalar.slope(number, y, score, epsilon), loss.slope(*at)[0], rtol=1e-13, atol=1e-15)

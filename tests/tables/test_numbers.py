@@ -28,7 +28,7 @@ def read(tmp_path, column, other=("a", "b"), **options):
 def test_parted_thousands_are_numbers(column, around, tmp_path):
     amounts, source = read(tmp_path, [around.format(cell) for cell in column])
     np.testing.assert_array_equal(amounts, AMOUNTS)
-    assert not source.doubts
+    assert not source.reading_notes
 
 
 @pytest.mark.parametrize("column", [ENGLISH, SPANISH])
@@ -83,7 +83,7 @@ def test_what_is_no_number_in_one_way_of_writing_stays_text(column, tmp_path):
 def test_other_columns_tell_what_one_sign_means(cell, other, number, tmp_path):
     amounts, source = read(tmp_path, [cell, "950"], (other,))
     assert amounts.tolist() == [number, 950]
-    assert not source.doubts
+    assert not source.reading_notes
 
 
 @pytest.mark.parametrize("cell", ["1.234", "1,234"])
@@ -91,14 +91,14 @@ def test_other_columns_tell_what_one_sign_means(cell, other, number, tmp_path):
 def test_a_person_can_say_what_one_sign_means(cell, decimal, tmp_path):
     amounts, source = read(tmp_path, [cell, "950"], decimal=decimal)
     assert amounts.tolist() == [1.234 if decimal in cell else 1234, 950]
-    assert not source.doubts
+    assert not source.reading_notes
 
 
 @pytest.mark.parametrize(("cell", "other"), [("1.234", ","), ("1,234", ".")])
 def test_numbers_that_may_be_a_thousand_times_as_large_are_told(cell, other, tmp_path):
     amounts, source = read(tmp_path, [cell, "950"])
     assert amounts.tolist() == [1.234, 950]
-    assert source.doubts == (
+    assert source.reading_notes == (
         f"Column 'amount': {cell} was read as a number below a thousand. If the sign in it parts thousands, give "
         f"--decimal {other!r}.",
     )
@@ -106,7 +106,7 @@ def test_numbers_that_may_be_a_thousand_times_as_large_are_told(cell, other, tmp
 
 @pytest.mark.parametrize("column", [["0.234", "0.500"], ["1.234", "1.5"], ["12", "950"]])
 def test_numbers_that_can_be_read_in_one_way_raise_no_doubt(column, tmp_path):
-    assert not read(tmp_path, column)[1].doubts
+    assert not read(tmp_path, column)[1].reading_notes
 
 
 def test_a_comma_in_a_table_of_commas_is_left_open(tmp_path):
@@ -114,7 +114,7 @@ def test_a_comma_in_a_table_of_commas_is_left_open(tmp_path):
     path.write_text('a,y\n"1,234",1\n"2,345",0\n')
     table, source = read_table(path)
     assert to_frame(table)["a"].tolist() == ["1,234", "2,345"]
-    assert source.doubts == (
+    assert source.reading_notes == (
         "Column 'a' was left as text: 1,234 may be 1.234 or 1234. If it is the first, give --decimal ','; if the "
         "second, --decimal '.'.",
     )
@@ -127,7 +127,7 @@ def test_a_column_that_is_almost_numbers_says_what_is_in_the_way(tmp_path):
     column[17] = "see file"
     amounts, source = read(tmp_path, column)
     assert amounts[17] == "see file"
-    assert source.doubts == (
+    assert source.reading_notes == (
         "Column 'amount' was left as text: 39 of its 40 different texts are numbers, but 'see file' (row 18) is none. "
         "Correct or empty such cells to have numbers.",
     )
@@ -146,9 +146,9 @@ def test_texts_of_a_parquet_file_stay_texts(tmp_path):
     table, source = read_table(tmp_path / "t.parquet")
     assert to_frame(table)["a"].tolist() == ["1,234.5", "-"]
     assert to_frame(table)["b"].tolist() == ["1", "2"]
-    assert source.doubts == ()
+    assert source.reading_notes == ()
 
 
 def test_signs_in_the_name_of_a_doubtful_column_stay(tmp_path):
     (tmp_path / "t.csv").write_text("amount $ ;y\n1.234;1\n950;0\n")
-    assert "Column 'amount $': 1.234" in read_table(tmp_path / "t.csv")[1].doubts[0]
+    assert "Column 'amount $': 1.234" in read_table(tmp_path / "t.csv")[1].reading_notes[0]

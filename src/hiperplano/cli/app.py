@@ -30,7 +30,7 @@ def build() -> Typer:
     )
     app.callback()(_common)
     helps: list[tuple[str, Callable[..., Any], str]] = [
-        ("demo", demo.demo, _("The whole journey on a generated credit table: read, split, fit, judge, report.")),
+        ("demo", demo.demo, _("The whole workflow on a generated credit table: read, split, fit, evaluate, report.")),
         ("fit", fit.fit, _("Fit a model to a table; writes model.skops and report.html.")),
         ("compare", compare.compare, _("Every model that suits the target, on the same folds, in one table.")),
         ("predict", predict.predict, _("Score the rows of a table with a saved model.")),
@@ -45,7 +45,7 @@ def build() -> Typer:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command; wrong use is explained here, what fails later is the caller's to explain."""
-    options.remember(list(arguments))
+    options.set_arguments(list(arguments))
     try:
         code = build()(list(arguments), prog_name="hiperplano", standalone_mode=False)
     except Exception as problem:

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             code = INTERRUPTED
         if code == INTERRUPTED:
-            _complain(_("Stopped. Files that were being written are as they were before."))
+            _print_error(_("Stopped. Files that were being written are as they were before."))
         return code
 
 
@@ -48,7 +48,7 @@ def _run(arguments: list[str]) -> int:
     except ImportError as problem:
         if (problem.name or "").partition(".")[0] not in _NEEDED:
             raise
-        _complain(
+        _print_error(
             _(
                 "the package {name} is not installed; the command needs it. Run: pip install 'hiperplano[app]'",
                 name=problem.name,
@@ -60,10 +60,10 @@ def _run(arguments: list[str]) -> int:
     except (Exception, Warning) as problem:
         if "--debug" in arguments:
             raise
-        return _explained(problem)
+        return _report_error(problem)
 
 
-def _explained(problem: BaseException) -> int:
+def _report_error(problem: BaseException) -> int:
     """Say what went wrong in one paragraph."""
     from hiperplano.errors import HiperplanoError
     from hiperplano.messages import translate
@@ -73,16 +73,16 @@ def _explained(problem: BaseException) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     if isinstance(problem, HiperplanoError):
-        _complain(translate(problem))
+        _print_error(translate(problem))
     elif isinstance(problem, ImportError) and (problem.name or "").partition(".")[0] in _NEEDED:
-        _complain(
+        _print_error(
             _(
                 "the package {name} is not installed; the command needs it. Run: pip install 'hiperplano[app]'",
                 name=problem.name,
             )
         )
     elif isinstance(problem, OSError):
-        _complain(
+        _print_error(
             _(
                 "{file}: {why}. Check the path, and whether there is space and permission to write.",
                 file=problem.filename or "?",
@@ -90,9 +90,9 @@ def _explained(problem: BaseException) -> int:
             )
         )
     elif isinstance(problem, MemoryError):
-        _complain(_("the table does not fit into memory. Leave out rows, or columns with --drop."))
+        _print_error(_("the table does not fit into memory. Leave out rows, or columns with --drop."))
     else:
-        _complain(
+        _print_error(
             _(
                 "this should not have happened ({kind}: {why}). Run the command again with --debug and report what it "
                 "prints.",
@@ -103,7 +103,7 @@ def _explained(problem: BaseException) -> int:
     return FAILED
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     paragraph = " ".join(text.split())
     print(_("Error: {text}", text=paragraph), file=sys.stderr)
 

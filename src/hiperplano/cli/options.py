@@ -164,7 +164,7 @@ def share(option: str, value: float) -> float:
     return value
 
 
-def made(folder: Path) -> Path:
+def ensure_folder(folder: Path) -> Path:
     """A folder that is there, made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -174,14 +174,14 @@ def _known_language(value: str | None) -> str | None:
     return value if value is None else one_of("--lang", value, LANGUAGES)
 
 
-_typed: list[str] = []
+_arguments: list[str] = []
 
 
-def remember(arguments: list[str]) -> None:
+def set_arguments(arguments: list[str]) -> None:
     """Keep what was typed, for the page that tells how it was made."""
-    _typed[:] = arguments
+    _arguments[:] = arguments
 
 
-def typed() -> list[str]:
+def given_arguments() -> list[str]:
     """What was typed after `hiperplano`."""
-    return list(_typed)
+    return list(_arguments)

@@ -30,7 +30,7 @@ class Terminal:
 
     as_json: bool = False
     quiet: bool = False
-    facts: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -38,31 +38,31 @@ class Terminal:
         self.progress = Console(file=sys.stderr)
 
     @property
-    def speaks(self) -> bool:
+    def prints_text(self) -> bool:
         """Whether tables and sentences are printed."""
         return not (self.as_json or self.quiet)
 
-    def say(self, *shown: Any) -> None:
+    def print(self, *shown: Any) -> None:
         """Print for a person."""
-        if self.speaks:
+        if self.prints_text:
             self.out.print(*shown)
 
-    def note(self, *texts: str) -> None:
+    def add_note(self, *texts: str) -> None:
         """Something the reader should know; said once."""
         self.notes += [text for text in dict.fromkeys(texts) if text not in self.notes]
 
     def finish(self) -> None:
         """Print the notes, or the JSON object."""
         if self.as_json:
-            print(json.dumps(_plain(self.facts | {"notes": self.notes}), ensure_ascii=False, indent=1))
-        elif self.speaks and self.notes:
+            print(json.dumps(_plain(self.results | {"notes": self.notes}), ensure_ascii=False, indent=1))
+        elif self.prints_text and self.notes:
             for text in self.notes:
                 self.out.print(f"• {translate(text)}", markup=False)
 
     @contextmanager
-    def working(self, text: str, steps: int | None = None) -> Iterator[Any]:
+    def progress_bar(self, text: str, steps: int | None = None) -> Iterator[Any]:
         """A bar on the standard error while something is done; yields the function that tells of a step."""
-        if not self.speaks or not self.progress.is_terminal:
+        if not self.prints_text or not self.progress.is_terminal:
             yield lambda text="": None
             return
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -84,7 +84,7 @@ class Terminal:
             yield
         for warning in heard:
             if str(warning.category.__module__).startswith(("hiperplano", "sklearn")):
-                self.note(message_of(warning.message) if isinstance(warning.message, Warning) else warning.message)
+                self.add_note(message_of(warning.message) if isinstance(warning.message, Warning) else warning.message)
 
 
 def _plain(value: Any) -> Any:

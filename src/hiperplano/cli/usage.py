@@ -11,7 +11,7 @@ from hiperplano.messages.catalogue import translator
 _ = translator("terminal")
 
 
-class _Spoken:
+class _Translated:
     """Says in the reader's language what typer says in English."""
 
     def get_help_option(self, ctx: Any) -> Any:
@@ -29,11 +29,11 @@ class _Spoken:
         formatter.write_usage(ctx.command_path, " ".join(pieces), prefix=_("Usage: "))
 
 
-class Command(_Spoken, TyperCommand):
+class Command(_Translated, TyperCommand):
     """A subcommand."""
 
 
-class Group(_Spoken, TyperGroup):
+class Group(_Translated, TyperGroup):
     """The command, in the order in which its subcommands are used."""
 
     def list_commands(self, ctx: Any) -> list[str]:

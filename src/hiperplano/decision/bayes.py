@@ -95,10 +95,10 @@ def bayes_error(
     if centres.shape[1] == 0:  # all components are the same
         return BayesError(float((risk @ shares).min()), 0.0, "components are equal")
     if centres.shape[1] == 1:
-        value = _line(centres[:, 0], np.sqrt(spreads[:, 0, 0]), shares, risk)
+        value = _error_on_line(centres[:, 0], np.sqrt(spreads[:, 0, 0]), shares, risk)
         return BayesError(value, 1e-12 * float(np.abs(risk).max()), "integration in 1 dimension")
     if centres.shape[1] == 2:
-        return _plane(centres, spreads, shares, risk)
+        return _error_in_plane(centres, spreads, shares, risk)
     return _monte_carlo(centres, spreads, shares, risk, int(n_draws), np.random.default_rng(random_state))
 
 
@@ -168,7 +168,7 @@ def _projected(centres: Array, spreads: Array) -> tuple[Array, Array]:
     return white @ basis.T, np.broadcast_to(np.eye(len(basis)), (len(white), len(basis), len(basis)))
 
 
-def _line(centres: Array, spreads: Array, shares: Array, risk: Array) -> float:
+def _error_on_line(centres: Array, spreads: Array, shares: Array, risk: Array) -> float:
     """Between the points where the best decision changes, the integral is a sum of normal probabilities."""
     used = shares > 0
     centres, spreads, shares, risk = centres[used], spreads[used], shares[used], risk[:, used]
@@ -193,7 +193,7 @@ def _line(centres: Array, spreads: Array, shares: Array, risk: Array) -> float:
     return float(np.sum(mass * shares * risk[decisions]))
 
 
-def _plane(centres: Array, spreads: Array, shares: Array, risk: Array) -> BayesError:
+def _error_in_plane(centres: Array, spreads: Array, shares: Array, risk: Array) -> BayesError:
     """Along the first coordinate by adaptive quadrature; along the second, given the first, as on a line."""
     first = np.sqrt(spreads[:, 0, 0])
     slope = spreads[:, 0, 1] / spreads[:, 0, 0]
@@ -205,7 +205,9 @@ def _plane(centres: Array, spreads: Array, shares: Array, risk: Array) -> BayesE
         total = density.sum()
         if total < 1e-300:
             return 0.0
-        return float(total * _line(centres[:, 1] + slope * (x - centres[:, 0]), left_over, density / total, risk))
+        return float(
+            total * _error_on_line(centres[:, 1] + slope * (x - centres[:, 0]), left_over, density / total, risk)
+        )
 
     marks = np.unique(
         (centres[:, :1] + first[:, None] * np.array([-_REACH, -4.0, -2.0, 0.0, 2.0, 4.0, _REACH])).ravel()

@@ -40,7 +40,7 @@ def signed_distance(model: Any, X: Any) -> Array:
     >>> signed_distance(model, [[4.0], [5.0], [12.0]]).round(6)
     array([-1.,  0.,  7.])
     """
-    length = _lengths(model)
+    length = _normal_lengths(model)
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
     return np.asarray(scores / (length[0] if scores.ndim == 1 else length))
 
@@ -64,8 +64,8 @@ def project(model: Any, X: Any) -> Array:
     >>> project(model, [[5.0, 3.0]]).round(6)
     array([[1., 3.]])
     """
-    length = _lengths(model)
-    _need_one_plane(model, length, "project")
+    length = _normal_lengths(model)
+    _require_one_plane(model, length, "project")
     rows = dense_rows(model, X)
     unit = np.ravel(model.coef_).astype(np.float64) / length[0]
     return np.asarray(rows - np.outer(rows @ unit + float(np.ravel(model.intercept_)[0]) / length[0], unit))
@@ -97,7 +97,7 @@ def margin(model: Any, X: Any, y: Any) -> Array:
     >>> margin(model, [[4.0], [12.0], [6.0]], ["no", "yes", "no"]).round(6)
     array([ 1.,  7., -1.])
     """
-    length = _lengths(model)
+    length = _normal_lengths(model)
     codes = _codes(model, X, y)
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
     if scores.ndim == 1:
@@ -112,7 +112,7 @@ def margin(model: Any, X: Any, y: Any) -> Array:
     return np.asarray(distance.min(axis=1))
 
 
-def _lengths(model: Any) -> Array:
+def _normal_lengths(model: Any) -> Array:
     """‖coef‖ of every plane."""
     check_is_fitted(model)
     if not (hasattr(model, "classes_") and hasattr(model, "coef_") and hasattr(model, "decision_function")):
@@ -135,7 +135,7 @@ def _lengths(model: Any) -> Array:
     return np.asarray(length)
 
 
-def _need_one_plane(model: Any, length: Array, function: str) -> None:
+def _require_one_plane(model: Any, length: Array, function: str) -> None:
     if len(length) > 1:
         raise NotAvailable(
             Message(

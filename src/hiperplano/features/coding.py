@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.features.columns import Column, kind_word
-from hiperplano.features.encoders import Categories, Number, numbers
+from hiperplano.features.columns import Column, kind_label
+from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers
 from hiperplano.messages import Message, translate
 
 
@@ -60,7 +60,7 @@ class Coding(TransformerMixin, BaseEstimator):
             raise InvalidData(
                 Message(
                     "no column is left to learn from: each is {kinds}. Choose kinds with --kind.",
-                    kinds=self._left_out(),
+                    kinds=self._unused_kinds(),
                 )
             )
         if self.fill not in ("median", "model"):
@@ -72,8 +72,8 @@ class Coding(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(used)
         self._refuse_missing(X)
 
-        def learn(column: Column) -> Number | Categories:
-            return (Categories if column.kind == "nominal" else Number).of(column, X[column.name])
+        def learn(column: Column) -> NumericEncoder | CategoricalEncoder:
+            return (CategoricalEncoder if column.kind == "nominal" else NumericEncoder).of(column, X[column.name])
 
         self.coders_ = in_threads(learn, in_order, len(X) * len(used))
         if not any(coder.names for coder in self.coders_):
@@ -84,7 +84,7 @@ class Coding(TransformerMixin, BaseEstimator):
                     names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
                 )
             )
-        self.imputer_ = self._model_of_gaps(X) if self.fill == "model" else None
+        self.imputer_ = self._fit_imputer(X) if self.fill == "model" else None
         return self
 
     def transform(self, X: Any) -> Array:
@@ -99,34 +99,34 @@ class Coding(TransformerMixin, BaseEstimator):
         ends = np.cumsum([len(coder.names) for coder in self.coders_]).tolist()
         made = np.empty((len(X), ends[-1]), order="F")
 
-        def write(task: tuple[Number | Categories, int]) -> None:
+        def write(task: tuple[NumericEncoder | CategoricalEncoder, int]) -> None:
             coder, end = task
             coder.write(X[coder.column.name], made[:, end - len(coder.names) : end])
 
         in_threads(write, zip(self.coders_, ends, strict=True), made.size)
         if self.imputer_ is not None:
-            filled = self.imputer_.transform(self._gapped(X))
+            filled = self.imputer_.transform(self._with_missing(X))
             for j, (end, coder) in enumerate(zip(ends, self._numeric(), strict=False)):
                 made[:, end - len(coder.names)] = filled[:, j]
         return made
 
-    def _numeric(self) -> list[Number]:
-        return [coder for coder in self.coders_ if isinstance(coder, Number)]
+    def _numeric(self) -> list[NumericEncoder]:
+        return [coder for coder in self.coders_ if isinstance(coder, NumericEncoder)]
 
-    def _gapped(self, X: Any) -> Array:
+    def _with_missing(self, X: Any) -> Array:
         """The numeric columns with their gaps."""
         return np.column_stack([numbers(X[coder.column.name], coder.column) for coder in self._numeric()])
 
-    def _model_of_gaps(self, X: Any) -> Any:
+    def _fit_imputer(self, X: Any) -> Any:
         if not self._numeric():
             return None
         from sklearn.experimental import enable_iterative_imputer  # noqa: F401
         from sklearn.impute import IterativeImputer
 
-        return IterativeImputer(keep_empty_features=True, random_state=0).fit(self._gapped(X))
+        return IterativeImputer(keep_empty_features=True, random_state=0).fit(self._with_missing(X))
 
-    def _left_out(self) -> Message:
-        return Message.join(", ", sorted({kind_word(column.kind) for column in self.columns}))
+    def _unused_kinds(self) -> Message:
+        return Message.join(", ", sorted({kind_label(column.kind) for column in self.columns}))
 
     def _refuse_missing(self, X: Any) -> None:
         missing = [name for name in self.feature_names_in_.tolist() if name not in X.columns]
@@ -164,7 +164,11 @@ class Coding(TransformerMixin, BaseEstimator):
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""
         check_is_fitted(self)
-        return {each.column.name: each.reference for each in self.coders_ if isinstance(each, Categories) and each.kept}
+        return {
+            each.column.name: each.reference
+            for each in self.coders_
+            if isinstance(each, CategoricalEncoder) and each.kept
+        }
 
     def too_rare(self) -> list[str]:
         """The nominal columns that a model does not see, since none of their categories is frequent enough."""

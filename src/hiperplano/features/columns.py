@@ -43,7 +43,7 @@ class Column:
         return self.kind in USED
 
 
-def kind_word(kind: str) -> Message:
+def kind_label(kind: str) -> Message:
     """The kind in words.
 
     Parameters

@@ -18,7 +18,7 @@ _FEWEST, _SHARE, _MOST = 30, 0.01, 50
 
 
 @dataclass(frozen=True)
-class Number:
+class NumericEncoder:
     """A numeric column, a date (in days since 1970) or an ordered column (as 0, 1, 2, …).
 
     Attributes
@@ -35,7 +35,7 @@ class Number:
     marked: bool
 
     @classmethod
-    def of(cls, column: Column, series: Any) -> Number:
+    def of(cls, column: Column, series: Any) -> NumericEncoder:
         """Learn the median, and whether gaps are so frequent that they should be told.
 
         A column that marks a handful of rows would tell these few apart, and little else.
@@ -44,7 +44,7 @@ class Number:
         gaps = np.isnan(values)
         n_gaps = int(np.count_nonzero(gaps))
         known = values[~gaps] if n_gaps else values
-        return cls(column, float(np.median(known)) if len(known) else 0.0, n_gaps >= _enough(len(values)))
+        return cls(column, float(np.median(known)) if len(known) else 0.0, n_gaps >= _min_count(len(values)))
 
     @property
     def names(self) -> list[str]:
@@ -64,7 +64,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Categories:
+class CategoricalEncoder:
     """A nominal column: a column of 0 and 1 for each frequent category.
 
     Zero in all of them stands for: no value; the most frequent category where (almost) every row has a value, since
@@ -85,9 +85,9 @@ class Categories:
     reference: str | None
 
     @classmethod
-    def of(cls, column: Column, series: Any) -> Categories:
+    def of(cls, column: Column, series: Any) -> CategoricalEncoder:
         """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
-        return cls(column, *_frequent(series))
+        return cls(column, *_frequent_categories(series))
 
     @property
     def names(self) -> list[str]:
@@ -98,7 +98,7 @@ class Categories:
     def write(self, series: Any, made: Array) -> None:
         """Put a one where a row has the category of the column."""
         place = {label: number for number, label in enumerate(self.kept)} | {self.reference: -1}
-        codes, labels = _coded(series)
+        codes, labels = _factorise(series)
         lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
         found = lookup[codes]
         for number in range(len(self.kept)):
@@ -109,24 +109,24 @@ def numbers(series: Any, column: Column) -> Array:
     """The numbers of a column, with NaN for no value."""
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
-        codes, labels = _coded(series)
+        codes, labels = _factorise(series)
         place = {label: float(number) for number, label in enumerate(column.order)}
         return np.array([*(place.get(label, np.nan) for label in labels), np.nan])[codes]
     if column.kind == "date":
         if kind != "M":
-            raise InvalidData(_wrong(series, column, Message("dates")))
+            raise InvalidData(_type_error_message(series, column, Message("dates")))
         days = series.to_numpy(dtype="datetime64[us]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64) / 86_400e6)
     if kind not in "iufb":
         if series.isna().all():
             return np.full(len(series), np.nan)
-        raise InvalidData(_wrong(series, column, Message("numbers")))
+        raise InvalidData(_type_error_message(series, column, Message("numbers")))
     values = series.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.where(np.isin(values, column.codes), np.nan, values) if column.codes else values
 
 
-def _wrong(series: Any, column: Column, expected: Message) -> Message:
-    row = int(np.flatnonzero(_misfits(series))[0])
+def _type_error_message(series: Any, column: Column, expected: Message) -> Message:
+    row = int(np.flatnonzero(_not_numbers(series))[0])
     return Message(
         "column {name!r} holds {value!r} (row {row}); the model knows {expected} in it. Correct the file, or fit the "
         "model again.",
@@ -137,7 +137,7 @@ def _wrong(series: Any, column: Column, expected: Message) -> Message:
     )
 
 
-def _misfits(series: Any) -> Array:
+def _not_numbers(series: Any) -> Array:
     """Cells of text that are no number; where all are, the first with a value."""
     import pandas as pd
 
@@ -147,7 +147,7 @@ def _misfits(series: Any) -> Array:
     return np.asarray(odd if odd.any() else there)
 
 
-def _coded(series: Any) -> tuple[Array, list[str]]:
+def _factorise(series: Any) -> tuple[Array, list[str]]:
     """The number of the label of each cell, −1 for none, and the labels."""
     import pandas as pd
 
@@ -162,18 +162,18 @@ def _label(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _enough(n_rows: int) -> float:
+def _min_count(n_rows: int) -> float:
     """Rows that a column of their own must have: of fewer, a model learns by heart to which class they belong."""
     return max(1, min(_FEWEST, n_rows // 20), _SHARE * n_rows)
 
 
-def _frequent(series: Any) -> tuple[tuple[str, ...], str | None]:
+def _frequent_categories(series: Any) -> tuple[tuple[str, ...], str | None]:
     """The categories that get a column, in their order, and the one that is understood where none has its column."""
-    codes, labels = _coded(series)
+    codes, labels = _factorise(series)
     counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
     gaps, counts = counts[0], counts[1:]
     by_count = np.argsort(-counts, kind="stable")[:_MOST]
-    enough = _enough(len(codes))
+    enough = _min_count(len(codes))
     kept = [number for number in by_count.tolist() if counts[number] >= enough]
     pooled = [number for number in range(len(labels)) if counts[number] and number not in set(kept)]
     if len(pooled) == 1 and len(kept) < _MOST:

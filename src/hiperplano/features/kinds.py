@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.features.columns import KINDS, Column, kind_word
-from hiperplano.features.leaks import tells_target
-from hiperplano.features.scales import ordered_words
+from hiperplano.features.columns import KINDS, Column, kind_label
+from hiperplano.features.leaks import leakage_reason
+from hiperplano.features.ordinal import ordinal_order
 from hiperplano.messages import Message
 
 _SAMPLE = 5_000  # rows in which a column that tells the target is seen to do so
@@ -27,7 +27,7 @@ _ID = re.compile(
 )
 
 
-def guess_kinds(
+def infer_kinds(
     table: pa.Table,
     target: str | None = None,
     *,
@@ -53,7 +53,7 @@ def guess_kinds(
         Whether to suspect columns that tell the target.
     """
     chosen, orders, missing = dict(chosen or {}), dict(orders or {}), dict(missing or {})
-    _check_choices(table, target, chosen, orders, missing)
+    _check_given(table, target, chosen, orders, missing)
     rows = np.unique(np.linspace(0, table.num_rows - 1, min(table.num_rows, _SAMPLE)).astype(np.int64))
     sample = table.take(pa.array(rows)) if len(rows) < table.num_rows else table
     known = sample.column(target) if target is not None and leaks else None
@@ -61,8 +61,8 @@ def guess_kinds(
     def guess(name: str) -> Column:
         column = _guess(name, table.column(name), missing.get(name))
         if name in orders or name in chosen:
-            return _as_chosen(column, table.column(name), chosen.get(name, "ordered"), orders.get(name))
-        reason = tells_target(sample.column(name), known, column.codes) if known is not None and column.used else ""
+            return _with_given_kind(column, table.column(name), chosen.get(name, "ordered"), orders.get(name))
+        reason = leakage_reason(sample.column(name), known, column.codes) if known is not None and column.used else ""
         return Column(name, "leak", reason, column.missing) if reason else column
 
     names = [name for name in table.column_names if name != target]
@@ -100,10 +100,10 @@ def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
             name=name,
         )
         return Column(name, "identifier", why, missing)
-    in_order = column.chunk(0).dictionary.to_pylist() if _has_order(column) else ordered_words(values)
+    in_order = column.chunk(0).dictionary.to_pylist() if _has_order(column) else ordinal_order(values)
     if in_order:
-        return Column(name, "ordered", _in_words(in_order, " < "), missing, order=tuple(in_order))
-    return Column(name, "nominal", Message("{k} values: {values}", k=count, values=_in_words(values, ", ")), missing)
+        return Column(name, "ordered", _joined(in_order, " < "), missing, order=tuple(in_order))
+    return Column(name, "nominal", Message("{k} values: {values}", k=count, values=_joined(values, ", ")), missing)
 
 
 def _has_order(column: pa.ChunkedArray) -> bool:
@@ -178,12 +178,12 @@ def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tu
     return tuple(found), Message.join("; ", reasons)
 
 
-def _in_words(values: Sequence[str], sign: str, most: int = 5) -> str:
+def _joined(values: Sequence[str], sign: str, most: int = 5) -> str:
     shown = sign.join(values[:most])
     return shown if len(values) <= most else f"{shown}{sign}…"
 
 
-def _check_choices(table: pa.Table, target: str | None, *choices: Mapping[str, Any]) -> None:
+def _check_given(table: pa.Table, target: str | None, *choices: Mapping[str, Any]) -> None:
     for choice in choices:
         for name in choice:
             if name not in table.column_names or name == target:
@@ -206,7 +206,7 @@ def _check_choices(table: pa.Table, target: str | None, *choices: Mapping[str, A
             )
 
 
-def _as_chosen(column: Column, values: pa.ChunkedArray, kind: str, order: Sequence[str] | None) -> Column:
+def _with_given_kind(column: Column, values: pa.ChunkedArray, kind: str, order: Sequence[str] | None) -> Column:
     text = pa.types.is_dictionary(values.type) or pa.types.is_string(values.type)
     if (kind == "numeric" and text) or (kind == "date" and not pa.types.is_timestamp(values.type)):
         example = repr(values.drop_null().slice(0, 1).to_pylist()[0]) if column.missing < len(values) else "—"
@@ -214,7 +214,7 @@ def _as_chosen(column: Column, values: pa.ChunkedArray, kind: str, order: Sequen
             Message(
                 "column {name!r} cannot be {kind}: it holds {example}. Correct the file, or choose nominal.",
                 name=column.name,
-                kind=kind_word(kind),
+                kind=kind_label(kind),
                 example=example,
             )
         )
@@ -222,7 +222,7 @@ def _as_chosen(column: Column, values: pa.ChunkedArray, kind: str, order: Sequen
     if kind == "ordered" and not in_order:
         if text:
             seen = sorted(pc.unique(values.drop_null()).to_pylist())
-            in_order = ordered_words(seen) or tuple(seen)
+            in_order = ordinal_order(seen) or tuple(seen)
         else:
             return Column(column.name, "numeric", Message("chosen: ordered numbers stay numbers"), column.missing)
     codes = column.codes if kind == "numeric" else ()

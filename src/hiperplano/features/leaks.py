@@ -16,7 +16,7 @@ _FEWEST = 20  # rows in a class below which a perfect order can be luck
 _MOST_GROUPS = 50
 
 
-def tells_target(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tuple[float, ...] = ()) -> str:
+def leakage_reason(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tuple[float, ...] = ()) -> str:
     """Why a column is suspected; empty if it is not."""
     both = pc.and_(pc.is_valid(column), pc.is_valid(target))
     if codes:
@@ -27,13 +27,13 @@ def tells_target(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tuple[
         return ""
     numeric_target = pa.types.is_integer(target.type) or pa.types.is_floating(target.type)
     if numeric_target and len(labels) > _MOST_GROUPS:
-        return _of_numbers(column, target)
+        return _leak_of_numbers(column, target)
     classes = target.combine_chunks().dictionary_encode() if not pa.types.is_dictionary(target.type) else target
     codes_of = _codes(classes)
     if np.bincount(codes_of).min() < _FEWEST:
         return ""
     if pa.types.is_dictionary(column.type):
-        return _of_words(_codes(column), codes_of)
+        return _leak_of_categories(_codes(column), codes_of)
     if pa.types.is_string(column.type) or len(labels) > 2:
         return ""
     numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
@@ -49,7 +49,7 @@ def _codes(column: pa.ChunkedArray) -> Array:
     return np.unique(whole.indices.to_numpy(zero_copy_only=False), return_inverse=True)[1]
 
 
-def _of_words(groups: Array, classes: Array) -> str:
+def _leak_of_categories(groups: Array, classes: Array) -> str:
     """Whether each word goes with one class."""
     n_groups = int(groups.max()) + 1
     if n_groups > _MOST_GROUPS or n_groups < 2:
@@ -62,7 +62,7 @@ def _of_words(groups: Array, classes: Array) -> str:
     return ""
 
 
-def _of_numbers(column: pa.ChunkedArray, target: pa.ChunkedArray) -> str:
+def _leak_of_numbers(column: pa.ChunkedArray, target: pa.ChunkedArray) -> str:
     if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type) or pa.types.is_timestamp(column.type):
         return ""
     x, y = (values.to_numpy().astype(np.float64) for values in (column, target))

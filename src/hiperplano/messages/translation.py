@@ -24,8 +24,8 @@ def translate(text: str | BaseException) -> str:
     >>> from hiperplano.messages import Message, translate
     >>> from hiperplano.messages.catalogue import use_language
     >>> with use_language("es"):
-    ...     translate(ValueError(Message("y holds no rows.")))
-    'y holds no rows.'
+    ...     translate(ValueError(Message("Solved by {method}", method=Message("normal equations"))))
+    'Resuelto por ecuaciones normales'
     """
     if isinstance(text, BaseException):
         text = message_of(text)

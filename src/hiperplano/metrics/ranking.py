@@ -57,7 +57,7 @@ class SortedScores(NamedTuple):
         up_to = np.flatnonzero(order >= len(low)) - np.arange(len(high))  # negatives at or below each positive score
         if not (low[up_to - 1] == high)[up_to > 0].any():
             return _without_ties(low, high, up_to)
-        return _from_distributions(*_counted(low, high, order))
+        return _from_distributions(*_unweighted_distributions(low, high, order))
 
     def confusion(self, cutoffs: Array) -> ConfusionCurve:
         """Confusion matrices at these cut-offs."""
@@ -117,7 +117,7 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
         return _undefined()
     if weight is None:
         return SortedScores.of(positive, values).figures()
-    return _from_distributions(*_weighed(positive, values, weight))
+    return _from_distributions(*_weighted_distributions(positive, values, weight))
 
 
 def _without_ties(low: Array, high: Array, up_to: Array) -> RankingScores:
@@ -291,7 +291,7 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
         )
     if weight is None:
         return SortedScores.of(positive, values).confusion(where)
-    steps, negative, own = _weighed(positive, values, weight)
+    steps, negative, own = _weighted_distributions(positive, values, weight)
     below = np.searchsorted(steps, where, side="right")
     tn, fn = (np.concatenate([[total.dtype.type(0)], total])[below] for total in (negative, own))
     return ConfusionCurve(where, tn, negative[-1] - tn, fn, own[-1] - fn)
@@ -310,7 +310,7 @@ def _undefined() -> RankingScores:
     return RankingScores(np.nan, np.nan, np.nan, np.nan)
 
 
-def _counted(low: Array, high: Array, order: Array) -> Distributions:
+def _unweighted_distributions(low: Array, high: Array, order: Array) -> Distributions:
     """Rows of each class up to and with each distinct score, from the classes' own sorted scores."""
     values = np.concatenate([low, high])[order]
     last = _last_of_equals(values)
@@ -318,7 +318,7 @@ def _counted(low: Array, high: Array, order: Array) -> Distributions:
     return values[last], negative, last + 1 - negative
 
 
-def _weighed(positive: Array, values: Array, weight: Array) -> Distributions:
+def _weighted_distributions(positive: Array, values: Array, weight: Array) -> Distributions:
     """The weight of each class up to and with each distinct score."""
     order = np.argsort(values)
     values, mine, share = values[order], positive[order], weight[order]

@@ -142,6 +142,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
@@ -274,6 +278,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ----------
         costs : array-like of shape (2, 2), optional
             costs[j, k] is the cost of deciding group j where k is true; equal costs of mistakes by default.
+
+        Returns
+        -------
+        FisherFunction
 
         Examples
         --------

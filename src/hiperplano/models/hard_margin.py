@@ -89,6 +89,10 @@ class HardMarginSVC(LinearClassifier):
             A design brings its target along.
         y : array-like of shape (n,)
             Labels of two classes.
+
+        Returns
+        -------
+        self
         """
         fit_intercept = flag(self, "fit_intercept")
         control: dict[str, Any] = {

@@ -14,7 +14,7 @@ from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.messages import Message
-from hiperplano.models.base import all_or_nothing, users_level
+from hiperplano.models.base import all_or_nothing, decided_classes, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
@@ -101,6 +101,10 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         ridge = number(self, "reg_param", low=0.0, high=1.0)
@@ -181,6 +185,10 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray
         """
         check_is_fitted(self)
         rows = validate_rows(self, X)
@@ -193,10 +201,12 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
         """
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[which])
+        return np.asarray(self.classes_[decided_classes(self.decision_function(X))])
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (n, classes).
@@ -204,6 +214,10 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
         """
         return probabilities(self.decision_function(X))
 
@@ -213,5 +227,9 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
         """
         return log_probabilities(self.decision_function(X))

@@ -107,6 +107,10 @@ class LinearSVC(LinearClassifier):
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
@@ -201,6 +205,10 @@ class LinearSVR(RegressorMixin, LinearModel):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         strength = number(self, "C", low=0.0, open_low=True)
         epsilon = number(self, "epsilon", low=0.0)
@@ -218,6 +226,10 @@ class LinearSVR(RegressorMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
         """
         return self._scores(X)
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from hiperplano.messages import Message
-from hiperplano.plot.style import GREY, Display, colour, legend_above, quiet_frame
+from hiperplano.plot.style import GREY, Display, colour, hide_spines, legend_above
 from hiperplano.stats.summary import Summary
 
 
@@ -155,9 +155,9 @@ class CoefficientDisplay(Display):
         ax.set_yticks(height, [self.names[column] for column in order])
         ax.set_ylim(height[-1] - 0.6, 0.6)
         if odds:
-            _plain_logarithms(ax)
-        ax.set_xlabel(self._words(odds, len(order)))
-        quiet_frame(ax)
+            _format_log_axis(ax)
+        ax.set_xlabel(self._axis_label(odds, len(order)))
+        hide_spines(ax)
         if self.blocks:
             legend_above(ax)
         return self
@@ -171,7 +171,7 @@ class CoefficientDisplay(Display):
         ends = np.stack([middle - turn(self.low[number, order]), turn(self.high[number, order]) - middle])
         return middle, np.nan_to_num(ends)
 
-    def _words(self, odds: bool, drawn: int) -> str:
+    def _axis_label(self, odds: bool, drawn: int) -> str:
         what = "odds ratio" if odds else "coefficient"
         per = " per standard deviation of the column" if self.scaled else ""
         left_out = len(self.names) - drawn
@@ -181,7 +181,7 @@ class CoefficientDisplay(Display):
         return f"{what}{per}" + (f"\n({'; '.join(remarks)})" if remarks else "")
 
 
-def _plain_logarithms(ax: Any) -> None:
+def _format_log_axis(ax: Any) -> None:
     """A logarithmic axis with numbers as people write odds: 0.5, 1, 2."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 

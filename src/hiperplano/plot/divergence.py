@@ -12,8 +12,8 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.metrics.divergence import CommonBins, common_bins, js_divergence, kl_divergence
 from hiperplano.metrics.divergence import population_stability_index as stability
-from hiperplano.plot.scores import scores_of
-from hiperplano.plot.style import Display, colour, legend_above, number_text, quiet_frame
+from hiperplano.plot.scores import positive_scores
+from hiperplano.plot.style import Display, colour, format_number, hide_spines, legend_above
 
 
 class DivergenceDisplay(Display):
@@ -103,7 +103,7 @@ class DivergenceDisplay(Display):
         check_is_fitted(estimator)
         if hasattr(estimator, "classes_"):
             first, second = (
-                scores_of(cls.__name__, estimator, rows, response_method, None)[0] for rows in (expected, actual)
+                positive_scores(cls.__name__, estimator, rows, response_method, None)[0] for rows in (expected, actual)
             )
             quantity = "score"
         else:
@@ -180,7 +180,7 @@ class DivergenceDisplay(Display):
         ax.set(xlabel=self.quantity, ylabel="share of the sample")
         words = f"PSI {self.psi:.3f}   KL {self.kl:.3f}   JS {self.js:.3f}"
         ax.set_title(words, loc="right", fontsize="medium")
-        quiet_frame(ax)
+        hide_spines(ax)
         legend_above(ax)
         return self
 
@@ -189,7 +189,7 @@ def _labels(counted: CommonBins) -> list[str]:
     """Categories, or intervals that hold their lower end."""
     if counted.categories is not None:
         return [str(one) for one in counted.categories.tolist()]
-    edges = [] if counted.edges is None else [number_text(edge) for edge in counted.edges]
+    edges = [] if counted.edges is None else [format_number(edge) for edge in counted.edges]
     if not edges:
         return ["all"]
     between = [f"{low} to {high}" for low, high in pairwise(edges)]

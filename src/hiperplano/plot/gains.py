@@ -10,8 +10,8 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
 from hiperplano.messages import Message
 from hiperplano.metrics.ranking import confusion_at
-from hiperplano.plot.scores import ScoreDisplay, positives
-from hiperplano.plot.style import GREY, colour, legend_above, quiet_frame, thinned
+from hiperplano.plot.scores import ScoreDisplay, positive_labels
+from hiperplano.plot.style import GREY, colour, hide_spines, legend_above, subsample
 
 KINDS = ("gains", "lift")
 
@@ -91,7 +91,7 @@ class GainsDisplay(ScoreDisplay):
         **kwargs
             For `plot`.
         """
-        positive, (_, label) = positives(cls.__name__, y, pos_label)
+        positive, (_, label) = positive_labels(cls.__name__, y, pos_label)
         cutoffs = np.append(np.unique(np.ravel(score))[::-1], -np.inf)
         at = confusion_at(positive, score, cutoffs, sample_weight)
         total, own = (at.tn + at.fp + at.fn + at.tp)[0], (at.tp + at.fn)[0]
@@ -116,7 +116,7 @@ class GainsDisplay(ScoreDisplay):
                 Message("GainsDisplay: kind={kind!r}; kind must be 'gains' or 'lift'. Choose one of them.", kind=kind)
             )
         ax = self._axes(ax)
-        shown = thinned(len(self.share))
+        shown = subsample(len(self.share))
         across = self.share[shown]
         style = {"color": colour(0), "lw": 2.0, "zorder": 3, "label": self.name or "model"} | kwargs
         perfect = np.unique(np.append(np.linspace(0.0, 1.0, 200), self.prevalence))
@@ -133,6 +133,6 @@ class GainsDisplay(ScoreDisplay):
             ax.set(ylabel=f"lift of {self.label!r}")
             ax.set_ylim(bottom=0)
         ax.set(xlabel="share of rows, largest scores first", xlim=(0, 1))
-        quiet_frame(ax)
+        hide_spines(ax)
         legend_above(ax)
         return self

@@ -8,8 +8,8 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.metrics.ranking import confusion_at, ranking_scores
-from hiperplano.plot.scores import ScoreDisplay, positives
-from hiperplano.plot.style import INK, colour, legend_above, number_text, quiet_frame, thinned
+from hiperplano.plot.scores import ScoreDisplay, positive_labels
+from hiperplano.plot.style import INK, colour, format_number, hide_spines, legend_above, subsample
 
 
 class KSDisplay(ScoreDisplay):
@@ -90,7 +90,7 @@ class KSDisplay(ScoreDisplay):
         **kwargs
             For `plot`.
         """
-        positive, classes = positives(cls.__name__, y, pos_label)
+        positive, classes = positive_labels(cls.__name__, y, pos_label)
         found = ranking_scores(positive, score, sample_weight)
         at = confusion_at(positive, score, np.unique(np.ravel(score)), sample_weight)
         display = cls(
@@ -116,7 +116,7 @@ class KSDisplay(ScoreDisplay):
         """
         ax = self._axes(ax)
         place = int(np.searchsorted(self.scores, self.cutoff))
-        shown = thinned(len(self.scores), [place])
+        shown = subsample(len(self.scores), [place])
         across = self.scores[shown]
         for number, (share, label) in enumerate(zip((self.negative, self.positive), self.classes, strict=True)):
             style = {"color": colour(number), "lw": 2.0, "label": label} | kwargs
@@ -125,7 +125,7 @@ class KSDisplay(ScoreDisplay):
         ax.plot([self.cutoff, self.cutoff], [low, high], color=INK, lw=1.5, marker="_", ms=8)
         to_the_left = self.cutoff > (self.scores[0] + self.scores[-1]) / 2
         ax.annotate(
-            f"KS = {self.ks:.3f}\nat {number_text(self.cutoff)}",
+            f"KS = {self.ks:.3f}\nat {format_number(self.cutoff)}",
             (self.cutoff, (low + high) / 2),
             xytext=(-8 if to_the_left else 8, 0),
             textcoords="offset points",
@@ -135,7 +135,7 @@ class KSDisplay(ScoreDisplay):
             bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.75},
         )
         ax.set(xlabel="score", ylabel="share of the class up to this score", ylim=(0, 1.02))
-        quiet_frame(ax)
+        hide_spines(ax)
         legend_above(ax)
         if self.name is not None:
             ax.set_title(self.name, loc="right", fontsize="medium")

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.plot.plane import Points, arrow, draw_level, one_plane, ring
-from hiperplano.plot.style import INK, Display, legend_above, number_text, quiet_frame
+from hiperplano.plot.plane import Points, arrow, circle_points, draw_level, one_plane
+from hiperplano.plot.style import INK, Display, format_number, hide_spines, legend_above
 
 
 class MarginDisplay(Display):
@@ -84,22 +84,22 @@ class MarginDisplay(Display):
         draw_level(ax, self.coef, self.intercept, 1.0, color=INK, lw=1.0, ls="--", label="margin planes")
         draw_level(ax, self.coef, self.intercept, -1.0, color=INK, lw=1.0, ls="--")
         if len(self.support):
-            ring(ax, self.points.rows[self.support], "support vectors")
-        self._measure(ax)
-        quiet_frame(ax)
+            circle_points(ax, self.points.rows[self.support], "support vectors")
+        self._draw_width(ax)
+        hide_spines(ax)
         legend_above(ax)
         return self
 
-    def _measure(self, ax: Any) -> None:
+    def _draw_width(self, ax: Any) -> None:
         """A double arrow from the plane to a margin plane, where both are inside the axes."""
-        start = self._free_place(ax)
+        start = self._label_position(ax)
         if start is None:
             return
         end = start + self.coef / (self.coef @ self.coef)
         to_the_right = bool(self.coef[0] >= 0)
         arrow(ax, start, end, arrowstyle="<|-|>", color=INK, lw=1.1, mutation_scale=9)
         ax.annotate(
-            f"1/‖w‖ = {number_text(self.width)}",
+            f"1/‖w‖ = {format_number(self.width)}",
             tuple(end),
             xytext=(5 if to_the_right else -5, 0),
             textcoords="offset points",
@@ -111,7 +111,7 @@ class MarginDisplay(Display):
             bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.8},
         )
 
-    def _free_place(self, ax: Any) -> Array | None:
+    def _label_position(self, ax: Any) -> Array | None:
         """A point of the plane where arrow and words are inside the axes, and far from all rows."""
         low = np.array([ax.get_xlim()[0], ax.get_ylim()[0]])
         size = np.array([ax.get_xlim()[1], ax.get_ylim()[1]]) - low

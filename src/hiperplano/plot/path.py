@@ -15,7 +15,7 @@ from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.messages import Message
 from hiperplano.models.least_squares import Ridge
 from hiperplano.models.logistic import LogisticRegression
-from hiperplano.plot.style import GREY, INK, Display, colour, legend_above, number_text, quiet_frame
+from hiperplano.plot.style import GREY, INK, Display, colour, format_number, hide_spines, legend_above
 from hiperplano.selection.logistic import LogisticRegressionCV
 from hiperplano.selection.ridge import RidgeCV
 from hiperplano.selection.scoring import Scorer
@@ -170,9 +170,9 @@ class PathDisplay(Display):
             panel.set_xscale("log")
             if self.chosen is not None:
                 panel.axvline(self.chosen, color=INK, lw=1.0, ls=":")
-            quiet_frame(panel)
+            hide_spines(panel)
         if self.chosen is not None:
-            below.plot([], [], color=INK, lw=1.0, ls=":", label=f"chosen: λ = {number_text(self.chosen)}")
+            below.plot([], [], color=INK, lw=1.0, ls=":", label=f"chosen: λ = {format_number(self.chosen)}")
         below.set(xlabel="λ, strength of the penalty on the mean loss", ylabel=self.error_name)
         legend_above(below)
         return self
@@ -241,7 +241,7 @@ def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> 
                     model=type(model).__name__,
                 )
             )
-        return _of_ridge(model, total) if isinstance(model, RidgeCV) else _of_logistic(model, total)
+        return _plan_of_ridge(model, total) if isinstance(model, RidgeCV) else _plan_of_logistic(model, total)
     if isinstance(model, Ridge):
         return _Plan(clone(model), _checked(strengths, X), "neg_mean_squared_error")
     if isinstance(model, LogisticRegression) and not model.firth:
@@ -255,7 +255,7 @@ def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> 
     )
 
 
-def _of_ridge(model: RidgeCV, total: float) -> _Plan:
+def _plan_of_ridge(model: RidgeCV, total: float) -> _Plan:
     alphas = np.ravel(np.asarray(model.alphas, dtype=np.float64))
     if np.ndim(model.alpha_):
         raise NotAvailable(
@@ -273,7 +273,7 @@ def _of_ridge(model: RidgeCV, total: float) -> _Plan:
     return _Plan(prototype, alphas[kept] / total, scoring, errors, None, float(model.alpha_) / total)
 
 
-def _of_logistic(model: LogisticRegressionCV, total: float) -> _Plan:
+def _plan_of_logistic(model: LogisticRegressionCV, total: float) -> _Plan:
     order = np.argsort(-model.Cs_, kind="stable")
     prototype = LogisticRegression(
         fit_intercept=model.fit_intercept,

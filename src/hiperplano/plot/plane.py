@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidTarget, NotAvailable
 from hiperplano.messages import Message
-from hiperplano.plot.style import GREY, INK, as_image, colour, marker
+from hiperplano.plot.style import GREY, INK, colour, marker, should_rasterise
 
 _COMPARABLE = 6.0  # columns whose ranges differ by more than this factor are not drawn in one unit
 _MARGIN = 0.08
@@ -72,7 +72,7 @@ class Points(NamedTuple):
     def scatter(self, ax: Any, **kwargs: Any) -> None:
         """Each class in its own colour and shape."""
         style = {"s": 24, "edgecolors": "white", "linewidths": 0.5, "zorder": 3} | kwargs
-        style["rasterized"] = as_image(len(self.rows))
+        style["rasterized"] = should_rasterise(len(self.rows))
         if self.codes is None:
             ax.scatter(*self.rows.T, **{"color": INK} | style)
             return
@@ -156,7 +156,7 @@ def draw_level(ax: Any, coef: Array, intercept: float, level: float, **kwargs: A
     ax.axline(point, point + along, **kwargs)
 
 
-def ring(ax: Any, rows: Array, label: str | None = None, **kwargs: Any) -> None:
+def circle_points(ax: Any, rows: Array, label: str | None = None, **kwargs: Any) -> None:
     """A circle around rows."""
     style = {"s": 95, "facecolors": "none", "edgecolors": INK, "linewidths": 1.2, "zorder": 4, "label": label}
     ax.scatter(*rows.T, **style | kwargs)

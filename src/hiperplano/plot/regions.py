@@ -12,7 +12,7 @@ from hiperplano.decision.votes import ambiguous
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.messages import Message
 from hiperplano.plot.plane import Points
-from hiperplano.plot.style import INK, Display, colour, legend_above, quiet_frame
+from hiperplano.plot.style import INK, Display, colour, hide_spines, legend_above
 
 _PALE = 0.28
 
@@ -98,14 +98,14 @@ class RegionsDisplay(Display):
         low, high = points.limits()
         across, up = np.linspace(low, high, int(resolution)).T
         grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-        rows = _like(X, grid)
+        rows = _as_input_type(X, grid)
         decided = np.searchsorted(estimator.classes_, estimator.predict(rows))
         shape = len(up), len(across)
         display = cls(
             across=across,
             up=up,
             decided=decided.reshape(shape),
-            open=_open(estimator, rows).reshape(shape),
+            open=_unclaimed(estimator, rows).reshape(shape),
             points=points,
         )
         return display.plot(ax=ax, **kwargs)
@@ -140,7 +140,7 @@ class RegionsDisplay(Display):
             handles = [Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0.0, label="ambiguous")]
         self.points.frame(ax)
         self.points.scatter(ax, **kwargs)
-        quiet_frame(ax)
+        hide_spines(ax)
         known = ax.get_legend_handles_labels()[0]
         if not known:
             known = [Patch(color=pale[k], label=name) for k, name in enumerate(self.points.classes)]
@@ -148,13 +148,13 @@ class RegionsDisplay(Display):
         return self
 
 
-def _like(X: Any, grid: Array) -> Any:
+def _as_input_type(X: Any, grid: Array) -> Any:
     """Points of the grid as a table with the columns of X, if X is one, so that models find the names they know."""
     columns = getattr(X, "columns", None)
     return grid if columns is None else type(X)({name: grid[:, j] for j, name in enumerate(columns)})
 
 
-def _open(model: Any, rows: Any) -> Array:
+def _unclaimed(model: Any, rows: Any) -> Array:
     """Where rules contradict each other; nowhere for a model that has no scores to contradict each other."""
     try:
         return ambiguous(model, rows)

@@ -12,8 +12,8 @@ from hiperplano.data.labels import encode_labels
 from hiperplano.data.validate import validate
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
-from hiperplano.plot.plane import Points, arrow, draw_level, ring
-from hiperplano.plot.style import GREY, INK, Display, colour, marker, pyplot, quiet_frame
+from hiperplano.plot.plane import Points, arrow, circle_points, draw_level
+from hiperplano.plot.style import GREY, INK, Display, colour, hide_spines, marker, pyplot
 
 if TYPE_CHECKING:
     from hiperplano.models.online.replay import Step
@@ -129,7 +129,7 @@ class ReplayDisplay(Display):
             if not lowest:
                 panel.set_xlabel("")
         if ax is None:
-            self.figure_.legend(handles=_keys(self.points), loc="outside upper left", ncols=5, frameon=False)
+            self.figure_.legend(handles=_legend_handles(self.points), loc="outside upper left", ncols=5, frameon=False)
         return self
 
     def animate(self, *, interval: int = 700, **kwargs: Any) -> Any:
@@ -169,11 +169,11 @@ class ReplayDisplay(Display):
             draw_level(ax, step.coef_before, float(step.intercept_before), 0.0, color=GREY, lw=1.2, ls="--")
         draw_level(ax, step.coef, float(step.intercept), 0.0, color=INK, lw=1.8)
         if step.row is not None:
-            ring(ax, self.points.rows[np.atleast_1d(step.row)], edgecolors=colour(_ACCENT), linewidths=2.0)
+            circle_points(ax, self.points.rows[np.atleast_1d(step.row)], edgecolors=colour(_ACCENT), linewidths=2.0)
         self._weights(ax, step.coef, float(step.intercept))
         ax.set_title(f"update {place + 1} of {len(self.steps)}", fontsize="small", loc="left")
         ax.tick_params(labelsize="small")
-        quiet_frame(ax)
+        hide_spines(ax)
 
     @staticmethod
     def _weights(ax: Any, coef: Array, intercept: float) -> None:
@@ -187,7 +187,7 @@ class ReplayDisplay(Display):
         arrow(ax, start, start + _ARROW * size.min() * coef / np.linalg.norm(coef), color=INK, lw=1.4)
 
 
-def _keys(points: Points) -> list[Any]:
+def _legend_handles(points: Points) -> list[Any]:
     """What a legend of the strip explains, whatever the steps in it."""
     from matplotlib.lines import Line2D
 

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from hiperplano.messages import Message
-from hiperplano.plot.style import GREY, Display, as_image, colour, quiet_frame
+from hiperplano.plot.style import GREY, Display, colour, hide_spines, should_rasterise
 from hiperplano.stats.diagnose import diagnose
 
 PANELS = ("fitted", "quantiles", "leverage")
@@ -161,16 +161,22 @@ class ResidualDisplay(Display):
                 )
             )
         draw = {"fitted": self._fitted, "quantiles": self._quantiles, "leverage": self._leverage}
-        style = {"s": 14, "color": colour(0), "alpha": 0.6, "linewidths": 0, "rasterized": as_image(len(self.fitted))}
+        style = {
+            "s": 14,
+            "color": colour(0),
+            "alpha": 0.6,
+            "linewidths": 0,
+            "rasterized": should_rasterise(len(self.fitted)),
+        }
         for panel, name in zip(self._panels(ax, len(wanted), len(wanted), (3.9, 3.5)), wanted, strict=True):
             draw[name](panel, **style | kwargs)
-            quiet_frame(panel)
+            hide_spines(panel)
         return self
 
     def _fitted(self, ax: Any, **style: Any) -> None:
         ax.axhline(0.0, color=GREY, lw=1.0)
         ax.scatter(self.fitted, self.residuals, **style)
-        self._number(ax, self.fitted, self.residuals, np.abs(self.residuals))
+        self._annotate_rows(ax, self.fitted, self.residuals, np.abs(self.residuals))
         ax.set(xlabel="fitted value", ylabel="residual")
 
     def _quantiles(self, ax: Any, **style: Any) -> None:
@@ -180,14 +186,14 @@ class ResidualDisplay(Display):
         quantiles[order] = ndtri((np.arange(len(order)) + 0.5) / len(order))
         ax.axline((0.0, 0.0), slope=1.0, color=GREY, lw=1.0)
         ax.scatter(quantiles, self.standardised, **style)
-        self._number(ax, quantiles, self.standardised, np.abs(self.standardised))
+        self._annotate_rows(ax, quantiles, self.standardised, np.abs(self.standardised))
         ax.set(xlabel="normal quantile", ylabel="standardised residual")
 
     def _leverage(self, ax: Any, **style: Any) -> None:
         leverage, cooks = np.asarray(self.leverage), np.asarray(self.cooks)
         ax.axhline(0.0, color=GREY, lw=1.0)
         ax.scatter(leverage, self.standardised, **style)
-        self._number(ax, leverage, self.standardised, cooks)
+        self._annotate_rows(ax, leverage, self.standardised, cooks)
         ax.set(xlabel="leverage", ylabel="standardised residual")
         right, (low, high) = ax.get_xlim()[1], ax.get_ylim()
         across = np.linspace(1e-3, min(right, 0.999), 200)
@@ -204,7 +210,7 @@ class ResidualDisplay(Display):
         ax.set(xlim=(0.0, right), ylim=(low, high))
 
     @staticmethod
-    def _number(ax: Any, across: Array, up: Array, size: Array) -> None:
+    def _annotate_rows(ax: Any, across: Array, up: Array, size: Array) -> None:
         """Write the numbers of the rows with the largest sizes beside their points, neighbours on different sides."""
         spans = [np.nanmax(values) - np.nanmin(values) for values in (across, up)]
         written: list[int] = []

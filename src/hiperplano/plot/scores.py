@@ -16,7 +16,7 @@ from hiperplano.plot.style import Display
 RESPONSES = ("auto", "predict_proba", "decision_function")
 
 
-def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: Any) -> tuple[Array, Any]:
+def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_label: Any) -> tuple[Array, Any]:
     """Scores that are larger where the positive class is likelier, and the label of that class."""
     check_is_fitted(model)
     if response_method not in RESPONSES:
@@ -71,7 +71,7 @@ def scores_of(owner: str, model: Any, X: Any, response_method: str, pos_label: A
     )
 
 
-def positives(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str]]:
+def positive_labels(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str]]:
     """Which rows are positive, and what the negative and the positive class are called."""
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
@@ -156,6 +156,6 @@ class ScoreDisplay(Display):
         **kwargs
             For `plot`.
         """
-        score, label = scores_of(cls.__name__, estimator, X, response_method, pos_label)
+        score, label = positive_scores(cls.__name__, estimator, X, response_method, pos_label)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, sample_weight=sample_weight, pos_label=label, name=name, ax=ax, **kwargs)

@@ -79,7 +79,7 @@ class Display:
         return panels
 
 
-def quiet_frame(ax: Any) -> None:
+def hide_spines(ax: Any) -> None:
     """Leave the two lines of the frame that carry numbers."""
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -130,12 +130,12 @@ def marker(number: int) -> str:
     return MARKERS[number % len(MARKERS)]
 
 
-def as_image(n_points: int) -> bool:
+def should_rasterise(n_points: int) -> bool:
     """Whether so many points are better drawn as an image inside a vector picture."""
     return n_points > _MANY_POINTS
 
 
-def thinned(n_points: int, keep: Sequence[int] = ()) -> Array:
+def subsample(n_points: int, keep: Sequence[int] = ()) -> Array:
     """Places of at most about a thousand points of a curve: both ends, evenly between, and those to `keep`."""
     if n_points <= _DRAWN:
         return np.arange(n_points)
@@ -143,6 +143,6 @@ def thinned(n_points: int, keep: Sequence[int] = ()) -> Array:
     return np.union1d(evenly, np.asarray(keep, dtype=np.intp))
 
 
-def number_text(value: float) -> str:
+def format_number(value: float) -> str:
     """Three figures, without powers of ten where they fit into a few places."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"

@@ -240,12 +240,12 @@ def _targets_and_weights(design: Design) -> tuple[Array, Array | None]:
     return design.collect(design.vector("y")), weight
 
 
-def _at_the_border(alphas: Array, chosen: Array) -> Message:
+def _at_the_border(alphas: Array, chosen: Array) -> str:
     """A sentence for the status, if a penalty outside those tried may be better still."""
     smallest, largest = float(alphas.min()), float(alphas.max())
     low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # below 0 there is none
     if smallest == largest or not (low or high):
-        return Message("")
+        return ""
     if low and high:
         return Message(
             " The best penalty, {smallest:g} and {largest:g}, is the smallest and largest of those tried: try others "

@@ -16,8 +16,7 @@ from hiperplano.linalg.orthogonal import dependent_columns, directions
 from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.direct import factorise
-from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.residuals import summed_residual_squares
+from hiperplano.solvers.least_squares.normal import NormalEquations, summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import moments
 from hiperplano.stats.slopes import Slopes

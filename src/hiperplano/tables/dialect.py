@@ -14,7 +14,7 @@ _DECIMALS = {
     ",": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(\.\d{3}){2,}"),
 }
 """Numbers that tell the sign of decimals, by having some or by having thousands parted with the other sign."""
-_EITHER = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
+_AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
 _AROUND = " $€£%"
 
 
@@ -31,7 +31,7 @@ class Dialect:
         By Python's name.
     sure : bool
         Whether the sign of decimals was given, or told by numbers that can be read in one way only.
-    either : dict of str to str
+    ambiguous : dict of str to str
         Columns whose numbers may be a thousand times as large as they look, each with one of them.
     """
 
@@ -39,13 +39,13 @@ class Dialect:
     decimal: str
     encoding: str
     sure: bool = True
-    either: dict[str, str] = field(default_factory=dict)
+    ambiguous: dict[str, str] = field(default_factory=dict)
 
 
 def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None) -> Dialect:
     """The dialect of the beginning of a file; what is given is not guessed."""
-    encoding = encoding_of(sample)
-    text = decoded(sample, encoding)
+    encoding = detect_encoding(sample)
+    text = decode_sample(sample, encoding)
     lines = text.splitlines()
     if len(lines) > 2 and not text.endswith(("\n", "\r")):
         lines = lines[:-1]  # it may be cut
@@ -56,10 +56,10 @@ def sniff(sample: bytes, separator: str | None = None, decimal: str | None = Non
     names, *rows = list(csv.reader(lines[:200], delimiter=separator)) or [[]]
     rows = [[cell.strip(_AROUND) for cell in row] for row in rows]
     decimal, sure = _decimal([cell for row in rows for cell in row], separator)
-    return Dialect(separator, decimal, encoding, sure, {} if sure else _either(names, rows, decimal))
+    return Dialect(separator, decimal, encoding, sure, {} if sure else _ambiguous_columns(names, rows, decimal))
 
 
-def encoding_of(sample: bytes) -> str:
+def detect_encoding(sample: bytes) -> str:
     """By its byte-order mark; else UTF-8 where that can be, and otherwise the Latin one of Windows."""
     for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if sample.startswith(mark):
@@ -71,7 +71,7 @@ def encoding_of(sample: bytes) -> str:
     return "utf-8"
 
 
-def decoded(sample: bytes, encoding: str) -> str:
+def decode_sample(sample: bytes, encoding: str) -> str:
     """The text of a sample whose last letter may be cut."""
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
     return text.removeprefix("\ufeff")
@@ -94,20 +94,20 @@ def _separator(lines: list[str]) -> str:
 
 def _decimal(cells: list[str], separator: str) -> tuple[str, bool]:
     """A comma where some cells are numbers with a comma and none is a number with a point; and whether that is sure."""
-    plain = [cell for cell in cells if not _EITHER.fullmatch(cell)]
+    plain = [cell for cell in cells if not _AMBIGUOUS.fullmatch(cell)]
     points, commas = (any(form.fullmatch(cell) for cell in plain) for form in (_DECIMALS["."], _DECIMALS[","]))
     if points or commas:
         return "." if points else ",", points != commas
-    either = {"," if "," in cell else "." for cell in cells if _EITHER.fullmatch(cell)}
+    ambiguous = {"," if "," in cell else "." for cell in cells if _AMBIGUOUS.fullmatch(cell)}
     # Where the comma parts cells, one within a number rather parts its thousands.
-    return "," if either == {","} and separator != "," else ".", False
+    return "," if ambiguous == {","} and separator != "," else ".", False
 
 
-def _either(names: list[str], rows: list[list[str]], decimal: str) -> dict[str, str]:
+def _ambiguous_columns(names: list[str], rows: list[list[str]], decimal: str) -> dict[str, str]:
     """Columns of numbers that all have three decimals, or none and three digits."""
     found = {}
     for name, *cells in zip(names, *(row for row in rows if len(row) == len(names)), strict=True):
-        marked = [cell for cell in cells if _EITHER.fullmatch(cell) and decimal in cell]
+        marked = [cell for cell in cells if _AMBIGUOUS.fullmatch(cell) and decimal in cell]
         others = [cell for cell in cells if cell not in marked and cell.lstrip("+-").replace(decimal, "").isdigit()]
         if marked and all(cell.lstrip("+-").isdigit() and len(cell.lstrip("+-")) <= 3 for cell in others):
             found[name.strip()] = marked[0]

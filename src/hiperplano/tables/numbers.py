@@ -15,27 +15,27 @@ _PARTS = (
     r"^(?P<sign>[-+−]?)(?P<before>US\$|R\$|S/\.?|[$€£])? ?(?P<minus>[-−]?)(?P<body>[\d.,'’\x{a0}\x{202f}]*\d)"
     r"(?P<after> ?[%€$])?$"
 )
-_QUIET = r"['’\x{a0}\x{202f}]"  # these part thousands and nothing else
+_THOUSANDS_ONLY = r"['’\x{a0}\x{202f}]"  # these part thousands and nothing else
 _LOOKED_AT, _MANY, _ALMOST = 1_000, 20, 0.9
 
 
 @dataclass(frozen=True)
-class Found:
+class ParsedNumbers:
     """What became of a column of texts.
 
     Attributes
     ----------
     values : ChunkedArray or None
         Its numbers, if all of its texts are numbers in one way of writing.
-    doubt : str
+    note : str
         Why there are none though the texts look like numbers.
     """
 
     values: pa.ChunkedArray | None = None
-    doubt: str = ""
+    note: str = ""
 
 
-def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found:
+def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> ParsedNumbers:
     """The numbers of a column of texts, if one way of writing fits every cell, and no other with other values.
 
     Parameters
@@ -48,34 +48,36 @@ def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found
     """
     coded = pa.types.is_dictionary(column.type)
     texts = (column.chunk(0).dictionary if coded else column.combine_chunks()).cast(pa.string())
-    if not _promising(texts.slice(0, _LOOKED_AT)):
-        return Found()
-    texts, there = _told(texts)
+    if not _look_like_numbers(texts.slice(0, _LOOKED_AT)):
+        return ParsedNumbers()
+    texts, there = _strip_and_mask(texts)
     parts = _parts(pc.if_else(there, texts, None))
     body = pc.struct_field(parts, "body")
-    if not _in_one_unit(parts):
-        return Found()  # pesos and dollars, or shares and amounts, in one column
-    fits = {sign: pc.fill_null(pc.match_substring_regex(body, _form(sign)), False) for sign in ".,"}
+    if not _share_one_unit(parts):
+        return ParsedNumbers()  # pesos and dollars, or shares and amounts, in one column
+    fits = {sign: pc.fill_null(pc.match_substring_regex(body, _number_pattern(sign)), False) for sign in ".,"}
     sure = [sign for sign in ".," if pc.all(pc.or_(fits[sign], pc.invert(there))).as_py()]
     if not sure:
-        return Found(doubt=_misfit(name, column, texts, there, fits))
+        return ParsedNumbers(note=_mixed_content_note(name, column, texts, there, fits))
     if len(sure) == 2 and pc.any(pc.match_substring_regex(body, "[.,]")).as_py():
         if decimal is None:
-            return Found(doubt=_ambiguous(name, pc.filter(body, pc.match_substring_regex(body, "[.,]"))[0].as_py()))
+            return ParsedNumbers(
+                note=_ambiguous_note(name, pc.filter(body, pc.match_substring_regex(body, "[.,]"))[0].as_py())
+            )
         sure = [decimal]
     values = _values(parts, sure[0])
     indices = column.combine_chunks().indices if coded else None
-    return Found(pa.chunked_array([values if indices is None else values.take(indices)]))
+    return ParsedNumbers(pa.chunked_array([values if indices is None else values.take(indices)]))
 
 
-def _promising(texts: pa.Array) -> bool:
+def _look_like_numbers(texts: pa.Array) -> bool:
     """Whether more than half of the first texts look like numbers: most columns of text are left at a glance."""
-    texts, there = _told(texts)
+    texts, there = _strip_and_mask(texts)
     parts = _parts(texts.filter(there))
     return bool(2 * parts.null_count < len(parts))
 
 
-def _told(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _strip_and_mask(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Texts without spaces around them, and which of them tell something."""
     texts = pc.utf8_trim_whitespace(texts)
     return texts, pc.and_(texts.is_valid(), pc.invert(pc.is_in(texts, pa.array(DASHES))))
@@ -85,20 +87,20 @@ def _parts(texts: pa.Array) -> pa.StructArray:
     return pc.extract_regex(texts, _PARTS)
 
 
-def _in_one_unit(parts: pa.StructArray) -> bool:
+def _share_one_unit(parts: pa.StructArray) -> bool:
     signs = pc.binary_join_element_wise(pc.struct_field(parts, "before"), pc.struct_field(parts, "after"), "")
     return len(pc.unique(signs.drop_null())) <= 1
 
 
-def _form(decimal: str) -> str:
+def _number_pattern(decimal: str) -> str:
     other = "," if decimal == "." else "."
-    whole = rf"[1-9]\d{{0,2}}(?:(?:[{other}]\d{{3}})+|(?:{_QUIET}\d{{3}})+)|\d*"
+    whole = rf"[1-9]\d{{0,2}}(?:(?:[{other}]\d{{3}})+|(?:{_THOUSANDS_ONLY}\d{{3}})+)|\d*"
     return rf"^(?:{whole})(?:[{decimal}]\d+)?$"
 
 
 def _values(parts: pa.StructArray, decimal: str) -> pa.Array:
     thousands = "," if decimal == "." else "."
-    plain = pc.replace_substring_regex(pc.struct_field(parts, "body"), rf"{_QUIET}|[{thousands}]", "")
+    plain = pc.replace_substring_regex(pc.struct_field(parts, "body"), rf"{_THOUSANDS_ONLY}|[{thousands}]", "")
     plain = pc.replace_substring(plain, ",", ".")
     numbers = plain.cast(pa.float64())
     signs = pc.binary_join_element_wise(pc.struct_field(parts, "sign"), pc.struct_field(parts, "minus"), "")
@@ -107,7 +109,7 @@ def _values(parts: pa.StructArray, decimal: str) -> pa.Array:
     return numbers.cast(pa.int64()) if whole else numbers
 
 
-def _ambiguous(name: str, example: str) -> str:
+def _ambiguous_note(name: str, example: str) -> str:
     return Message(
         "Column {name!r} was left as text: {example} may be {small} or {large}. If it is the first, give --decimal "
         "{sign!r}; if the second, --decimal {other!r}.",
@@ -120,7 +122,9 @@ def _ambiguous(name: str, example: str) -> str:
     )
 
 
-def _misfit(name: str, column: pa.ChunkedArray, texts: pa.Array, there: pa.Array, fits: dict[str, pa.Array]) -> str:
+def _mixed_content_note(
+    name: str, column: pa.ChunkedArray, texts: pa.Array, there: pa.Array, fits: dict[str, pa.Array]
+) -> str:
     """Said of a column of many different texts that almost all are numbers, since a model loses it whole."""
     best = max(fits.values(), key=lambda fit: pc.sum(fit).as_py() or 0)
     n, fitting = pc.sum(there).as_py(), pc.sum(best).as_py() or 0

@@ -31,14 +31,14 @@ class Source:
         "csv", "parquet" or "arrow".
     dialect : Dialect or None
         Of a text table.
-    doubts : tuple of str
+    reading_notes : tuple of str
         What a person should know of how its numbers were read.
     """
 
     path: Path
     form: str
     dialect: Dialect | None = None
-    doubts: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
 
 
 def read_table(
@@ -56,7 +56,7 @@ def read_table(
         Columns that are not wanted.
     """
     path = Path(path)
-    form = _form(path)
+    form = _file_format(path)
     table, dialect = form.read(path, separator, decimal)
     _check_names(path, table.column_names)
     unknown = [name for name in drop if name not in table.column_names]
@@ -69,9 +69,9 @@ def read_table(
                 "{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path
             )
         )
-    columns = {name: _plain(path, name, table.column(name)) for name in table.column_names}
-    doubts = () if dialect is None else tuple(_read_numbers(columns, dialect))
-    return pa.table(columns), Source(path, form.name, dialect, doubts)
+    columns = {name: _normalise_column(path, name, table.column(name)) for name in table.column_names}
+    reading_notes = () if dialect is None else tuple(_read_numbers(columns, dialect))
+    return pa.table(columns), Source(path, form.name, dialect, reading_notes)
 
 
 def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iterator[str]:
@@ -83,25 +83,25 @@ def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iter
         if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
             found = as_numbers(name, column, dialect.decimal if dialect.sure else None)
             columns[name] = column if found.values is None else found.values
-            if found.doubt:
-                yield found.doubt
-        elif name in dialect.either and pa.types.is_floating(column.type):
+            if found.note:
+                yield found.note
+        elif name in dialect.ambiguous and pa.types.is_floating(column.type):
             yield Message(
                 "Column {name!r}: {example} was read as a number below a thousand. If the sign in it parts thousands, "
                 "give --decimal {other!r}.",
                 name=name,
-                example=dialect.either[name],
+                example=dialect.ambiguous[name],
                 other="," if dialect.decimal == "." else ".",
             )
 
 
 @dataclass(frozen=True)
-class _Form:
+class _Format:
     name: str
     read: Callable[[Path, str | None, str | None], tuple[pa.Table, Dialect | None]]
 
 
-def _form(path: Path) -> _Form:
+def _file_format(path: Path) -> _Format:
     """What kind of file it is, by its first bytes."""
     if path.is_dir():
         raise InvalidFile(Message("{file} is a folder; one file is needed. Name a file in it.", file=path))
@@ -119,22 +119,22 @@ def _form(path: Path) -> _Form:
             Message("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
         )
     if head.startswith(b"PAR1"):
-        return _Form("parquet", _read_parquet)
+        return _Format("parquet", _read_parquet)
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return _Form("arrow", _read_arrow)
+        return _Format("arrow", _read_arrow)
     if head.startswith(b"PK\x03\x04"):
         raise InvalidFile(
             Message(
                 "{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path
             )
         )
-    return _Form("csv", read_csv)
+    return _Format("csv", read_csv)
 
 
 def _read_parquet(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, None]:
     import pyarrow.parquet as pq
 
-    with _damage(path):
+    with _ReadErrors(path):
         schema = pq.read_schema(path)
         texts = [
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
@@ -143,14 +143,14 @@ def _read_parquet(path: Path, separator: str | None, decimal: str | None) -> tup
 
 
 def _read_arrow(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, None]:
-    with _damage(path), pa.memory_map(str(path)) as source:
+    with _ReadErrors(path), pa.memory_map(str(path)) as source:
         start = source.read(6)
         source.seek(0)
         reader = pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
         return reader.read_all(), None
 
 
-class _damage:
+class _ReadErrors:
     """Says of a file that pyarrow cannot read that it is damaged."""
 
     def __init__(self, path: Path) -> None:
@@ -205,14 +205,14 @@ def no_such_column(path: Path, name: str, names: list[str]) -> str:
     )
 
 
-def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _normalise_column(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as numbers, dates, or numbered words."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         words_of = kind.value_type
         if pa.types.is_string(words_of) or pa.types.is_large_string(words_of):
-            return _words_or_dates(column.unify_dictionaries())
-        return _plain(path, name, column.cast(words_of))
+            return _text_or_dates(column.unify_dictionaries())
+        return _normalise_column(path, name, column.cast(words_of))
     if pa.types.is_boolean(kind):
         return column.cast(pa.string()).dictionary_encode()
     if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
@@ -222,7 +222,7 @@ def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.divide(ticks.cast(pa.float64()), float(_per_second(kind.unit)))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         coded = column.cast(pa.string()).dictionary_encode()
-        return _words_or_dates(coded if len(coded.chunk(0).dictionary) <= MOST_WORDS else column.cast(pa.string()))
+        return _text_or_dates(coded if len(coded.chunk(0).dictionary) <= MOST_WORDS else column.cast(pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
         return column
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -238,7 +238,7 @@ def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     )
 
 
-def _words_or_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _text_or_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     dates = as_dates(column)
     return column if dates is None else dates
 

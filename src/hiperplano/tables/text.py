@@ -12,7 +12,7 @@ import pyarrow.csv as arrow_csv
 
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
-from hiperplano.tables.dialect import SEPARATORS, Dialect, decoded, sniff
+from hiperplano.tables.dialect import SEPARATORS, Dialect, decode_sample, sniff
 
 _HEAD = 2**16
 MOST_WORDS = 10_000
@@ -23,9 +23,9 @@ _MISSING = ["", "#N/A", "#N/D", "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
     """The columns of a text table, and how it is written."""
-    packing = _packing(path)
+    compression = _compression(path)
     try:
-        with pa.input_stream(str(path), compression=packing) as stream:
+        with pa.input_stream(str(path), compression=compression) as stream:
             head = stream.read(_HEAD)
     except OSError as problem:
         raise InvalidFile(
@@ -46,14 +46,14 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
         )
     dialect = sniff(head, separator, decimal)
     _check_header(path, head, dialect)
-    table = _read(path, packing, dialect)
+    table = _read(path, compression, dialect)
     if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
         dialect = replace(dialect, encoding="cp1252")
-        table = _read(path, packing, dialect)
-    return _trimmed(table), dialect
+        table = _read(path, compression, dialect)
+    return _strip_whitespace(table), dialect
 
 
-def _trimmed(table: pa.Table) -> pa.Table:
+def _strip_whitespace(table: pa.Table) -> pa.Table:
     """Without spaces around names and texts, and without what separators at the ends of lines make: empty columns."""
     table = table.rename_columns([name.strip() for name in table.column_names])
     named = [k for k, name in enumerate(table.column_names) if name or not pa.types.is_null(table.column(k).type)]
@@ -73,13 +73,13 @@ def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind))
 
 
-def _packing(path: Path) -> str | None:
+def _compression(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(4)
     return next((name for mark, name in _PACKED.items() if start.startswith(mark)), None)
 
 
-def _read(path: Path, packing: str | None, dialect: Dialect) -> pa.Table:
+def _read(path: Path, compression: str | None, dialect: Dialect) -> pa.Table:
     options = {
         "read_options": arrow_csv.ReadOptions(encoding=dialect.encoding, block_size=2**22),
         "parse_options": arrow_csv.ParseOptions(delimiter=dialect.separator),
@@ -92,19 +92,19 @@ def _read(path: Path, packing: str | None, dialect: Dialect) -> pa.Table:
         ),
     }
     try:
-        if packing is None:
+        if compression is None:
             return arrow_csv.read_csv(str(path), **options)
-        with pa.input_stream(str(path), compression=packing) as stream:
+        with pa.input_stream(str(path), compression=compression) as stream:
             return arrow_csv.read_csv(stream, **options)
     except pa.ArrowInvalid as problem:
-        raise InvalidFile(_unreadable(path, str(problem), dialect)) from problem
+        raise InvalidFile(_parse_error_message(path, str(problem), dialect)) from problem
     except OSError as problem:
         raise InvalidFile(
             Message("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
         ) from problem
 
 
-def _unreadable(path: Path, complaint: str, dialect: Dialect) -> str:
+def _parse_error_message(path: Path, complaint: str, dialect: Dialect) -> str:
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", complaint)
     if not found:
         return Message("{file} cannot be read as a table: {why}.", file=path, why=complaint.splitlines()[0].rstrip("."))
@@ -126,7 +126,7 @@ def _quoted(complaint: str) -> str:
 
 
 def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
-    first = next(line for line in decoded(head, dialect.encoding).splitlines() if line.strip())
+    first = next(line for line in decode_sample(head, dialect.encoding).splitlines() if line.strip())
     names = [name.strip().strip('"') for name in first.split(dialect.separator)]
     if len(names) == 1:
         others = [sign for sign in (*SEPARATORS, ":", " ") if sign != dialect.separator and sign in first]

@@ -41,25 +41,27 @@ def compare(
     if folds < 2:
         raise BadParameter(_("{value} folds; two or more are needed", value=folds), param_hint="--folds")
     options.one_of("--fill", fill, ("median", "model"))
-    from hiperplano.cli.comparison import compare_models, comparison_facts, comparison_table
-    from hiperplano.cli.costs import read_costs
-    from hiperplano.cli.problem import Choices, read_problem
-    from hiperplano.cli.registry import choose, suitable
-    from hiperplano.cli.show import left_out_columns
+    from hiperplano.cli.result_tables import unused_columns_note
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.comparison import compare_models, comparison_json, comparison_table
+    from hiperplano.cli.workflow.costs import read_costs
+    from hiperplano.cli.workflow.model_registry import find_model, suitable_models
+    from hiperplano.cli.workflow.problem import TableOptions, read_problem
 
     terminal = Terminal(json, quiet)
-    choices = Choices(kind, drop, order, missing, separator, decimal, task, positive)
+    choices = TableOptions(kind, drop, order, missing, separator, decimal, task, positive)
     problem = read_problem(file, target, choices)
-    terminal.note(*problem.notes, *left_out_columns(problem.columns))
+    terminal.add_note(*problem.notes, *unused_columns_note(problem.columns))
     goal = problem.target
     n_classes = len(goal.classes)
-    chosen = [choose(name, goal.task, n_classes) for name in model] if model else suitable(goal.task, n_classes)
+    chosen = (
+        [find_model(name, goal.task, n_classes) for name in model] if model else suitable_models(goal.task, n_classes)
+    )
     costs = read_costs(cost, list(goal.classes), goal.positive) if cost is not None and goal.classes else None
-    with terminal.working(_("comparing"), steps=len(chosen) * folds) as step:
+    with terminal.progress_bar(_("comparing"), steps=len(chosen) * folds) as step:
         rows, left_out = compare_models(problem, chosen, folds, seed, costs, fill, step, every=not model)
-    terminal.facts = comparison_facts(rows, goal.task)
-    terminal.say(comparison_table(rows, goal.task, folds))
+    terminal.results = comparison_json(rows, goal.task)
+    terminal.print(comparison_table(rows, goal.task, folds))
     for name, why in left_out.items():
-        terminal.note(Message("{name} was left out: {why}", name=name, why=why))
+        terminal.add_note(Message("{name} was left out: {why}", name=name, why=why))
     terminal.finish()

@@ -20,19 +20,19 @@ def demo(
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Make a table of loans, and fit it as anybody's own."""
-    from hiperplano.cli.journey import Settings, travel
-    from hiperplano.cli.problem import Choices
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.problem import TableOptions
+    from hiperplano.cli.workflow.run import Settings, run
     from hiperplano.data.files import replacing
     from hiperplano.datasets.credit_default import load_credit_default
 
     terminal = Terminal(json, quiet)
-    table = options.made(out) / "credit.csv"
+    table = options.ensure_folder(out) / "credit.csv"
     with replacing(table) as new:
         load_credit_default().frame.to_csv(new, index=False)
-    terminal.say(_("A table of loans, generated: {file}. Who does not pay back?", file=table))
+    terminal.print(_("A table of loans, generated: {file}. Who does not pay back?", file=table))
     command = ["fit", str(table), "--target", "default", "--out", str(out), "--seed", str(seed)]
     settings = Settings(seed=seed, out=out, arguments=tuple(command))
-    travel(terminal, table, "default", Choices(), settings)
-    terminal.say(_("Open {file} in a browser. The same with a table of your own:", file=out / "report.html"))
-    terminal.say(_("  hiperplano fit YOUR_FILE --target YOUR_COLUMN"))
+    run(terminal, table, "default", TableOptions(), settings)
+    terminal.print(_("Open {file} in a browser. The same with a table of your own:", file=out / "report.html"))
+    terminal.print(_("  hiperplano fit YOUR_FILE --target YOUR_COLUMN"))

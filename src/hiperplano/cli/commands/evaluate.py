@@ -23,17 +23,19 @@ def evaluate(
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Judge a saved model on a table that holds the target."""
-    from hiperplano.cli.judging import judge
-    from hiperplano.cli.scoring import score_table
-    from hiperplano.cli.show import measures_table
+    from hiperplano.cli.result_tables import metrics_table
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.evaluation import evaluate_model
+    from hiperplano.cli.workflow.scoring import score_table
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("judging")), terminal.capture_warnings():
-        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
-        terminal.note(*scored.notes)
+    with terminal.progress_bar(_("judging")), terminal.capture_warnings():
+        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, needs_target=True)
+        terminal.add_note(*scored.notes)
         assert scored.y is not None
-        found = judge(scored.model, scored.rows, scored.y, scored.study.positive, scored.study.cost_matrix)
-    terminal.facts = {"model": str(model), "file": str(file), "rows": len(scored.y), "measures": found}
-    terminal.say(measures_table({file.name: found}, {file.name: len(scored.y)}))
+        found = evaluate_model(
+            scored.model, scored.rows, scored.y, scored.metadata.positive, scored.metadata.cost_matrix
+        )
+    terminal.results = {"model": str(model), "file": str(file), "rows": len(scored.y), "measures": found}
+    terminal.print(metrics_table({file.name: found}, {file.name: len(scored.y)}))
     terminal.finish()

@@ -41,10 +41,10 @@ def fit(
     """Fit a model to a table."""
     options.share("--validation", validation)
     options.one_of("--fill", fill, ("median", "model"))
-    from hiperplano.cli.journey import Settings, travel
-    from hiperplano.cli.problem import Choices
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.problem import TableOptions
+    from hiperplano.cli.workflow.run import Settings, run
 
-    choices = Choices(kind, drop, order, missing, separator, decimal, task, positive)
-    settings = Settings(model, validation, cost, fill, seed, out, report, tuple(options.typed()))
-    travel(Terminal(json, quiet), file, target, choices, settings)
+    choices = TableOptions(kind, drop, order, missing, separator, decimal, task, positive)
+    settings = Settings(model, validation, cost, fill, seed, out, report, tuple(options.given_arguments()))
+    run(Terminal(json, quiet), file, target, choices, settings)

@@ -32,40 +32,55 @@ def predict(
     options.one_of("--out", out.suffix.lower(), _FORMS)
     import numpy as np
 
-    from hiperplano.cli.scoring import score_table
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.scoring import score_table
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("scoring")), terminal.capture_warnings():
+    with terminal.progress_bar(_("scoring")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal)
-        terminal.note(*scored.notes)
-        columns = predictions(scored.model, scored.rows, scored.study)
+        terminal.add_note(*scored.notes)
+        columns = predictions(scored.model, scored.rows, scored.metadata)
         _write(out, {**({name: scored.frame[name] for name in scored.frame} if keep else {}), **columns})
     n = len(scored.frame)
     labels, counts = np.unique(columns["prediction"], return_counts=True)
-    decided = dict(zip(labels.tolist(), counts.tolist(), strict=True)) if scored.study.task == "classification" else {}
-    terminal.facts = {"rows": n, "file": str(out), "decisions": decided}
-    terminal.say(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
+    decided = (
+        dict(zip(labels.tolist(), counts.tolist(), strict=True)) if scored.metadata.task == "classification" else {}
+    )
+    terminal.results = {"rows": n, "file": str(out), "decisions": decided}
+    terminal.print(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
     for label, count in decided.items():
-        terminal.say(f"  {label}: {count:,} ({count / n:.1%})")
+        terminal.print(f"  {label}: {count:,} ({count / n:.1%})")
     terminal.finish()
 
 
 _FORMS = (".csv", ".parquet", ".arrow", ".feather")
 
 
-def predictions(model: Any, rows: Any, study: Any) -> dict[str, Any]:
-    """The decision or number for each row, and what it rests on: a probability for each class, or a score."""
+def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
+    """The decision or number for each row, and what it rests on: a probability for each class, or a score.
+
+    Parameters
+    ----------
+    model : estimator
+    rows : ndarray
+        As the model takes them.
+    metadata : Metadata
+
+    Returns
+    -------
+    dict of str to ndarray
+        Columns to write, by name.
+    """
     columns: dict[str, Any] = {"prediction": model.predict(rows)}
-    if study.task == "regression":
+    if metadata.task == "regression":
         return columns
     if hasattr(model, "predict_proba"):
         shares = model.predict_proba(rows)
         return columns | {f"probability {label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
     scores = model.decision_function(rows)
     if scores.ndim == 1:
-        turned = study.positive == model.classes_.tolist()[0]
-        return columns | {f"score {study.positive}": -scores if turned else scores}
+        flipped = metadata.positive == model.classes_.tolist()[0]
+        return columns | {f"score {metadata.positive}": -scores if flipped else scores}
     return columns | {f"score {label}": scores[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 
@@ -75,7 +90,7 @@ def _write(path: Path, columns: dict[str, Any]) -> None:
     from hiperplano.data.files import replacing
 
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
-    options.made(path.parent)
+    options.ensure_folder(path.parent)
     with replacing(path) as new:
         if path.suffix.lower() == ".csv":
             from pyarrow import csv

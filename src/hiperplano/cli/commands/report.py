@@ -26,24 +26,24 @@ def report(
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Write the page about a saved model and a table that holds the target."""
-    from hiperplano.cli.scoring import score_table
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.scoring import score_table
     from hiperplano.messages.catalogue import current_language
     from hiperplano.report.page import write_subject
     from hiperplano.report.subject import prepare_subject
 
     terminal = Terminal(json, quiet)
-    with terminal.working(_("writing the report")), terminal.capture_warnings():
-        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, judged=True)
-        terminal.note(*scored.notes)
+    with terminal.progress_bar(_("writing the report")), terminal.capture_warnings():
+        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, needs_target=True)
+        terminal.add_note(*scored.notes)
         assert scored.y is not None
-        options.made(out.parent)
+        options.ensure_folder(out.parent)
         used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]
-        study, coded = scored.study, (scored.rows, None)
+        metadata, coded = scored.metadata, (scored.rows, None)
         subject = prepare_subject(
-            scored.pipeline, used, scored.y, None, study.target, study.positive, study.cost_matrix, coded
+            scored.pipeline, used, scored.y, None, metadata.target, metadata.positive, metadata.cost_matrix, coded
         )
-        page = write_subject(out, subject, study.provenance(), current_language())
-    terminal.facts = {"rows": len(scored.y), "file": str(page)}
-    terminal.say(_("Written: {files}", files=page))
+        page = write_subject(out, subject, metadata.provenance(), current_language())
+    terminal.results = {"rows": len(scored.y), "file": str(page)}
+    terminal.print(_("Written: {files}", files=page))
     terminal.finish()

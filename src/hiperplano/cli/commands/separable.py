@@ -31,22 +31,22 @@ def separable(
     """Whether a plane separates two classes, with a proof."""
     import pandas as pd
 
-    from hiperplano.cli.problem import Choices, read_problem
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.problem import TableOptions, read_problem
     from hiperplano.features.coding import Coding
     from hiperplano.messages import translate
     from hiperplano.stats.separability import separability
 
     terminal = Terminal(json, quiet)
-    choices = Choices(kind, drop, order, missing, separator, decimal, "classification")
-    with terminal.working(_("looking for a plane")), terminal.capture_warnings():
+    choices = TableOptions(kind, drop, order, missing, separator, decimal, "classification")
+    with terminal.progress_bar(_("looking for a plane")), terminal.capture_warnings():
         problem = read_problem(file, target, choices, leaks=False)
-        terminal.note(*problem.notes)
+        terminal.add_note(*problem.notes)
         coding = Coding(tuple(problem.columns))
         rows = pd.DataFrame(coding.fit_transform(problem.frame), columns=coding.get_feature_names_out())
         found = separability(rows, problem.target.values, fit_intercept=not origin)
         proved = found.verify(rows, problem.target.values)
-    terminal.facts = {
+    terminal.results = {
         "verdict": type(found).__name__,
         "separable": type(found).__name__ == "Separable",
         "rows": len(rows),
@@ -55,8 +55,8 @@ def separable(
         "plane": dict(zip(getattr(found, "names", ()), _weights(found), strict=False)),
         "proof_holds": proved,
     }
-    terminal.out.print(translate(str(found)), markup=False) if terminal.speaks else None
-    terminal.say(
+    terminal.out.print(translate(str(found)), markup=False) if terminal.prints_text else None
+    terminal.print(
         _("The proof was checked against all {n} rows and holds.", n=f"{len(rows):,}")
         if proved
         else _("The proof could not be confirmed: the rows lie too close to the plane.")

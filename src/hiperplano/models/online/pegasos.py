@@ -7,6 +7,7 @@ from typing import Any
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
+from hiperplano.losses import scalar
 from hiperplano.messages import Message
 from hiperplano.models.online.classifier import OnlineClassifier
 from hiperplano.solvers.online import rules as at
@@ -120,7 +121,7 @@ class Pegasos(OnlineClassifier):
 
     def _rule(self) -> Array:
         rule = self._plain_rule()
-        rule[at.LOSS] = at.HINGE
+        rule[at.LOSS] = scalar.HINGE
         rule[at.ALPHA] = number(self, "alpha", low=0.0, open_low=True)
         rule[at.BATCH] = whole(self, "batch_size", low=1, optional=True) or 0
         rule[at.PENALISE_INTERCEPT] = rule[at.WEIGHT_BY_STEP] = 1.0

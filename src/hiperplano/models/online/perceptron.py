@@ -9,6 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of
 from hiperplano.errors import InvalidParameter
+from hiperplano.losses import scalar
 from hiperplano.messages import Message
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
@@ -137,7 +138,7 @@ class Perceptron(OnlineClassifier):
 
     def _rule(self) -> Array:
         rule = self._plain_rule()
-        rule[at.LOSS] = at.PERCEPTRON
+        rule[at.LOSS] = scalar.PERCEPTRON
         rule[at.ETA] = number(self, "eta0", low=0.0, open_low=True)
         rule[at.POCKET] = flag(self, "pocket")
         batch = one_of(self, "update", ("online", "batch")) == "batch"

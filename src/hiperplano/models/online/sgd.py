@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
 from hiperplano.errors import InvalidParameter
+from hiperplano.losses import scalar
 from hiperplano.messages import Message
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.models.online.classifier import OnlineClassifier
@@ -18,15 +19,15 @@ from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import SCHEDULES, set_schedule
 
 _CLASS_LOSSES = {
-    "hinge": at.HINGE,
-    "log_loss": at.LOGISTIC,
-    "squared_hinge": at.SQUARED_HINGE,
-    "perceptron": at.PERCEPTRON,
+    "hinge": scalar.HINGE,
+    "log_loss": scalar.LOGISTIC,
+    "squared_hinge": scalar.SQUARED_HINGE,
+    "perceptron": scalar.PERCEPTRON,
 }
 _NUMBER_LOSSES = {
-    "squared_error": at.SQUARED,
-    "huber": at.HUBER,
-    "epsilon_insensitive": at.EPSILON_INSENSITIVE,
+    "squared_error": scalar.SQUARED,
+    "huber": scalar.HUBER,
+    "epsilon_insensitive": scalar.EPSILON_INSENSITIVE,
 }
 
 

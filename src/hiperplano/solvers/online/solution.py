@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.losses import scalar
 from hiperplano.messages import Message
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
@@ -46,7 +47,7 @@ class OnlineSolution(Solution):
 def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: Control, method: str) -> OnlineSolution:
     """Say how learning ended; without records, how far `partial_fit` has come."""
     coef, intercept = learner.coefficients()
-    by_class = bool(rule[at.LOSS] < at.SQUARED)
+    by_class = bool(rule[at.LOSS] < scalar.SQUARED)
     runs = learner.states[: learner.counted, at.RUN]
     clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.symmetric import SymmetricSolver
 
@@ -117,6 +118,10 @@ class RowCurvature(Curvature):
         entries = self.n_free * self.design.n_columns * self.design.density
         if self.n_free > _GATHERED_SHARE * self.design.n_rows or entries > _GATHERED_ENTRIES:
             return self.design
+        return self._free_rows
+
+    @cached_property
+    def _free_rows(self) -> InMemory:
         return self.design.gather(self.design.map(_is_free))
 
     @cached_property
@@ -133,7 +138,7 @@ class RowCurvature(Curvature):
         """Exactly: with A the free rows and S their weights, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
         if not self.n_free:
             return np.append(-slope[:-1], 0.0)
-        rows = self.design.gather(self.design.map(_is_free))
+        rows = self._free_rows
         a = rows.dense()
         matrix = a @ a.T
         matrix.flat[:: len(a) + 1] += 1.0 / rows.collect(rows.vector("stiffness"))

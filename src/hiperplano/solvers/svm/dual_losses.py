@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -62,8 +64,8 @@ class DualLoss:
         """1 − sign·score, or target − score."""
         return np.asarray(1.0 - block.vectors["sign"] * score if self.classifies else block.y[:, 0] - score)
 
-    def signed(self, block: Block, values: Array) -> Array:
-        """Values in units of the residual times what one unit of the score is in them: the sign, in classification."""
+    def signed(self, block: Block, values: Array | float) -> Any:
+        """Values times what one unit of the score is in units of the residual: the sign, in classification."""
         return values * block.vectors["sign"] if self.classifies else values
 
     def beta(self, block: Block, gamma: Array) -> Array:
@@ -142,16 +144,16 @@ class DualLoss:
 
         Those that follow the score are shifted together, none past 0 or its bound; all are if those are not enough.
         """
-        now, size, weight, least, most = (float(each) for each in design.fold(_Balance(self))[0])
+        now, size, weight = (float(each) for each in design.fold(_Balance(self))[0])
         if now == 0:
             return design.vector("gamma")
-        everywhere = least > 0 or most < 0
 
-        def shifted(shift: float) -> tuple[float, float]:
+        def shifted(shift: float, everywhere: bool = False) -> tuple[float, float]:
             value, slope = design.fold(_Shifted(self, shift, everywhere))[0]
             return float(value), float(slope)
 
-        shift = root_of_increasing(shifted, size / weight or 1.0)
+        everywhere = shifted(-np.sign(now) * _FURTHEST)[0] * now > 0
+        shift = root_of_increasing(partial(shifted, everywhere=everywhere), size / weight or 1.0)
         return design.map(_Moved(self, shift, everywhere))
 
     def moved(self, block: Block, shift: float, everywhere: bool) -> Array:
@@ -160,9 +162,9 @@ class DualLoss:
         Those that do not follow the score stay, unless `everywhere`.
         """
         gamma = block.vectors["gamma"]
-        low, high = np.where(gamma > 0, 0.0, self.low), np.where(gamma < 0, 0.0, self.high)
-        step = self.signed(block, np.full(len(gamma), shift))
-        new = np.clip(gamma + step, low, high)
+        low = np.where(gamma > 0, 0.0, self.low) if self.low else 0.0
+        high = np.where(gamma < 0, 0.0, self.high) if self.low else self.high
+        new = np.clip(gamma + self.signed(block, shift), low, high)
         return new if everywhere else np.where(self.free(gamma) & (gamma != 0), new, gamma)
 
 
@@ -173,15 +175,13 @@ def total(block: Block, values: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Balance:
-    """Σβ, Σ|β|, Σ weight, and the least and the largest Σβ that shifting the free dual variables can make."""
+    """Σβ, Σ|β| and Σ weight."""
 
     loss: DualLoss
 
     def __call__(self, block: Block) -> Sums:
-        xp, beta = block.xp, self.loss.beta(block, block.vectors["gamma"])
-        ends = [self.loss.beta(block, self.loss.moved(block, far, False)) for far in (-_FURTHEST, _FURTHEST)]
-        sums = (beta, xp.abs(beta), block.weights, *ends)
-        return (xp.stack([xp.sum(each) for each in sums]),)
+        xp, beta = block.xp, self.loss.row_pulls(block)
+        return (xp.stack([xp.sum(each) for each in (beta, xp.abs(beta), block.weights)]),)
 
 
 @dataclass(frozen=True)

@@ -91,15 +91,16 @@ def _line_search(
     if not np.isfinite(after):
         return start, 0.0
 
+    known = {0.0: before, 1.0: after}
+
     def slope(share: float) -> float:
-        return problem.slope_along(start, end, step, share)
+        if share not in known:
+            known[share] = problem.slope_along(start, end, step, share)
+        return known[share]
 
     near, far = (0.0, 1.0) if after > 0 else (1.0, 2.0)
     while slope(far) < 0:
         near, far = far, 2.0 * far
-    # Sums added in another order may put the root at an end.
-    share = near if slope(near) >= 0 else float(brentq(slope, near, far, xtol=1e-12, rtol=1e-2))
-    if share == 0.0:
-        return start, 0.0
+    share = float(brentq(slope, near, far, xtol=1e-12, rtol=1e-2))
     budget.take()
     return problem.evaluate(start.plane.moved(step, share), curved=curved), share

@@ -290,7 +290,7 @@ class _PullAtLevel:
 
     def __call__(self, block: Block) -> Sums:
         xp, loss = block.xp, self.loss
-        residual = block.vectors["residual"] - loss.signed(block, xp.full(len(block), self.level))
+        residual = block.vectors["residual"] - loss.signed(block, self.level)
         gamma = loss.follow(block, residual, self.proximity)
         mass = total(block, loss.free(gamma)) / (loss.ridge + self.proximity)
         return (xp.stack([-xp.sum(loss.beta(block, gamma)), mass]),)

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiperplano.cli.costs import read_costs
-from hiperplano.cli.judging import judge_sample
-from hiperplano.cli.options import made
-from hiperplano.cli.problem import Choices, Problem, read_problem
-from hiperplano.cli.registry import CLASSIFICATION, choose
-from hiperplano.cli.show import (
-    coefficients_facts,
+from hiperplano.cli.options import ensure_folder
+from hiperplano.cli.result_tables import (
+    coefficients_json,
     coefficients_table,
     columns_table,
-    measures_table,
+    metrics_table,
     read_coefficients,
 )
-from hiperplano.cli.study import Study, command_line, file_digest, versions
 from hiperplano.cli.terminal import Terminal
-from hiperplano.cli.training import Fitted, fit_auto, fit_choice, split
+from hiperplano.cli.workflow.costs import read_costs
+from hiperplano.cli.workflow.evaluation import evaluate_sample
+from hiperplano.cli.workflow.metadata import Metadata, command_line, file_digest, versions
+from hiperplano.cli.workflow.model_registry import CLASSIFICATION, find_model
+from hiperplano.cli.workflow.problem import Problem, TableOptions, read_problem
+from hiperplano.cli.workflow.training import FittedModel, fit_auto, fit_model, train_validation_split
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
@@ -48,13 +48,13 @@ class Settings:
     arguments: tuple[str, ...] = ()
 
 
-def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settings: Settings) -> None:
+def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, settings: Settings) -> None:
     """Read, split, code, fit, judge, save, write the page, and say all of it."""
-    with terminal.working(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
+    with terminal.progress_bar(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, step=step)
-        terminal.note(*problem.notes)
+        terminal.add_note(*problem.notes)
         costs = _costs(problem, settings)
-        training, validation = split(problem.target, settings.validation, settings.seed)
+        training, validation = train_validation_split(problem.target, settings.validation, settings.seed)
         frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
         labels = problem.target.values[training], problem.target.values[validation]
         step(_("coding the columns"))
@@ -63,7 +63,7 @@ def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settin
         step(_("fitting"))
         fitted, said = _fit(problem, coded[0], labels[0], settings, costs)
         if said:
-            terminal.note(said)
+            terminal.add_note(said)
         step(_("judging"))
         pipeline = fitted.pipeline(coding)
         scaled = [fitted.scaled(rows) for rows in coded]
@@ -73,24 +73,24 @@ def travel(terminal: Terminal, path: Path, target: str, choices: Choices, settin
         )
         parts = (_("training"), _("validation"))
         measures = {
-            part: judge_sample(sample, costs)
+            part: evaluate_sample(sample, costs)
             for part, sample in zip(parts, (subject.fitted_on, subject.validation), strict=True)
         }
-        study = _study(problem, fitted, settings, costs)
-        study.attach(pipeline)
+        metadata = _metadata(problem, fitted, settings, costs)
+        metadata.attach(pipeline)
         step(_("writing"))
-        folder = made(settings.out)
+        folder = ensure_folder(settings.out)
         if getattr(fitted.linear, "firth", False):  # whose intervals need the rows, which no file holds
             fitted.linear.summary()
         save(pipeline, folder / "model.skops")
         files = {"model": folder / "model.skops"}
         if settings.report:
             step(_("writing the report"))
-            files["report"] = write_subject(folder / "report.html", subject, study.provenance(), current_language())
-    _say(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
-    _facts(terminal, problem, fitted, coding, list(measures.values()), study, files)
+            files["report"] = write_subject(folder / "report.html", subject, metadata.provenance(), current_language())
+    _print_results(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
+    _json_results(terminal, problem, fitted, coding, list(measures.values()), metadata, files)
     terminal.finish()
-    terminal.say(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
+    terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
 
 
 def _costs(problem: Problem, settings: Settings) -> Array | None:
@@ -101,15 +101,15 @@ def _costs(problem: Problem, settings: Settings) -> Array | None:
     return read_costs(settings.cost, list(problem.target.classes), problem.target.positive)
 
 
-def _fit(problem: Problem, rows: Array, y: Array, settings: Settings, costs: Array | None) -> tuple[Fitted, str]:
+def _fit(problem: Problem, rows: Array, y: Array, settings: Settings, costs: Array | None) -> tuple[FittedModel, str]:
     task, n_classes = problem.target.task, len(problem.target.classes)
     if settings.model == "auto":
         return fit_auto(task, n_classes, rows, y, settings.seed, costs)
-    return fit_choice(choose(settings.model, task, n_classes), rows, y, settings.seed, costs), ""
+    return fit_model(find_model(settings.model, task, n_classes), rows, y, settings.seed, costs), ""
 
 
-def _study(problem: Problem, fitted: Fitted, settings: Settings, costs: Array | None) -> Study:
-    return Study(
+def _metadata(problem: Problem, fitted: FittedModel, settings: Settings, costs: Array | None) -> Metadata:
+    return Metadata(
         task=problem.target.task,
         target=problem.target.name,
         model=fitted.choice.name,
@@ -125,64 +125,64 @@ def _study(problem: Problem, fitted: Fitted, settings: Settings, costs: Array | 
     )
 
 
-def _say(
-    terminal: Terminal, problem: Problem, fitted: Fitted, coding: Coding, measures: Any, rows: dict[str, int]
+def _print_results(
+    terminal: Terminal, problem: Problem, fitted: FittedModel, coding: Coding, measures: Any, rows: dict[str, int]
 ) -> None:
-    if not terminal.speaks:
+    if not terminal.prints_text:
         return
     target = problem.target
-    terminal.say(columns_table(problem.columns, len(problem.frame)))
+    terminal.print(columns_table(problem.columns, len(problem.frame)))
     about = _(
         "Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=translate(target.why)
     )
     if target.positive is not None:
         about += _("; looked for: {label}", label=target.positive)
     terminal.out.print(about, markup=False)
-    terminal.say()
+    terminal.print()
     name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
     terminal.out.print(_("Model {name}, fitted in {s} s", name=name, s=f"{fitted.seconds:.2f}"), markup=False)
     solution = getattr(fitted.linear, "solution_", None)
     if solution is not None:
         terminal.out.print(translate(str(solution)), markup=False)
-    terminal.say()
-    terminal.say(measures_table(measures, rows))
+    terminal.print()
+    terminal.print(metrics_table(measures, rows))
     found = read_coefficients(fitted.linear, fitted.scaler, coding.display_names(), target.positive)
     if found is not None:
-        terminal.say(coefficients_table(found))
+        terminal.print(coefficients_table(found))
         for column, reference in coding.references().items():
             other = Message("no value") if reference is None else reference
-            terminal.note(Message("{column}: compared with {reference}", column=column, reference=other))
+            terminal.add_note(Message("{column}: compared with {reference}", column=column, reference=other))
     for column in coding.too_rare():
-        terminal.note(Message("{column}: each of its categories is in too few rows to learn from", column=column))
+        terminal.add_note(Message("{column}: each of its categories is in too few rows to learn from", column=column))
 
 
-def _facts(
+def _json_results(
     terminal: Terminal,
     problem: Problem,
-    fitted: Fitted,
+    fitted: FittedModel,
     coding: Coding,
     measures: list[dict[str, float]],
-    study: Study,
+    metadata: Metadata,
     files: dict[str, Path],
 ) -> None:
     if not terminal.as_json:
         return
     names = coding.get_feature_names_out().tolist()
     found = read_coefficients(fitted.linear, fitted.scaler, names, problem.target.positive)
-    terminal.facts = {
-        "target": {"name": study.target, "task": study.task, "positive": study.positive},
+    terminal.results = {
+        "target": {"name": metadata.target, "task": metadata.task, "positive": metadata.positive},
         "columns": [
             {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing} for each in problem.columns
         ],
-        "model": {"name": study.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
+        "model": {"name": metadata.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
         "solution": str(getattr(fitted.linear, "solution_", "")),
         "training": measures[0],
         "validation": measures[1],
-        "coefficients": coefficients_facts(found),
-        "seed": study.seed,
-        "rows": study.rows,
-        "sha256": study.sha256,
-        "versions": study.versions,
+        "coefficients": coefficients_json(found),
+        "seed": metadata.seed,
+        "rows": metadata.rows,
+        "sha256": metadata.sha256,
+        "versions": metadata.versions,
         "files": {name: str(file) for name, file in files.items()},
     }
 

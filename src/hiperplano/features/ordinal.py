@@ -46,7 +46,7 @@ _NUMBERED = re.compile(r"\s*(<=|<|≤|>=|>|≥|\+)?\s*(\d+(?:[.,]\d+)?)")
 _BELOW, _ABOVE = ("<", "<=", "≤"), (">", ">=", "≥")
 
 
-def ordered_words(values: Sequence[str]) -> tuple[str, ...]:
+def ordinal_order(values: Sequence[str]) -> tuple[str, ...]:
     """The values from low to high where they are a known scale or begin with numbers; else nothing."""
     if not _FEWEST <= len(values) <= _MOST:
         return ()
@@ -55,17 +55,17 @@ def ordered_words(values: Sequence[str]) -> tuple[str, ...]:
         if set(said) <= set(scale) and len(set(said)) == len(said):
             return tuple(value for _, value in sorted(zip(map(scale.index, said), values, strict=True)))
     found = [_NUMBERED.match(value) for value in values]
-    if all(found) and not all(_whole(value) for value in values):
-        return tuple(value for _, value in sorted(zip(map(_place, found), values, strict=True)))
+    if all(found) and not all(_is_whole(value) for value in values):
+        return tuple(value for _, value in sorted(zip(map(_sort_key, found), values, strict=True)))
     return ()
 
 
-def _place(found: re.Match[str] | None) -> tuple[float, int]:
+def _sort_key(found: re.Match[str] | None) -> tuple[float, int]:
     assert found is not None
     sign = found[1] or ""
     return float(found[2].replace(",", ".")), -1 if sign in _BELOW else int(sign in _ABOVE)
 
 
-def _whole(value: str) -> bool:
+def _is_whole(value: str) -> bool:
     """Plain numbers kept as text are codes (of places, of products), not a scale."""
     return value.strip().isdigit()

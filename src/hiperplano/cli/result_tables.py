@@ -11,10 +11,10 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from hiperplano.cli.judging import measure_word
+from hiperplano.cli.workflow.evaluation import metric_label
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
-from hiperplano.features.columns import Column, kind_word
+from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 
@@ -25,7 +25,7 @@ _MOST_CLASSES = 6
 _MOST_NAMED = 12
 
 
-def plain_table(title: str, **more: Any) -> Table:
+def make_table(title: str, **more: Any) -> Table:
     """An empty table with as few lines as it needs, since a terminal may be narrow."""
     return Table(
         title=title,
@@ -42,7 +42,7 @@ def plain_table(title: str, **more: Any) -> Table:
 
 def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     """The columns with their kinds."""
-    table = plain_table(_("Columns"))
+    table = make_table(_("Columns"))
     table.add_column(_("column"))
     table.add_column(_("kind"))
     table.add_column(_("missing"), justify="right")
@@ -50,36 +50,36 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     for column in columns[:_MOST_COLUMNS]:
         share = f"{column.missing / n_rows:.1%}" if column.missing else ""
         style = None if column.used else ("yellow" if column.kind == "leak" else "dim")
-        kind, why = translate(kind_word(column.kind)), translate(column.why)
+        kind, why = translate(kind_label(column.kind)), translate(column.why)
         table.add_row(escape(column.name), kind, share, escape(why), style=style)
     if len(columns) > _MOST_COLUMNS:
         table.add_row(_("… and {n} more", n=len(columns) - _MOST_COLUMNS), "", "", "")
     return table
 
 
-def left_out_columns(columns: Sequence[Column]) -> list[str]:
+def unused_columns_note(columns: Sequence[Column]) -> list[str]:
     """A sentence on the columns that no model gets to see, where there are any."""
     unused = [
-        Message.join("", [column.name, " (", kind_word(column.kind), ")"]) for column in columns if not column.used
+        Message.join("", [column.name, " (", kind_label(column.kind), ")"]) for column in columns if not column.used
     ]
     shown = Message.join(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
     return [Message("Columns left out: {names}", names=shown)] if unused else []
 
 
-def measures_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
+def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
     """Measures side by side, a column for each part of the rows."""
-    table = plain_table(_("How good it is"))
+    table = make_table(_("How good it is"))
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
     table.add_row(_("rows"), *(f"{rows[part]:,}" for part in by_part))
     names = list(next(iter(by_part.values())))
     for name in names:
-        table.add_row(measure_word(name), *(figure(part.get(name, float("nan"))) for part in by_part.values()))
+        table.add_row(metric_label(name), *(format_metric(part.get(name, float("nan"))) for part in by_part.values()))
     return table
 
 
-def figure(value: float, decimals: int = 4) -> str:
+def format_metric(value: float, decimals: int = 4) -> str:
     """A number in a table of measures."""
     if np.isnan(value):
         return "–"
@@ -148,7 +148,7 @@ def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] |
 
 def coefficients_table(found: Coefficients) -> Table:
     """Coefficients, with odds ratios, intervals and p-values where there are any."""
-    table = plain_table(_("Coefficients"))
+    table = make_table(_("Coefficients"))
     table.add_column("", overflow="fold")
     if len(found.blocks) > 1:
         for block in found.blocks[:_MOST_CLASSES]:
@@ -183,7 +183,7 @@ def _ratio(coefficient: float) -> str:
     return f"{np.exp(coefficient):.{1 - int(np.floor(np.log10(size)))}f}"
 
 
-def coefficients_facts(found: Coefficients | None) -> list[dict[str, Any]]:
+def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:
     """The same for machines."""
     if found is None:
         return []

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from sklearn.pipeline import Pipeline
 
-from hiperplano.cli.problem import with_target
-from hiperplano.cli.study import Study, load_study
+from hiperplano.cli.workflow.metadata import Metadata, load_with_metadata
+from hiperplano.cli.workflow.problem import with_target
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile, InvalidTarget
 from hiperplano.features.target import plain_labels
@@ -22,13 +22,13 @@ _ = translator("terminal")
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredTable:
     """Rows of a table as a saved model sees them.
 
     Attributes
     ----------
     pipeline : Pipeline
-    study : Study
+    metadata : Metadata
     frame : pandas frame
     coded : ndarray
         The rows as the model takes them, coded but not scaled.
@@ -40,7 +40,7 @@ class Scored:
     """
 
     pipeline: Pipeline
-    study: Study
+    metadata: Metadata
     frame: Any
     coded: Array
     rows: Array
@@ -59,33 +59,33 @@ def score_table(
     separator: str | None = None,
     decimal: str | None = None,
     target: str | None = None,
-    judged: bool = False,
-) -> Scored:
-    """Code the rows of a table for a saved model; with the target where the model is to be judged."""
-    pipeline, study = load_study(model)
+    needs_target: bool = False,
+) -> ScoredTable:
+    """Code the rows of a table for a saved model; with the target where the model is to be evaluated."""
+    pipeline, metadata = load_with_metadata(model)
     table, source = read_table(file, separator=separator, decimal=decimal)
-    y, notes = None, list(source.doubts)
-    if judged:
-        name = target or study.target
+    y, notes = None, list(source.reading_notes)
+    if needs_target:
+        name = target or metadata.target
         if name not in table.column_names:
             raise InvalidFile(no_such_column(file, name, table.column_names))
         table, left_out = with_target(table, name)
         notes += [left_out] if left_out else []
-        y = _target(file, name, table.column(name), pipeline, study)
+        y = _target(file, name, table.column(name), pipeline, metadata)
     frame = to_frame(table)
     coded = pipeline[0].transform(frame)
     rows = coded if len(pipeline) == 2 else pipeline[1].transform(coded)
-    return Scored(pipeline, study, frame, coded, rows, y, notes)
+    return ScoredTable(pipeline, metadata, frame, coded, rows, y, notes)
 
 
-def _target(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, study: Study) -> Array:
+def _target(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, metadata: Metadata) -> Array:
     """The target in the labels of the model."""
     if not len(column):
         raise InvalidTarget(
             _("{file}: the target {name!r} is empty in all rows. Choose another column.", file=file, name=name)
         )
     values = plain_labels(column)
-    if study.task == "regression":
+    if metadata.task == "regression":
         if values.dtype.kind not in "iuf":
             raise InvalidTarget(
                 _(

@@ -12,11 +12,11 @@ from rich.table import Table
 from scipy.special import stdtrit
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from hiperplano.cli.judging import MEASURES, SMALLER_IS_BETTER, judge, measure_word
-from hiperplano.cli.problem import Problem
-from hiperplano.cli.registry import CLASSIFICATION, Choice
-from hiperplano.cli.show import figure, plain_table
-from hiperplano.cli.training import fit_choice
+from hiperplano.cli.result_tables import format_metric, make_table
+from hiperplano.cli.workflow.evaluation import LOWER_IS_BETTER, METRICS, evaluate_model, metric_label
+from hiperplano.cli.workflow.model_registry import CLASSIFICATION, ModelChoice
+from hiperplano.cli.workflow.problem import Problem
+from hiperplano.cli.workflow.training import fit_model
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
 from hiperplano.features.coding import Coding
@@ -45,7 +45,7 @@ class Row:
 
 def compare_models(
     problem: Problem,
-    choices: Sequence[Choice],
+    choices: Sequence[ModelChoice],
     n_folds: int,
     seed: int,
     costs: Array | None,
@@ -61,9 +61,10 @@ def compare_models(
     left_out: dict[str, str] = {}
     found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
     seconds = dict.fromkeys(found, 0.0)
-    for training, judging in _folds(problem, n_folds, seed):
+    for training, validation in _folds(problem, n_folds, seed):
         coding = Coding(tuple(problem.columns), fill=fill)
-        coded, other = coding.fit_transform(problem.frame.take(training)), coding.transform(problem.frame.take(judging))
+        coded = coding.fit_transform(problem.frame.take(training))
+        other = coding.transform(problem.frame.take(validation))
         for choice in choices:
             step(choice.name)
             if choice.name in left_out:
@@ -74,7 +75,7 @@ def compare_models(
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    fitted = fit_choice(choice, coded, y[training], seed, costs)
+                    fitted = fit_model(choice, coded, y[training], seed, costs)
             except NotSeparable:
                 left_out[choice.name] = Message("no plane separates the classes")
                 continue
@@ -85,14 +86,14 @@ def compare_models(
                 continue
             seconds[choice.name] += fitted.seconds
             found[choice.name].append(
-                judge(fitted.model, fitted.scaled(other), y[judging], problem.target.positive, costs)
+                evaluate_model(fitted.model, fitted.scaled(other), y[validation], problem.target.positive, costs)
             )
     rows = [
         Row(name, {key: np.array([fold[key] for fold in folds]) for key in folds[0]}, seconds[name] / n_folds)
         for name, folds in found.items()
         if name not in left_out and folds
     ]
-    return _marked(rows, problem.target.task, len(problem.target.classes)), left_out
+    return _mark_best(rows, problem.target.task, len(problem.target.classes)), left_out
 
 
 def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
@@ -117,7 +118,7 @@ def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
     return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, codes)
 
 
-def leading_measure(rows: Sequence[Row], task: str, n_classes: int) -> str:
+def primary_metric(rows: Sequence[Row], task: str, n_classes: int) -> str:
     """What decides: the cost where there are costs, else how well classes are ordered, or the error."""
     if task != CLASSIFICATION:
         return "rmse"
@@ -126,12 +127,12 @@ def leading_measure(rows: Sequence[Row], task: str, n_classes: int) -> str:
     return "auc" if n_classes == 2 else "accuracy"
 
 
-def _marked(rows: list[Row], task: str, n_classes: int) -> list[Row]:
+def _mark_best(rows: list[Row], task: str, n_classes: int) -> list[Row]:
     """The best, and the simplest within one standard error of it."""
     if not rows:
         return rows
-    name = leading_measure(rows, task, n_classes)
-    sign = -1.0 if name in SMALLER_IS_BETTER else 1.0
+    name = primary_metric(rows, task, n_classes)
+    sign = -1.0 if name in LOWER_IS_BETTER else 1.0
     means = [sign * row.interval(name)[0] for row in rows]
     best = int(np.argmax(means))
     enough = means[best] - rows[best].interval(name)[1]
@@ -143,22 +144,22 @@ def _marked(rows: list[Row], task: str, n_classes: int) -> list[Row]:
 
 def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
     """Models in rows, measures in columns, each with half the width of its interval."""
-    table = plain_table(
+    table = make_table(
         _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
         caption=_("★ best   ◆ simplest within one standard error of it (upper rows are simpler)   s: seconds of a fit"),
         caption_justify="left",
     )
     table.add_column(_("model"), no_wrap=True)
-    names = [name for name in MEASURES[task] if any(name in row.measures for row in rows)]
+    names = [name for name in METRICS[task] if any(name in row.measures for row in rows)]
     for name in names:
-        table.add_column(measure_word(name), justify="right", no_wrap=True)
+        table.add_column(metric_label(name), justify="right", no_wrap=True)
     table.add_column(_("s"), justify="right")
     for row in rows:
         cells = []
         for name in names:
             if name in row.measures:
                 mean, _error, half = row.interval(name)
-                cells.append(f"{figure(mean, 3)}±{figure(half, 3).removeprefix('0')}")
+                cells.append(f"{format_metric(mean, 3)}±{format_metric(half, 3).removeprefix('0')}")
             else:
                 cells.append("–")
         mark = ("★" if row.best else "") + ("◆" if row.chosen else "")
@@ -167,7 +168,7 @@ def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
     return table
 
 
-def comparison_facts(rows: Sequence[Row], task: str) -> dict[str, Any]:
+def comparison_json(rows: Sequence[Row], task: str) -> dict[str, Any]:
     """The same for machines."""
     models = []
     for row in rows:

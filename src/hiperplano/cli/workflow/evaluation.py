@@ -13,14 +13,14 @@ from hiperplano.report.subject import Sample, prepare_subject
 
 _ = translator("terminal")
 
-MEASURES = {
+METRICS = {
     "classification": ("loss", "accuracy", "auc", "ks", "cost"),
     "regression": ("rmse", "r2", "mae"),
 }
-SMALLER_IS_BETTER = ("loss", "cost", "rmse", "mae")
+LOWER_IS_BETTER = ("loss", "cost", "rmse", "mae")
 
 
-def measure_word(name: str) -> str:
+def metric_label(name: str) -> str:
     """What a measure is called."""
     return {
         "loss": _("log loss"),
@@ -34,12 +34,14 @@ def measure_word(name: str) -> str:
     }[name]
 
 
-def judge(model: Any, rows: Array, y: Array, positive: Any = None, costs: Array | None = None) -> dict[str, float]:
+def evaluate_model(
+    model: Any, rows: Array, y: Array, positive: Any = None, costs: Array | None = None
+) -> dict[str, float]:
     """The measures of a classifier or a regressor on rows as it takes them."""
-    return judge_sample(prepare_subject(model, rows, y, None, None, positive, None).validation, costs)
+    return evaluate_sample(prepare_subject(model, rows, y, None, None, positive, None).validation, costs)
 
 
-def judge_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
+def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
     """The measures of a model on rows; those that have no meaning are left out."""
     if sample.classes is None:
         return _of_numbers(np.ravel(sample.predicted), sample.y)
@@ -52,7 +54,7 @@ def judge_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]
     if costs is not None:
         decided = class_numbers(sample.predicted, sample.classes)
         found["cost"] = float(np.mean(realised_costs(sample.codes, decided, costs)))
-    return {name: found[name] for name in MEASURES["classification"] if name in found}
+    return {name: found[name] for name in METRICS["classification"] if name in found}
 
 
 def _of_numbers(predicted: Array, y: Array) -> dict[str, float]:

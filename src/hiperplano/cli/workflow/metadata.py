@@ -1,4 +1,4 @@
-"""What travels with a model in its file: where it came from, and what it expects."""
+"""Metadata in a model's file: where the model came from, and what it expects."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
-class Study:
-    """The story of a fit.
+class Metadata:
+    """The values of a fit.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class Study:
     versions: dict[str, str]
 
     def attach(self, pipeline: Pipeline) -> Pipeline:
-        """Put the story on a pipeline, in plain values; it travels with it."""
-        pipeline.study_ = asdict(self)
+        """Put the metadata on a pipeline, in plain values, so that they are saved with it; return the pipeline."""
+        pipeline.metadata_ = asdict(self)
         return pipeline
 
     @property
@@ -89,11 +89,11 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def load_study(path: Path) -> tuple[Pipeline, Study]:
-    """A model of the command `hiperplano fit`, with its story."""
+def load_with_metadata(path: Path) -> tuple[Pipeline, Metadata]:
+    """A model of the command `hiperplano fit`, with its values."""
     model = load(path)
-    story = getattr(model, "study_", None)
-    if not isinstance(model, Pipeline) or not isinstance(story, dict):
+    values = getattr(model, "metadata_", None)
+    if not isinstance(model, Pipeline) or not isinstance(values, dict):
         raise InvalidFile(
             _(
                 "{file} holds a {kind} that knows nothing of tables; a model written by `hiperplano fit` is needed. "
@@ -102,4 +102,4 @@ def load_study(path: Path) -> tuple[Pipeline, Study]:
                 kind=type(model).__name__,
             )
         )
-    return model, Study(**story)
+    return model, Metadata(**values)

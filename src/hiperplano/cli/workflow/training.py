@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hiperplano.cli.registry import CLASSIFICATION, Choice, choose
+from hiperplano.cli.workflow.model_registry import CLASSIFICATION, ModelChoice, find_model
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
@@ -25,7 +25,7 @@ _FIRTH_CELLS = 1e5  # beyond, the profiles that its intervals need take longer t
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedModel:
     """A model with what stands before it.
 
     Attributes
@@ -38,7 +38,7 @@ class Fitted:
         Of the fit alone.
     """
 
-    choice: Choice
+    choice: ModelChoice
     scaler: Any
     model: Any
     seconds: float
@@ -60,7 +60,7 @@ class Fitted:
         return Pipeline([*steps, ("model", self.model)])
 
 
-def split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
+def train_validation_split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
     """Numbers of the rows for training and for validation, in their order; classes keep their shares."""
     n = len(target.values)
     if n < 4:
@@ -79,14 +79,14 @@ def split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
                 )
             )
     rng = np.random.default_rng(seed)
-    judging = np.zeros(n, dtype=bool)
+    validation = np.zeros(n, dtype=bool)
     for rows in groups:
         count = min(max(1, round(share * len(rows))), len(rows) - 1)
-        judging[rng.permutation(rows)[:count]] = True
-    return np.flatnonzero(~judging), np.flatnonzero(judging)
+        validation[rng.permutation(rows)[:count]] = True
+    return np.flatnonzero(~validation), np.flatnonzero(validation)
 
 
-def fit_choice(choice: Choice, coded: Array, y: Array, seed: int, costs: Array | None = None) -> Fitted:
+def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Array | None = None) -> FittedModel:
     """Fit one model."""
     scaler = StandardScaler().fit(coded) if choice.scaled else None
     rows = coded if scaler is None else scaler.transform(coded)
@@ -96,26 +96,26 @@ def fit_choice(choice: Choice, coded: Array, y: Array, seed: int, costs: Array |
         model = CostSensitiveClassifier(model, costs=costs, threshold=threshold)
     start = perf_counter()
     model.fit(rows, y)
-    return Fitted(choice, scaler, model, perf_counter() - start)
+    return FittedModel(choice, scaler, model, perf_counter() - start)
 
 
 def fit_auto(
     task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
-) -> tuple[Fitted, str]:
+) -> tuple[FittedModel, str]:
     """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it."""
     if task != CLASSIFICATION:
-        first = fit_choice(choose("least-squares", task, 0), coded, y, seed)
+        first = fit_model(find_model("least-squares", task, 0), coded, y, seed)
         if first.linear.solution_.rank == coded.shape[1]:
             return first, ""
         said = Message("columns depend on each other: ridge was taken, which shares their weight among them")
-        return fit_choice(choose("ridge", task, 0), coded, y, seed), said
-    first = fit_choice(choose("logistic", task, n_classes), coded, y, seed, costs)
+        return fit_model(find_model("ridge", task, 0), coded, y, seed), said
+    first = fit_model(find_model("logistic", task, n_classes), coded, y, seed, costs)
     solution = first.linear.solution_
     if solution.converged and not solution.unbounded:
         return first, ""
     # With a coefficient for every row Firth's gives each of them the probability 3/4: it says nothing of new ones.
     if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded):
         said = Message("the classes are separated, so plain logistic regression has no end: Firth's was taken")
-        return fit_choice(choose("firth", task, n_classes), coded, y, seed, costs), said
+        return fit_model(find_model("firth", task, n_classes), coded, y, seed, costs), said
     said = Message("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")
-    return fit_choice(choose("logistic-l2", task, n_classes), coded, y, seed, costs), said
+    return fit_model(find_model("logistic-l2", task, n_classes), coded, y, seed, costs), said

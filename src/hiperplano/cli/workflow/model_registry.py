@@ -16,7 +16,7 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """A model that can be asked for by name.
 
     Attributes
@@ -57,54 +57,54 @@ def _model(name: str, seeded: bool = False, **parameters: Any) -> Callable[[int]
 
 _ENDLESS = float("inf")
 
-CHOICES = (
-    Choice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
-    Choice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
-    Choice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS)),
-    Choice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True),
-    Choice("logistic-cv", CLASSIFICATION, _model("LogisticRegressionCV"), scaled=True),
-    Choice("firth", CLASSIFICATION, _model("LogisticRegression", firth=True), many_classes=False, most_cells=3e6),
-    Choice("svm", CLASSIFICATION, _model("LinearSVC"), scaled=True),
-    Choice("svm-hinge", CLASSIFICATION, _model("LinearSVC", loss="hinge"), scaled=True, most_cells=3e7),
-    Choice(
+MODELS = (
+    ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
+    ModelChoice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
+    ModelChoice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS)),
+    ModelChoice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True),
+    ModelChoice("logistic-cv", CLASSIFICATION, _model("LogisticRegressionCV"), scaled=True),
+    ModelChoice("firth", CLASSIFICATION, _model("LogisticRegression", firth=True), many_classes=False, most_cells=3e6),
+    ModelChoice("svm", CLASSIFICATION, _model("LinearSVC"), scaled=True),
+    ModelChoice("svm-hinge", CLASSIFICATION, _model("LinearSVC", loss="hinge"), scaled=True, most_cells=3e7),
+    ModelChoice(
         "hard-margin", CLASSIFICATION, _model("HardMarginSVC"), scaled=True, many_classes=False, separable_only=True
     ),
-    Choice("perceptron", CLASSIFICATION, _model("Perceptron", seeded=True), scaled=True),
-    Choice("averaged-perceptron", CLASSIFICATION, _model("Perceptron", seeded=True, average=True), scaled=True),
-    Choice("pocket", CLASSIFICATION, _model("Perceptron", seeded=True, pocket=True), scaled=True, most_cells=3e7),
-    Choice(
+    ModelChoice("perceptron", CLASSIFICATION, _model("Perceptron", seeded=True), scaled=True),
+    ModelChoice("averaged-perceptron", CLASSIFICATION, _model("Perceptron", seeded=True, average=True), scaled=True),
+    ModelChoice("pocket", CLASSIFICATION, _model("Perceptron", seeded=True, pocket=True), scaled=True, most_cells=3e7),
+    ModelChoice(
         "passive-aggressive",
         CLASSIFICATION,
         _model("PassiveAggressiveClassifier", seeded=True, average=True),
         scaled=True,
     ),
-    Choice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
-    Choice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
-    Choice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
-    Choice("least-squares", REGRESSION, _model("LinearRegression")),
-    Choice("ridge", REGRESSION, _model("Ridge"), scaled=True),
-    Choice("ridge-cv", REGRESSION, _model("RidgeCV"), scaled=True),
-    Choice("svm", REGRESSION, _model("LinearSVR"), scaled=True, most_cells=3e7),
-    Choice(
+    ModelChoice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
+    ModelChoice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
+    ModelChoice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
+    ModelChoice("least-squares", REGRESSION, _model("LinearRegression")),
+    ModelChoice("ridge", REGRESSION, _model("Ridge"), scaled=True),
+    ModelChoice("ridge-cv", REGRESSION, _model("RidgeCV"), scaled=True),
+    ModelChoice("svm", REGRESSION, _model("LinearSVR"), scaled=True, most_cells=3e7),
+    ModelChoice(
         "passive-aggressive", REGRESSION, _model("PassiveAggressiveRegressor", seeded=True, average=True), scaled=True
     ),
-    Choice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True),
+    ModelChoice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True),
 )
 """In the order of simplicity: one formula, then one convex problem, then a penalty to be chosen, then learners whose
 end depends on the way, then more coefficients."""
 
 
-def suitable(task: str, n_classes: int) -> list[Choice]:
+def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:
     """The models that fit a target."""
-    return [each for each in CHOICES if each.task == task and (each.many_classes or n_classes == 2)]
+    return [each for each in MODELS if each.task == task and (each.many_classes or n_classes == 2)]
 
 
-def choose(name: str, task: str, n_classes: int) -> Choice:
+def find_model(name: str, task: str, n_classes: int) -> ModelChoice:
     """A model by its name."""
-    for each in suitable(task, n_classes):
+    for each in suitable_models(task, n_classes):
         if each.name == name:
             return each
-    names = ", ".join(["auto", *(each.name for each in suitable(task, n_classes))])
+    names = ", ".join(["auto", *(each.name for each in suitable_models(task, n_classes))])
     what = _("a regression") if task == REGRESSION else _("{n} classes", n=n_classes)
     raise InvalidParameter(
         _(

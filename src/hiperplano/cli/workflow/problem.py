@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from hiperplano.cli import options
-from hiperplano.cli.registry import TASKS
+from hiperplano.cli.workflow.model_registry import TASKS
 from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
-from hiperplano.features.kinds import guess_kinds
+from hiperplano.features.kinds import infer_kinds
 from hiperplano.features.target import Target, read_target
 from hiperplano.messages import Message
 from hiperplano.messages.catalogue import translator
@@ -23,7 +23,7 @@ _ = translator("terminal")
 
 
 @dataclass(frozen=True)
-class Choices:
+class TableOptions:
     """What a person said about a table, as the options bring it."""
 
     kind: Sequence[str] | None = None
@@ -58,7 +58,7 @@ class Problem:
     notes: list[str] = field(default_factory=list)
 
 
-def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = True, step: Any = None) -> Problem:
+def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool = True, step: Any = None) -> Problem:
     """Read a file, guess what its columns are, and take the target apart."""
     step = step or (lambda text="": None)
     if choices.task is not None:
@@ -77,12 +77,12 @@ def read_problem(path: Path, target: str, choices: Choices, *, leaks: bool = Tru
         raise InvalidFile(
             _("{file}: the target is the only column; there is nothing to learn from. Give more columns.", file=path)
         )
-    notes = list(source.doubts)
+    notes = list(source.reading_notes)
     table, left_out = with_target(table, target)
     notes += [left_out] if left_out else []
     step(_("looking at the columns"))
     found = read_target(path, target, table.column(target), choices.task, choices.positive)
-    columns = guess_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
+    columns = infer_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
     used = [column.name for column in columns if column.used]
     return Problem(source, columns, to_frame(table.select(used)), found, notes)
 
