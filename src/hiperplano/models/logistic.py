@@ -162,7 +162,6 @@ class LogisticRegression(LogisticClassifier):
         return tags
 
     @all_or_nothing
-    @one_blas_thread()  # once for all passes
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -174,6 +173,10 @@ class LogisticRegression(LogisticClassifier):
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
         """
+        with one_blas_thread():  # once for all passes
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         control = self._control()
         C = number(self, "C", low=0.0, open_low=True, infinite=True)
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)

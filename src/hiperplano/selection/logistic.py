@@ -95,7 +95,6 @@ class LogisticRegressionCV(LogisticClassifier):
         self.max_iter = max_iter
 
     @all_or_nothing
-    @one_blas_thread()  # once for all passes
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose C, and fit all rows with it.
 
@@ -105,6 +104,10 @@ class LogisticRegressionCV(LogisticClassifier):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
         """
+        with one_blas_thread():  # once for all passes
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         Cs = self._checked_Cs()
         control: dict[str, Any] = {
             "tol": number(self, "tol", low=0.0, open_low=True),
