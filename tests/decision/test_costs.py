@@ -32,13 +32,12 @@ def test_the_index_that_is_summed_is_the_true_class():
 
 
 def test_rejection_grows_with_its_price():
-    proba = chances(k=2)
+    p = (np.arange(100) + 0.5) / 100
     shares = [
-        np.mean(bayes_decision(proba, [[0, 1], [1, 0], [price, price]]) == 2) for price in (0.0, 0.1, 0.3, 0.49, 0.6)
+        np.mean(bayes_decision(np.column_stack([p, 1 - p]), [[0, 1], [1, 0], [price, price]]) == 2)
+        for price in (0.0, 0.1, 0.3, 0.49, 0.6)
     ]
-    assert shares[0] == 1.0
-    assert shares[-1] == 0.0
-    assert (np.diff(shares) < 0).all()
+    assert shares == [1.0, 0.8, 0.4, 0.02, 0.0]  # where both classes are less probable than 1 − price
 
 
 def test_prior_decision():

@@ -73,8 +73,9 @@ def test_heteroscedastic_errors_are_covered_by_robust_intervals_only():
         for kind in covered:
             table_ = inference(model, x[:, None], y, cov=kind)
             covered[kind] += table_.low[1] < 2.0 < table_.high[1]
-    assert covered["classical"] < 230
-    assert covered["HC3"] > 265
+    # 149 ± 9 and 276 ± 4 over 24 seeds.
+    assert covered["classical"] < 200
+    assert covered["HC3"] > 255
 
 
 def test_a_penalised_fit_says_that_its_p_values_do_not_hold():
