@@ -37,12 +37,37 @@ def metric_label(name: str) -> str:
 def evaluate_model(
     model: Any, rows: Array, y: Array, positive: Any = None, costs: Array | None = None
 ) -> dict[str, float]:
-    """The measures of a classifier or a regressor on rows as it takes them."""
+    """The measures of a classifier or a regressor on rows as it takes them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : ndarray
+        As the model takes them.
+    y : ndarray
+    positive : object, optional
+        Of two classes the one that is looked for.
+    costs : ndarray, optional
+
+    Returns
+    -------
+    dict of str to float
+    """
     return evaluate_sample(understand(model, rows, y, None, None, positive, None).validation, costs)
 
 
 def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
-    """The measures of a model on rows; those that have no meaning are left out."""
+    """The measures of a model on rows; those that have no meaning are left out.
+
+    Parameters
+    ----------
+    sample : Sample
+    costs : ndarray, optional
+
+    Returns
+    -------
+    dict of str to float
+    """
     if sample.classes is None:
         return _of_numbers(np.ravel(sample.predicted), sample.y)
     found = {"accuracy": float(np.mean(sample.right))}

@@ -74,7 +74,16 @@ class RSquared:
 
     @classmethod
     def of(cls, design: Design) -> RSquared:
-        """On the rows of a design."""
+        """On the rows of a design.
+
+        Parameters
+        ----------
+        design : Design
+
+        Returns
+        -------
+        RSquared
+        """
         ((weight, total),) = design.fold(_TargetSums())
         nothing = np.zeros(design.n_columns)
         return cls(design, float(design.fold(_SquaredErrors(nothing, total / weight))[0][0]))
@@ -102,7 +111,16 @@ class _SquaredErrors:
 
 
 def loss_of(rule: Array) -> Any:
-    """The loss that a rule names."""
+    """The loss that a rule names.
+
+    Parameters
+    ----------
+    rule : ndarray
+
+    Returns
+    -------
+    NamedTuple of `hiperplano.losses`
+    """
     epsilon = float(rule[at.EPSILON])
     return {
         at.PERCEPTRON: Perceptron(),
