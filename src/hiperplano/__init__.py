@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         kl_divergence,
         population_stability_index,
     )
-    from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ks_test, ranking_scores
+    from hiperplano.metrics.kolmogorov_smirnov import ks_test
+    from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
@@ -109,7 +110,7 @@ _HOME = {
     "js_divergence": "metrics.divergence",
     "kl_divergence": "metrics.divergence",
     "ks_score": "metrics.ranking",
-    "ks_test": "metrics.ranking",
+    "ks_test": "metrics.kolmogorov_smirnov",
     "likelihood_ratio": "stats.logistic_covariance",
     "load": "models.saving",
     "load_credit_default": "datasets.credit_default",

@@ -44,7 +44,18 @@ def build() -> Typer:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command; wrong use is explained here, what fails later is the caller's to explain."""
+    """Run the command; wrong use is explained here, what fails later is the caller's to explain.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        After the name of the command.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     options.set_arguments(list(arguments))
     try:
         code = build()(list(arguments), prog_name="hiperplano", standalone_mode=False)

@@ -19,7 +19,17 @@ _NEEDED = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0 for success, 1 for work that failed, 2 for wrong use, 130 for Ctrl-C."""
+    """Run the command; the exit code is 0 for success, 1 for work that failed, 2 for wrong use, 130 for Ctrl-C.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     with use_language(_language(given)):
         try:

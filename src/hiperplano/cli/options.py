@@ -135,7 +135,18 @@ def folder() -> Any:
 
 
 def pairs(option: str, given: list[str] | None) -> dict[str, str]:
-    """COLUMN=VALUE, taken apart."""
+    """COLUMN=VALUE, taken apart.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option, for messages.
+    given : list of str or None
+
+    Returns
+    -------
+    dict of str to str
+    """
     found = {}
     for text in given or []:
         name, sign, value = text.partition("=")
@@ -149,7 +160,19 @@ def pairs(option: str, given: list[str] | None) -> dict[str, str]:
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
-    """A value of a list."""
+    """A value of a list.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option, for messages.
+    value : str
+    allowed : tuple of str
+
+    Returns
+    -------
+    str
+    """
     if value not in allowed:
         raise BadParameter(
             _("{value!r} is none of {allowed}", value=value, allowed=", ".join(allowed)), param_hint=option
@@ -158,7 +181,18 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
 
 
 def share(option: str, value: float) -> float:
-    """A share of the rows."""
+    """A share of the rows.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option, for messages.
+    value : float
+
+    Returns
+    -------
+    float
+    """
     if not 0.0 < value < 1.0:
         raise BadParameter(_("{value} must lie between 0 and 1, as 0.3", value=value), param_hint=option)
     return value

@@ -41,7 +41,17 @@ def make_table(title: str, **more: Any) -> Table:
 
 
 def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
-    """The columns with their kinds."""
+    """The columns with their kinds.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    n_rows : int
+
+    Returns
+    -------
+    rich Table
+    """
     table = make_table(_("Columns"))
     table.add_column(_("column"))
     table.add_column(_("kind"))
@@ -67,7 +77,19 @@ def unused_columns_note(columns: Sequence[Column]) -> list[str]:
 
 
 def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
-    """Measures side by side, a column for each part of the rows."""
+    """Measures side by side, a column for each part of the rows.
+
+    Parameters
+    ----------
+    by_part : mapping of str to mapping
+        Metrics of each part of the rows, by name.
+    rows : mapping of str to int
+        Rows of each part.
+
+    Returns
+    -------
+    rich Table
+    """
     table = make_table(_("How good it is"))
     table.add_column("")
     for part in by_part:
@@ -80,7 +102,17 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
 
 
 def format_metric(value: float, decimals: int = 4) -> str:
-    """A number in a table of measures."""
+    """A number in a table of measures.
+
+    Parameters
+    ----------
+    value : float
+    decimals : int
+
+    Returns
+    -------
+    str
+    """
     if np.isnan(value):
         return "–"
     return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.6g}"
@@ -112,7 +144,22 @@ class Coefficients:
 
 
 def read_coefficients(linear: Any, scaler: Any, names: Sequence[str], positive: Any = None) -> Coefficients | None:
-    """The coefficients of a model, for the class that is looked for; None for a model without any."""
+    """The coefficients of a model, for the class that is looked for; None for a model without any.
+
+    Parameters
+    ----------
+    linear : fitted estimator
+    scaler : StandardScaler or None
+        What stands before it: coefficients are given in the units of the table.
+    names : sequence of str
+        Of the columns.
+    positive : object, optional
+        Of two classes the one that is looked for.
+
+    Returns
+    -------
+    Coefficients or None
+    """
     if not hasattr(linear, "coef_"):
         return None
     coef, intercept = np.atleast_2d(np.asarray(linear.coef_)), np.atleast_1d(np.asarray(linear.intercept_))
@@ -147,7 +194,16 @@ def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] |
 
 
 def coefficients_table(found: Coefficients) -> Table:
-    """Coefficients, with odds ratios, intervals and p-values where there are any."""
+    """Coefficients, with odds ratios, intervals and p-values where there are any.
+
+    Parameters
+    ----------
+    found : Coefficients
+
+    Returns
+    -------
+    rich Table
+    """
     table = make_table(_("Coefficients"))
     table.add_column("", overflow="fold")
     if len(found.blocks) > 1:
@@ -184,7 +240,16 @@ def _ratio(coefficient: float) -> str:
 
 
 def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:
-    """The same for machines."""
+    """The same for machines.
+
+    Parameters
+    ----------
+    found : Coefficients or None
+
+    Returns
+    -------
+    list of dict
+    """
     if found is None:
         return []
     facts = []

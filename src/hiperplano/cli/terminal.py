@@ -61,7 +61,14 @@ class Terminal:
 
     @contextmanager
     def progress_bar(self, text: str, steps: int | None = None) -> Iterator[Any]:
-        """A bar on the standard error while something is done; yields the function that tells of a step."""
+        """A bar on the standard error while something is done; yields the function that tells of a step.
+
+        Parameters
+        ----------
+        text : str
+        steps : int, optional
+            How many there will be.
+        """
         if not self.prints_text or not self.progress.is_terminal:
             yield lambda text="": None
             return

@@ -49,7 +49,18 @@ def bayes_decision(proba: Any, costs: Any = None) -> Array:
 
 
 def expected_costs(proba: Any, costs: Any = None) -> Array:
-    """Σ_k p(k | x)·C[j, k] for every row and decision j."""
+    """Σ_k p(k | x)·C[j, k] for every row and decision j.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n, classes)
+    costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
+        Every mistake costs one by default.
+
+    Returns
+    -------
+    ndarray of shape (n, decisions)
+    """
     chances = np.asarray(proba)
     if chances.ndim != 2 or chances.shape[1] < 1:
         raise InvalidData(
@@ -116,6 +127,14 @@ def odds_cutoff(costs: Any) -> float:
     """The odds p(second) : p(first) of two classes above which the second is decided.
 
     (C[1, 0] − C[0, 0]) / (C[0, 1] − C[1, 1]): what deciding the second wrongly costs over what it saves.
+
+    Parameters
+    ----------
+    costs : array-like of shape (2, 2)
+
+    Returns
+    -------
+    float
     """
     matrix = check_costs(costs, 2)
     lost, saved = matrix[1, 0] - matrix[0, 0], matrix[0, 1] - matrix[1, 1]

@@ -44,6 +44,10 @@ class Votes:
 def votes(scores: Any) -> Votes:
     """Count the votes of all pairs of classes, and break ties by the sums of the scores.
 
+    Returns
+    -------
+    Votes
+
     Parameters
     ----------
     scores : array-like of shape (n, K·(K − 1)/2)
@@ -137,17 +141,47 @@ def ambiguous(model: Any, X: Any) -> Array:
 
 
 def claims(model: OneVsRestClassifier, X: Any) -> Array:
-    """Which classes one-versus-rest rules claim, of shape (n, classes)."""
+    """Which classes one-versus-rest rules claim, of shape (n, classes).
+
+    Parameters
+    ----------
+    model : fitted OneVsRestClassifier
+    X : array-like of shape (n, d)
+
+    Returns
+    -------
+    ndarray of bool of shape (n, classes)
+    """
     return np.column_stack([binary_scores(one, X) > 0 for one in model.estimators_])
 
 
 def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
-    """The scores of all pairs of a fitted one-versus-one model, in the order that `votes` takes."""
+    """The scores of all pairs of a fitted one-versus-one model, in the order that `votes` takes.
+
+    Parameters
+    ----------
+    model : fitted OneVsOneClassifier
+    X : array-like of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n, K·(K − 1)/2)
+    """
     return np.column_stack([binary_scores(one, X) for one in model.estimators_])
 
 
 def binary_scores(estimator: Any, X: Any) -> Array:
-    """Positive where the second class is decided."""
+    """Positive where the second class is decided.
+
+    Parameters
+    ----------
+    estimator : fitted classifier of two classes
+    X : array-like of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
     return np.asarray(estimator.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)

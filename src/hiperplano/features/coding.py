@@ -36,7 +36,7 @@ class Coding(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    coders_ : list of Number and Categories
+    coders_ : list of NumericEncoder and CategoricalEncoder
         What was learned of each column.
     imputer_ : IterativeImputer or None
     feature_names_in_ : ndarray of str
@@ -49,6 +49,10 @@ class Coding(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians and categories.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------
@@ -89,6 +93,10 @@ class Coding(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Array:
         """The numbers of rows; columns may come in any order.
+
+        Returns
+        -------
+        ndarray of shape (n, columns made)
 
         Parameters
         ----------
@@ -144,6 +152,10 @@ class Coding(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names a person can read: `income`, `income missing`, `purpose = car`.
 
+        Returns
+        -------
+        ndarray of str
+
         Parameters
         ----------
         input_features : ignored
@@ -162,7 +174,12 @@ class Coding(TransformerMixin, BaseEstimator):
         return [translate(name) for coder in self.coders_ for name in coder.names]
 
     def references(self) -> dict[str, str | None]:
-        """For each nominal column the category that its others are compared with; None for no value."""
+        """For each nominal column the category that its others are compared with; None for no value.
+
+        Returns
+        -------
+        dict of str to str or None
+        """
         check_is_fitted(self)
         return {
             each.column.name: each.reference
@@ -171,6 +188,11 @@ class Coding(TransformerMixin, BaseEstimator):
         }
 
     def too_rare(self) -> list[str]:
-        """The nominal columns that a model does not see, since none of their categories is frequent enough."""
+        """The nominal columns that a model does not see, since none of their categories is frequent enough.
+
+        Returns
+        -------
+        list of str
+        """
         check_is_fitted(self)
         return [each.column.name for each in self.coders_ if not each.names]

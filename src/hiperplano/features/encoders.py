@@ -39,6 +39,15 @@ class NumericEncoder:
         """Learn the median, and whether gaps are so frequent that they should be told.
 
         A column that marks a handful of rows would tell these few apart, and little else.
+
+        Parameters
+        ----------
+        column : Column
+        series : pandas series
+
+        Returns
+        -------
+        NumericEncoder
         """
         values = numbers(series, column)
         gaps = np.isnan(values)
@@ -54,7 +63,14 @@ class NumericEncoder:
         return [own, Message("{name} missing", name=name)] if self.marked else [own]
 
     def write(self, series: Any, made: Array) -> None:
-        """Put the numbers into the first column, and where they are missing into the second."""
+        """Put the numbers into the first column, and where they are missing into the second.
+
+        Parameters
+        ----------
+        series : pandas series
+        made : ndarray of shape (n, columns made)
+            Filled.
+        """
         values = numbers(series, self.column)
         made[:, 0] = values
         if self.marked or np.isnan(values.sum()):
@@ -86,7 +102,17 @@ class CategoricalEncoder:
 
     @classmethod
     def of(cls, column: Column, series: Any) -> CategoricalEncoder:
-        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
+        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50.
+
+        Parameters
+        ----------
+        column : Column
+        series : pandas series
+
+        Returns
+        -------
+        CategoricalEncoder
+        """
         return cls(column, *_frequent_categories(series))
 
     @property
@@ -96,7 +122,14 @@ class CategoricalEncoder:
         return [Message("{name} = (other)", name=name) if label == RARE else f"{name} = {label}" for label in self.kept]
 
     def write(self, series: Any, made: Array) -> None:
-        """Put a one where a row has the category of the column."""
+        """Put a one where a row has the category of the column.
+
+        Parameters
+        ----------
+        series : pandas series
+        made : ndarray of shape (n, columns made)
+            Filled.
+        """
         place = {label: number for number, label in enumerate(self.kept)} | {self.reference: -1}
         codes, labels = _factorise(series)
         lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
@@ -106,7 +139,17 @@ class CategoricalEncoder:
 
 
 def numbers(series: Any, column: Column) -> Array:
-    """The numbers of a column, with NaN for no value."""
+    """The numbers of a column, with NaN for no value.
+
+    Parameters
+    ----------
+    series : pandas series
+    column : Column
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
         codes, labels = _factorise(series)

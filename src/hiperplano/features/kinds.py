@@ -38,6 +38,10 @@ def infer_kinds(
 ) -> list[Column]:
     """The kind of each column but the target.
 
+    Returns
+    -------
+    list of Column
+
     Parameters
     ----------
     table : pyarrow Table

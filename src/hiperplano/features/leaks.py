@@ -17,7 +17,19 @@ _MOST_GROUPS = 50
 
 
 def leakage_reason(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tuple[float, ...] = ()) -> str:
-    """Why a column is suspected; empty if it is not."""
+    """Why a column is suspected; empty if it is not.
+
+    Parameters
+    ----------
+    column : ChunkedArray
+    target : ChunkedArray
+    codes : tuple of float
+        Numbers of the column that stand for "no value".
+
+    Returns
+    -------
+    str
+    """
     both = pc.and_(pc.is_valid(column), pc.is_valid(target))
     if codes:
         both = pc.and_(both, pc.invert(pc.is_in(column, pa.array(codes).cast(column.type))))

@@ -47,7 +47,17 @@ _BELOW, _ABOVE = ("<", "<=", "≤"), (">", ">=", "≥")
 
 
 def ordinal_order(values: Sequence[str]) -> tuple[str, ...]:
-    """The values from low to high where they are a known scale or begin with numbers; else nothing."""
+    """The values from low to high where they are a known scale or begin with numbers; else nothing.
+
+    Parameters
+    ----------
+    values : sequence of str
+        The different values of a column.
+
+    Returns
+    -------
+    tuple of str
+    """
     if not _FEWEST <= len(values) <= _MOST:
         return ()
     said = [value.strip().lower() for value in values]

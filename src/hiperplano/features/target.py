@@ -66,7 +66,23 @@ class Target:
 
 
 def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None, positive: str | None) -> Target:
-    """The target of a table, without missing values."""
+    """The target of a table, without missing values.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file, for messages.
+    name : str
+    column : ChunkedArray
+    task : str or None
+        "classification" or "regression"; None: guessed.
+    positive : str or None
+        Of two classes the one that is looked for.
+
+    Returns
+    -------
+    Target
+    """
     if not len(column):
         raise InvalidTarget(
             Message("{file}: the target {name!r} is empty in all rows. Choose another column.", file=path, name=name)
@@ -130,7 +146,16 @@ def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, st
 
 
 def plain_labels(column: pa.ChunkedArray) -> Array:
-    """Labels, or numbers, as an array of one type."""
+    """Labels, or numbers, as an array of one type.
+
+    Parameters
+    ----------
+    column : ChunkedArray
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     labels, codes = sorted_labels(column)
     return np.asarray(labels[codes])
 
@@ -139,6 +164,15 @@ def sorted_labels(column: pa.ChunkedArray) -> tuple[Array, Array]:
     """The different values of a column in sorted order, and the number of its value for every row.
 
     Texts are held as an array of their length, which is sorted and compared much faster than one of objects.
+
+    Parameters
+    ----------
+    column : ChunkedArray
+
+    Returns
+    -------
+    labels : ndarray
+    codes : ndarray of int of shape (n,)
     """
     whole = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     whole = whole.unify_dictionaries().combine_chunks()

@@ -8,14 +8,13 @@ from hiperplano.metrics.divergence import (
     kl_divergence,
     population_stability_index,
 )
+from hiperplano.metrics.kolmogorov_smirnov import KSTest, ks_test
 from hiperplano.metrics.ranking import (
     ConfusionCurve,
-    KSTest,
     RankingScores,
     confusion_at,
     gini_score,
     ks_score,
-    ks_test,
     ranking_scores,
 )
 from hiperplano.metrics.scorers import SCORERS, get_scorer, savings_scorer

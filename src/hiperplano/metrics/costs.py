@@ -48,6 +48,18 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
     """A cost matrix of shape (decisions, classes), or one for each row, of shape (n, decisions, classes).
 
     None stands for the 0-1 costs: every mistake costs one.
+
+    Parameters
+    ----------
+    costs : array-like or None
+        None: every mistake costs one.
+    n_classes : int
+    n_rows : int, optional
+        Of the rows, where each may have a matrix of its own.
+
+    Returns
+    -------
+    ndarray of shape (decisions, classes) or (n, decisions, classes)
     """
     if costs is None:
         return 1.0 - np.eye(n_classes)
@@ -80,14 +92,40 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
 
 
 def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
-    """What each row's decision costs; classes and decisions are given by number."""
+    """What each row's decision costs; classes and decisions are given by number.
+
+    Parameters
+    ----------
+    true : ndarray of shape (n,)
+        Numbers of the true classes.
+    decided : ndarray of shape (n,)
+        Numbers of the decisions.
+    costs : ndarray
+        As `check_costs` returns it.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     if costs.ndim == 2:
         return np.asarray(costs[decided, true])
     return np.asarray(costs[np.arange(len(true)), decided, true])
 
 
 def constant_costs(true: Array, costs: Array) -> Array:
-    """What each row would cost under each constant decision, of shape (n, decisions)."""
+    """What each row would cost under each constant decision, of shape (n, decisions).
+
+    Parameters
+    ----------
+    true : ndarray of shape (n,)
+        Numbers of the true classes.
+    costs : ndarray
+        As `check_costs` returns it.
+
+    Returns
+    -------
+    ndarray of shape (n, decisions)
+    """
     if costs.ndim == 2:
         return np.asarray(costs.T[true])
     return np.asarray(costs[np.arange(len(true)), :, true])
@@ -107,6 +145,10 @@ def savings_score(y: Any, y_pred: Any, costs: Any = None, *, sample_weight: Any 
     1 where decisions cost nothing, 0 where they are no better than deciding the same for everyone, negative where
     they are worse. If the best constant decision costs nothing: 0 for decisions that cost nothing either, −inf
     otherwise (NaN if it brings a gain, since then there is no unit to measure in).
+
+    Returns
+    -------
+    float
 
     Parameters
     ----------
@@ -143,6 +185,11 @@ def savings_interval(
     random_state: Any = None,
 ) -> SavingsInterval:
     """`savings_score` with a bootstrap interval: rows are drawn with replacement, each with its weight.
+
+    Returns
+    -------
+    SavingsInterval
+        `savings`, `low` and `high`.
 
     Parameters
     ----------
@@ -209,7 +256,18 @@ def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: A
 
 
 def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Array:
-    """The number of its class for each label; `other` for labels that are no class, which are refused without."""
+    """The number of its class for each label; `other` for labels that are no class, which are refused without.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    classes : ndarray of shape (classes,)
+    other : int, optional
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+    """
     order = np.argsort(classes, kind="stable")
     if labels.dtype.kind != classes.dtype.kind and "O" in labels.dtype.kind + classes.dtype.kind:
         table = {label: number for number, label in enumerate(classes.tolist())}

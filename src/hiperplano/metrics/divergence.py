@@ -17,6 +17,10 @@ from hiperplano.messages import Message
 def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
     """Σ p·log(p/q): what coding p with the code made for q costs in excess; infinite where q is 0 and p is not.
 
+    Returns
+    -------
+    float
+
     Parameters
     ----------
     p, q : array-like
@@ -42,6 +46,10 @@ def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
 def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
     """KL(p, m)/2 + KL(q, m)/2 with m = (p + q)/2: symmetric, from 0 to log 2 (1 bit).
 
+    Returns
+    -------
+    float
+
     Parameters
     ----------
     p, q, base, bins, smoothing
@@ -60,6 +68,10 @@ def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
 
 def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, smoothing: float = 0.0) -> float:
     """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from the one a model was made on.
+
+    Returns
+    -------
+    float
 
     Parameters
     ----------
@@ -93,6 +105,10 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
 
     The symmetric divergence KL(n, p) + KL(p, n) between the two classes; infinite where a category holds one class
     only, unless smoothed.
+
+    Returns
+    -------
+    float
 
     Parameters
     ----------
@@ -156,7 +172,19 @@ class CommonBins(NamedTuple):
 
 
 def common_bins(expected: Any, actual: Any, bins: Any) -> CommonBins:
-    """Count numbers between quantiles of `expected` or given inner edges, and everything else by its value."""
+    """Count numbers between quantiles of `expected` or given inner edges, and everything else by its value.
+
+    Parameters
+    ----------
+    expected, actual : array-like
+        Samples of numbers or of categories.
+    bins : int or array-like
+        Of numbers: how many bins, or their inner edges.
+
+    Returns
+    -------
+    CommonBins
+    """
     first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
     edges, categories = None, None
     if first.dtype.kind in "fiub" and second.dtype.kind in "fiub":

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import ks_2samp, kstwo
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.multiclass import type_of_target
 
@@ -16,9 +15,6 @@ from hiperplano.data.threads import in_threads
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
-
-_EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
-
 
 Distributions = tuple[Array, Array, Array]
 """Distinct scores in rising order, and how much of the negative and of the positive class lies up to each."""
@@ -41,7 +37,17 @@ class SortedScores(NamedTuple):
 
     @classmethod
     def of(cls, positive: Array, values: Array) -> SortedScores:
-        """Sort each class for itself, several times faster than an order of all rows."""
+        """Sort each class for itself, several times faster than an order of all rows.
+
+        Parameters
+        ----------
+        positive : ndarray of bool of shape (n,)
+        values : ndarray of shape (n,)
+
+        Returns
+        -------
+        SortedScores
+        """
 
         def sort(chosen: Array) -> Array:
             return np.sort(values[chosen])
@@ -49,7 +55,12 @@ class SortedScores(NamedTuple):
         return cls(*in_threads(sort, (~positive, positive), len(values)))
 
     def figures(self) -> RankingScores:
-        """KS, Gini and AUC; NaN where a class has no rows."""
+        """KS, Gini and AUC; NaN where a class has no rows.
+
+        Returns
+        -------
+        RankingScores
+        """
         low, high = self
         if not len(low) or not len(high):
             return RankingScores(np.nan, np.nan, np.nan, np.nan)
@@ -60,33 +71,18 @@ class SortedScores(NamedTuple):
         return _from_distributions(*_unweighted_distributions(low, high, order))
 
     def confusion(self, cutoffs: Array) -> ConfusionCurve:
-        """Confusion matrices at these cut-offs."""
+        """Confusion matrices at these cut-offs.
+
+        Parameters
+        ----------
+        cutoffs : ndarray of shape (k,)
+
+        Returns
+        -------
+        ConfusionCurve
+        """
         tn, fn = (np.searchsorted(scores, cutoffs, side="right") for scores in self)
         return ConfusionCurve(cutoffs, tn, len(self.low) - tn, fn, len(self.high) - fn)
-
-
-@dataclass(frozen=True)
-class KSTest:
-    """The two-sample Kolmogorov-Smirnov test that both classes have the same distribution of scores.
-
-    Attributes
-    ----------
-    statistic : float
-        The largest distance between the two cumulative distributions.
-    p : float
-    cutoff : float
-        The score at which it is reached.
-    method : str
-        "exact" or "asymptotic".
-    n_negative, n_positive : int
-    """
-
-    statistic: float
-    p: float
-    cutoff: float
-    method: str
-    n_negative: int
-    n_positive: int
 
 
 def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScores:
@@ -94,6 +90,11 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
 
     KS is the largest distance between the cumulative distributions of the scores of the two classes; AUC the
     probability that a row of the second class has the larger score (a tie counts one half); Gini is 2·AUC − 1.
+
+    Returns
+    -------
+    RankingScores
+        `ks`, `gini`, `auc`, and the `cutoff` at which KS is reached.
 
     Parameters
     ----------
@@ -151,6 +152,10 @@ def _from_distributions(steps: Array, negative: Array, positive: Array) -> Ranki
 def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
     """The largest distance between the cumulative distributions of the two classes' scores, from 0 to 1.
 
+    Returns
+    -------
+    float
+
     Parameters
     ----------
     y, score, sample_weight
@@ -168,6 +173,10 @@ def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
 def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
     """2·AUC − 1: 1 for a perfect order, 0 for none, −1 for a perfect order the other way round.
 
+    Returns
+    -------
+    float
+
     Parameters
     ----------
     y, score, sample_weight
@@ -180,46 +189,6 @@ def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
     0.5
     """
     return ranking_scores(y, score, sample_weight).gini
-
-
-def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] = "auto") -> KSTest:
-    """Test whether the scores of the two classes come from one distribution.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Two classes, both present.
-    score : array-like of shape (n,)
-    method : {"auto", "exact", "asymptotic"}, default="auto"
-        Of the p-value: exact by default for up to 10,000 rows in each class.
-
-    Examples
-    --------
-    >>> from hiperplano.metrics import ks_test
-    >>> found = ks_test([0] * 5 + [1] * 5, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    >>> found.statistic, round(found.p, 4), found.method
-    (1.0, 0.0079, 'exact')
-    """
-    if method not in ("auto", "exact", "asymptotic"):
-        raise InvalidParameter(
-            Message(
-                "ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them.",
-                method=method,
-            )
-        )
-    positive, values, _ = checked_ranking(y, score, None)
-    m, n = int(np.sum(~positive)), int(np.sum(positive))
-    if not m or not n:
-        raise InvalidTarget(
-            Message("ks_test: y holds one class in all {n} rows; two samples are compared. Check the target.", n=m + n)
-        )
-    found = ranking_scores(positive, values)
-    chosen = method if method != "auto" else ("exact" if max(m, n) <= _EXACT else "asymptotic")
-    if chosen == "exact":
-        p = float(ks_2samp(values[positive], values[~positive], method="exact").pvalue)
-    else:
-        p = float(kstwo.sf(found.ks, np.round(m * n / (m + n))))
-    return KSTest(found.ks, p, found.cutoff, chosen, m, n)
 
 
 @dataclass(frozen=True)
@@ -264,6 +233,10 @@ class ConfusionCurve:
 
 def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) -> ConfusionCurve:
     """Confusion matrices at all cut-offs, for one sort of the scores.
+
+    Returns
+    -------
+    ConfusionCurve
 
     Parameters
     ----------
@@ -336,7 +309,20 @@ def _merging_order(low: Array, high: Array) -> Array:
 
 
 def checked_ranking(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-    """Whether rows are positive, their scores, their weights."""
+    """Whether rows are positive, their scores, their weights.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    score : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+
+    Returns
+    -------
+    positive : ndarray of bool of shape (n,)
+    score : ndarray of shape (n,)
+    weight : ndarray of shape (n,) or None
+    """
     labels, values = np.asarray(y), np.asarray(score)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if values.ndim != 1 or labels.shape != values.shape or not len(values):

@@ -84,6 +84,10 @@ class CoefficientDisplay(Display):
     ) -> Self:
         """Draw the coefficients of a fitted linear model.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : fitted linear model, or a pipeline that ends with one
@@ -124,6 +128,10 @@ class CoefficientDisplay(Display):
 
     def plot(self, ax: Any = None, *, most: int = 25, odds: bool = False, **kwargs: Any) -> Self:
         """Draw a dot for each coefficient and a line for its interval.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

@@ -84,6 +84,10 @@ class DivergenceDisplay(Display):
     ) -> Self:
         """Compare what a fitted model says of two sets of rows.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : fitted classifier of two classes, or regressor
@@ -128,6 +132,10 @@ class DivergenceDisplay(Display):
     ) -> Self:
         """Compare two samples: of scores, of predictions, or of one column.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         expected, actual : array-like of shape (n,) and (m,)
@@ -160,6 +168,10 @@ class DivergenceDisplay(Display):
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw two bars for each bin.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

@@ -78,6 +78,10 @@ class GainsDisplay(ScoreDisplay):
     ) -> Self:
         """Draw scores that are already there.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         y : array-like of shape (n,)
@@ -102,6 +106,10 @@ class GainsDisplay(ScoreDisplay):
 
     def plot(self, ax: Any = None, *, kind: str = "gains", **kwargs: Any) -> Self:
         """Draw gains or lift, between a perfect order and none.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

@@ -77,6 +77,10 @@ class KSDisplay(ScoreDisplay):
     ) -> Self:
         """Draw scores that are already there.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         y : array-like of shape (n,)
@@ -106,6 +110,10 @@ class KSDisplay(ScoreDisplay):
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the two distributions and the distance between them.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

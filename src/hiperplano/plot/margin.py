@@ -52,6 +52,10 @@ class MarginDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the plane of a fitted linear classifier of two classes.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : fitted linear classifier
@@ -69,6 +73,10 @@ class MarginDisplay(Display):
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw points, planes and rings.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

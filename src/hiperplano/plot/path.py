@@ -103,6 +103,10 @@ class PathDisplay(Display):
     ) -> Self:
         """Fit the rows with every λ, and draw.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : fitted RidgeCV or LogisticRegressionCV; or Ridge, LogisticRegression
@@ -149,6 +153,10 @@ class PathDisplay(Display):
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw coefficients above, errors below.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

@@ -29,7 +29,21 @@ class Points(NamedTuple):
 
     @classmethod
     def of(cls, owner: str, X: Any, y: Any, classes: Any) -> Points:
-        """Check that there are two columns, and that labels are among the classes."""
+        """Check that there are two columns, and that labels are among the classes.
+
+        Parameters
+        ----------
+        owner : str
+            Name of the display, for messages.
+        X : array-like or table of shape (n, 2)
+        y : array-like of shape (n,) or None
+        classes : array-like
+            Of the model.
+
+        Returns
+        -------
+        Points
+        """
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
             raise InvalidData(
@@ -56,13 +70,28 @@ class Points(NamedTuple):
         return cls(rows, None if y is None else _codes(owner, y, classes, len(rows)), [str(c) for c in classes], names)
 
     def limits(self, margin: float = _MARGIN) -> Array:
-        """The smallest and largest value of each column, and a little more: of shape (2, columns)."""
+        """The smallest and largest value of each column, and a little more: of shape (2, columns).
+
+        Parameters
+        ----------
+        margin : float
+            Share of the range that is added on each side.
+
+        Returns
+        -------
+        ndarray of shape (2, 2)
+        """
         low, high = self.rows.min(axis=0), self.rows.max(axis=0)
         room = margin * np.where(high > low, high - low, 1.0)
         return np.stack([low - room, high + room])
 
     def frame(self, ax: Any) -> None:
-        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right."""
+        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right.
+
+        Parameters
+        ----------
+        ax : matplotlib axes
+        """
         limits = self.limits()
         ranges = limits[1] - limits[0]
         ax.set(xlim=limits[:, 0], ylim=limits[:, 1], xlabel=self.names[0], ylabel=self.names[1])
@@ -70,7 +99,14 @@ class Points(NamedTuple):
             ax.set_aspect("equal", adjustable="box")
 
     def scatter(self, ax: Any, **kwargs: Any) -> None:
-        """Each class in its own colour and shape."""
+        """Each class in its own colour and shape.
+
+        Parameters
+        ----------
+        ax : matplotlib axes
+        **kwargs
+            For `ax.scatter`.
+        """
         style = {"s": 24, "edgecolors": "white", "linewidths": 0.5, "zorder": 3} | kwargs
         style["rasterized"] = should_rasterise(len(self.rows))
         if self.codes is None:
@@ -109,7 +145,19 @@ def _codes(owner: str, y: Any, classes: Any, n_rows: int) -> Array:
 
 
 def one_plane(owner: str, model: Any) -> tuple[Array, float]:
-    """Coefficients and intercept of a fitted linear classifier of two classes and two columns."""
+    """Coefficients and intercept of a fitted linear classifier of two classes and two columns.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the display, for messages.
+    model : fitted classifier
+
+    Returns
+    -------
+    coef : ndarray of shape (2,)
+    intercept : float
+    """
     check_is_fitted(model)
     if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
         raise NotAvailable(
@@ -146,7 +194,16 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
 
 
 def draw_level(ax: Any, coef: Array, intercept: float, level: float, **kwargs: Any) -> None:
-    """The line where x·coef + intercept = level, through the whole axes."""
+    """The line where x·coef + intercept = level, through the whole axes.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    coef : ndarray of shape (2,)
+    intercept, level : float
+    **kwargs
+        For `ax.axline`.
+    """
     middle = np.array([np.mean(ax.get_xlim()), np.mean(ax.get_ylim())])
     # Measured in shares of the axes, so that columns of different size do not put the point far outside.
     size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
@@ -157,12 +214,30 @@ def draw_level(ax: Any, coef: Array, intercept: float, level: float, **kwargs: A
 
 
 def circle_points(ax: Any, rows: Array, label: str | None = None, **kwargs: Any) -> None:
-    """A circle around rows."""
+    """A circle around rows.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    rows : ndarray of shape (n, 2)
+    label : str, optional
+        For the legend.
+    **kwargs
+        For `ax.scatter`.
+    """
     style = {"s": 95, "facecolors": "none", "edgecolors": INK, "linewidths": 1.2, "zorder": 4, "label": label}
     ax.scatter(*rows.T, **style | kwargs)
 
 
 def arrow(ax: Any, start: Array, end: Array, **kwargs: Any) -> None:
-    """From one point to another."""
+    """From one point to another.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    start, end : ndarray of shape (2,)
+    **kwargs
+        Properties of the arrow.
+    """
     style = {"arrowstyle": "-|>", "color": GREY, "lw": 1.4, "shrinkA": 0, "shrinkB": 0} | kwargs
     ax.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops=style, zorder=5)

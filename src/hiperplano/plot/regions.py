@@ -66,6 +66,10 @@ class RegionsDisplay(Display):
     ) -> Self:
         """Ask a fitted classifier for its decision all over the plane.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : fitted classifier of two columns
@@ -112,6 +116,10 @@ class RegionsDisplay(Display):
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw regions, hatches and points.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

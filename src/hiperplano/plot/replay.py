@@ -53,6 +53,10 @@ class ReplayDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Fit a clone of an online classifier of two classes, and draw its steps.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : Perceptron, PassiveAggressiveClassifier, Pegasos or SGDClassifier
@@ -90,6 +94,10 @@ class ReplayDisplay(Display):
 
     def plot(self, ax: Any = None, *, panels: int | None = None, columns: int = 4, **kwargs: Any) -> Self:
         """Draw steps side by side.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

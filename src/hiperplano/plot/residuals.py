@@ -68,6 +68,10 @@ class ResidualDisplay(Display):
     ) -> Self:
         """Diagnose a fit, and draw.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         estimator : fitted LinearRegression, Ridge or RidgeCV
@@ -103,6 +107,10 @@ class ResidualDisplay(Display):
     def from_predictions(cls, y: Any, predicted: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the residuals of any regressor, without leverage.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         y, predicted : array-like of shape (n,)
@@ -137,6 +145,10 @@ class ResidualDisplay(Display):
 
     def plot(self, ax: Any = None, *, panels: Any = None, **kwargs: Any) -> Self:
         """Draw some of the panels.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

@@ -17,7 +17,24 @@ RESPONSES = ("auto", "predict_proba", "decision_function")
 
 
 def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_label: Any) -> tuple[Array, Any]:
-    """Scores that are larger where the positive class is likelier, and the label of that class."""
+    """Scores that are larger where the positive class is likelier, and the label of that class.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the display, for messages.
+    model : fitted classifier
+    X : array-like of shape (n, d)
+    response_method : str
+        One of `RESPONSES`.
+    pos_label : object or None
+        None: the second class.
+
+    Returns
+    -------
+    scores : ndarray of shape (n,)
+    label : object
+    """
     check_is_fitted(model)
     if response_method not in RESPONSES:
         raise InvalidParameter(
@@ -72,7 +89,21 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
 
 
 def positive_labels(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[str, str]]:
-    """Which rows are positive, and what the negative and the positive class are called."""
+    """Which rows are positive, and what the negative and the positive class are called.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the display, for messages.
+    y : array-like of shape (n,)
+    pos_label : object or None
+        None: the largest label.
+
+    Returns
+    -------
+    positive : ndarray of bool of shape (n,)
+    names : tuple of two str
+    """
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
         raise InvalidTarget(
@@ -122,7 +153,19 @@ class ScoreDisplay(Display):
     @classmethod
     @abstractmethod
     def from_predictions(cls, y: Any, score: Any, **kwargs: Any) -> Self:
-        """Draw scores that are already there."""
+        """Draw scores that are already there.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+        score : array-like of shape (n,)
+        **kwargs
+            For `plot`.
+
+        Returns
+        -------
+        Self
+        """
 
     @classmethod
     def from_estimator(
@@ -139,6 +182,10 @@ class ScoreDisplay(Display):
         **kwargs: Any,
     ) -> Self:
         """Score rows with a fitted classifier of two classes, and draw.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

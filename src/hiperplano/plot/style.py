@@ -85,7 +85,14 @@ def hide_spines(ax: Any) -> None:
 
 
 def legend_above(ax: Any, handles: Any = None) -> None:
-    """A legend outside the axes, where it covers no data, in as many columns as their width has room for."""
+    """A legend outside the axes, where it covers no data, in as many columns as their width has room for.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    handles : list of artists, optional
+        Those with labels by default.
+    """
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     ax.legend(
         handles=handles,
@@ -136,7 +143,18 @@ def should_rasterise(n_points: int) -> bool:
 
 
 def subsample(n_points: int, keep: Sequence[int] = ()) -> Array:
-    """Places of at most about a thousand points of a curve: both ends, evenly between, and those to `keep`."""
+    """Places of at most about a thousand points of a curve: both ends, evenly between, and those to `keep`.
+
+    Parameters
+    ----------
+    n_points : int
+    keep : sequence of int
+        Places that must be among them.
+
+    Returns
+    -------
+    ndarray of int
+    """
     if n_points <= _DRAWN:
         return np.arange(n_points)
     evenly = np.linspace(0, n_points - 1, _DRAWN).round().astype(np.intp)

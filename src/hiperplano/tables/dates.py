@@ -26,6 +26,15 @@ def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """The dates of a column of text, if one form fits every cell; where two do, the day comes before the month.
 
     One form for the whole column: a cell alone cannot tell 5 June from 6 May.
+
+    Parameters
+    ----------
+    column : ChunkedArray
+        Of strings or numbered strings.
+
+    Returns
+    -------
+    ChunkedArray of timestamps, or None
     """
     texts = (cell.as_py() for cell in column.slice(0, _LOOKED_AT))
     first = next((text for text in texts if text and text not in DASHES), "")

@@ -43,7 +43,17 @@ class Dialect:
 
 
 def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None) -> Dialect:
-    """The dialect of the beginning of a file; what is given is not guessed."""
+    """The dialect of the beginning of a file; what is given is not guessed.
+
+    Parameters
+    ----------
+    sample : bytes
+    separator, decimal : str, optional
+
+    Returns
+    -------
+    Dialect
+    """
     encoding = detect_encoding(sample)
     text = decode_sample(sample, encoding)
     lines = text.splitlines()
@@ -60,7 +70,17 @@ def sniff(sample: bytes, separator: str | None = None, decimal: str | None = Non
 
 
 def detect_encoding(sample: bytes) -> str:
-    """By its byte-order mark; else UTF-8 where that can be, and otherwise the Latin one of Windows."""
+    """By its byte-order mark; else UTF-8 where that can be, and otherwise the Latin one of Windows.
+
+    Parameters
+    ----------
+    sample : bytes
+
+    Returns
+    -------
+    str
+        Python's name of it.
+    """
     for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if sample.startswith(mark):
             return name
@@ -72,7 +92,17 @@ def detect_encoding(sample: bytes) -> str:
 
 
 def decode_sample(sample: bytes, encoding: str) -> str:
-    """The text of a sample whose last letter may be cut."""
+    """The text of a sample whose last letter may be cut.
+
+    Parameters
+    ----------
+    sample : bytes
+    encoding : str
+
+    Returns
+    -------
+    str
+    """
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
     return text.removeprefix("\ufeff")
 

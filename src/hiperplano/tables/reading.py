@@ -46,6 +46,11 @@ def read_table(
 ) -> tuple[pa.Table, Source]:
     """The columns of a file: numbers, dates, and texts as numbered words.
 
+    Returns
+    -------
+    table : pyarrow Table
+    source : Source
+
     Parameters
     ----------
     path : str or Path
@@ -193,7 +198,20 @@ def _check_names(path: Path, names: list[str]) -> None:
 
 
 def no_such_column(path: Path, name: str, names: list[str]) -> str:
-    """The message, with the names that look like the one asked for."""
+    """The message, with the names that look like the one asked for.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        The name asked for.
+    names : list of str
+        Those that there are.
+
+    Returns
+    -------
+    Message
+    """
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, 3, 0.6) or [each for each in names if each.lower() == name.lower()]
@@ -248,5 +266,14 @@ def _per_second(unit: str) -> int:
 
 
 def to_frame(table: pa.Table) -> Any:
-    """The columns as a pandas frame; memory is shared where it can be."""
+    """The columns as a pandas frame; memory is shared where it can be.
+
+    Parameters
+    ----------
+    table : pyarrow Table
+
+    Returns
+    -------
+    pandas frame
+    """
     return table.unify_dictionaries().to_pandas(split_blocks=True, date_as_object=False)

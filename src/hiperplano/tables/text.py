@@ -22,7 +22,20 @@ _MISSING = ["", "#N/A", "#N/D", "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", 
 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
-    """The columns of a text table, and how it is written."""
+    """The columns of a text table, and how it is written.
+
+    Parameters
+    ----------
+    path : Path
+        May be compressed.
+    separator, decimal : str or None
+        None: found by looking at the beginning of the file.
+
+    Returns
+    -------
+    table : pyarrow Table
+    dialect : Dialect
+    """
     compression = _compression(path)
     try:
         with pa.input_stream(str(path), compression=compression) as stream:

@@ -37,7 +37,17 @@ class Row:
     chosen: bool = False
 
     def interval(self, name: str) -> tuple[float, float, float]:
-        """Mean over the folds, standard error of it, and half the width of its 95% interval."""
+        """Mean over the folds, standard error of it, and half the width of its 95% interval.
+
+        Parameters
+        ----------
+        name : str
+            Of a metric.
+
+        Returns
+        -------
+        mean, standard_error, half_width : float
+        """
         values = self.measures[name]
         error = float(values.std(ddof=1) / np.sqrt(len(values)))
         return float(values.mean()), error, float(stdtrit(len(values) - 1, 0.975)) * error
@@ -56,6 +66,25 @@ def compare_models(
     """Rows of the comparison, in the order of simplicity, and what was left out, with the reason.
 
     `every` leaves models out that are too slow for the table or refuse it; otherwise a refusal is an error.
+
+    Parameters
+    ----------
+    problem : Problem
+    choices : sequence of ModelChoice
+    n_folds : int
+    seed : int
+    costs : ndarray or None
+        costs[j, k] of deciding class j where k is true.
+    fill : str
+        As in `Coding`.
+    step : callable
+        Is told the name of the model that is about to be fitted.
+    every : bool
+
+    Returns
+    -------
+    rows : list of Row
+    left_out : dict of str to str
     """
     y = problem.target.values
     left_out: dict[str, str] = {}
@@ -119,7 +148,18 @@ def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
 
 
 def primary_metric(rows: Sequence[Row], task: str, n_classes: int) -> str:
-    """What decides: the cost where there are costs, else how well classes are ordered, or the error."""
+    """What decides: the cost where there are costs, else how well classes are ordered, or the error.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    task : str
+    n_classes : int
+
+    Returns
+    -------
+    str
+    """
     if task != CLASSIFICATION:
         return "rmse"
     if all("cost" in row.measures for row in rows):
@@ -143,7 +183,18 @@ def _mark_best(rows: list[Row], task: str, n_classes: int) -> list[Row]:
 
 
 def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
-    """Models in rows, measures in columns, each with half the width of its interval."""
+    """Models in rows, measures in columns, each with half the width of its interval.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    task : str
+    n_folds : int
+
+    Returns
+    -------
+    rich Table
+    """
     table = make_table(
         _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
         caption=_("★ best   ◆ simplest within one standard error of it (upper rows are simpler)   s: seconds of a fit"),
@@ -169,7 +220,17 @@ def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
 
 
 def comparison_json(rows: Sequence[Row], task: str) -> dict[str, Any]:
-    """The same for machines."""
+    """The same for machines.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    task : str
+
+    Returns
+    -------
+    dict
+    """
     models = []
     for row in rows:
         measures = {}

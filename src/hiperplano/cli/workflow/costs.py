@@ -20,7 +20,20 @@ _OUTCOMES = ("false_negative", "false_positive", "true_negative", "true_positive
 
 
 def read_costs(path: Path, classes: list[Any], positive: Any) -> Array:
-    """costs[j, k], the cost of deciding class j where class k is true, in the order of the classes."""
+    """costs[j, k], the cost of deciding class j where class k is true, in the order of the classes.
+
+    Parameters
+    ----------
+    path : Path
+    classes : list
+        Labels of the target, sorted.
+    positive : object
+        Of two classes the one that is looked for.
+
+    Returns
+    -------
+    ndarray of shape (decisions, classes)
+    """
     if not path.is_file():
         raise InvalidFile(_("{file}: there is no such file. Check the path.", file=path))
     try:

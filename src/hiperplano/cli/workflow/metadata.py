@@ -25,7 +25,7 @@ _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Metadata:
-    """The values of a fit.
+    """Where a fit came from.
 
     Attributes
     ----------
@@ -90,7 +90,17 @@ def file_digest(path: Path) -> str:
 
 
 def load_with_metadata(path: Path) -> tuple[Pipeline, Metadata]:
-    """A model of the command `hiperplano fit`, with its values."""
+    """A model of the command `hiperplano fit`, with its values.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    pipeline : Pipeline
+    metadata : Metadata
+    """
     model = load(path)
     values = getattr(model, "metadata_", None)
     if not isinstance(model, Pipeline) or not isinstance(values, dict):

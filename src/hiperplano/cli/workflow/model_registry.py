@@ -95,12 +95,33 @@ end depends on the way, then more coefficients."""
 
 
 def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:
-    """The models that fit a target."""
+    """The models that fit a target.
+
+    Parameters
+    ----------
+    task : str
+    n_classes : int
+
+    Returns
+    -------
+    list of ModelChoice
+    """
     return [each for each in MODELS if each.task == task and (each.many_classes or n_classes == 2)]
 
 
 def find_model(name: str, task: str, n_classes: int) -> ModelChoice:
-    """A model by its name."""
+    """A model by its name.
+
+    Parameters
+    ----------
+    name : str
+    task : str
+    n_classes : int
+
+    Returns
+    -------
+    ModelChoice
+    """
     for each in suitable_models(task, n_classes):
         if each.name == name:
             return each

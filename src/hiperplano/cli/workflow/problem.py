@@ -59,7 +59,23 @@ class Problem:
 
 
 def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool = True, step: Any = None) -> Problem:
-    """Read a file, guess what its columns are, and take the target apart."""
+    """Read a file, guess what its columns are, and take the target apart.
+
+    Parameters
+    ----------
+    path : Path
+    target : str
+        Name of its column.
+    choices : TableOptions
+    leaks : bool
+        Whether to suspect columns that tell the target.
+    step : callable, optional
+        Is told what is being done.
+
+    Returns
+    -------
+    Problem
+    """
     step = step or (lambda text="": None)
     if choices.task is not None:
         options.one_of("--task", choices.task, TASKS)
@@ -88,7 +104,19 @@ def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool 
 
 
 def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
-    """The rows that have a target, and a sentence on those that have none."""
+    """The rows that have a target, and a sentence on those that have none.
+
+    Parameters
+    ----------
+    table : pyarrow Table
+    target : str
+
+    Returns
+    -------
+    table : pyarrow Table
+    note : str
+        Empty where no row was left out.
+    """
     n = table.column(target).null_count
     if not n:
         return table, ""

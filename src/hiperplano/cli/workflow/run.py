@@ -49,7 +49,18 @@ class Settings:
 
 
 def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, settings: Settings) -> None:
-    """Read, split, code, fit, judge, save, write the page, and say all of it."""
+    """Read, split, code, fit, judge, save, write the page, and say all of it.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    path : Path
+        Of the table.
+    target : str
+        Name of its column.
+    choices : TableOptions
+    settings : Settings
+    """
     with terminal.progress_bar(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, step=step)
         terminal.add_note(*problem.notes)

@@ -61,7 +61,24 @@ def score_table(
     target: str | None = None,
     needs_target: bool = False,
 ) -> ScoredTable:
-    """Code the rows of a table for a saved model; with the target where the model is to be evaluated."""
+    """Code the rows of a table for a saved model; with the target where the model is to be evaluated.
+
+    Parameters
+    ----------
+    model : Path
+        Written by `hiperplano fit`.
+    file : Path
+        Of the table.
+    separator, decimal : str, optional
+        Of a text table.
+    target : str, optional
+        Name of its column, if it is not that of the fit.
+    needs_target : bool
+
+    Returns
+    -------
+    ScoredTable
+    """
     pipeline, metadata = load_with_metadata(model)
     table, source = read_table(file, separator=separator, decimal=decimal)
     y, notes = None, list(source.reading_notes)

@@ -49,11 +49,29 @@ class FittedModel:
         return getattr(self.model, "estimator_", self.model)
 
     def scaled(self, coded: Array) -> Array:
-        """Coded rows as the model takes them."""
+        """Coded rows as the model takes them.
+
+        Parameters
+        ----------
+        coded : ndarray
+
+        Returns
+        -------
+        ndarray
+        """
         return coded if self.scaler is None else np.asarray(self.scaler.transform(coded))
 
     def pipeline(self, coding: Coding) -> Pipeline:
-        """All steps, fitted."""
+        """All steps, fitted.
+
+        Parameters
+        ----------
+        coding : Coding
+
+        Returns
+        -------
+        Pipeline
+        """
         steps = [("coding", coding)]
         if self.scaler is not None:
             steps.append(("scale", self.scaler))
@@ -61,7 +79,19 @@ class FittedModel:
 
 
 def train_validation_split(target: Target, share: float, seed: int) -> tuple[Array, Array]:
-    """Numbers of the rows for training and for validation, in their order; classes keep their shares."""
+    """Numbers of the rows for training and for validation, in their order; classes keep their shares.
+
+    Parameters
+    ----------
+    target : Target
+    share : float
+        Of the rows, for validation.
+    seed : int
+
+    Returns
+    -------
+    training, validation : ndarray of int
+    """
     n = len(target.values)
     if n < 4:
         raise InvalidData(_("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=n))
@@ -87,7 +117,21 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
 
 
 def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Array | None = None) -> FittedModel:
-    """Fit one model."""
+    """Fit one model.
+
+    Parameters
+    ----------
+    choice : ModelChoice
+    coded : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    seed : int
+    costs : ndarray, optional
+        Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
+
+    Returns
+    -------
+    FittedModel
+    """
     scaler = StandardScaler().fit(coded) if choice.scaled else None
     rows = coded if scaler is None else scaler.transform(coded)
     model = choice.make(seed)
@@ -102,7 +146,23 @@ def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Arr
 def fit_auto(
     task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
 ) -> tuple[FittedModel, str]:
-    """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it."""
+    """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it.
+
+    Parameters
+    ----------
+    task : str
+    n_classes : int
+    coded : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    seed : int
+    costs : ndarray, optional
+
+    Returns
+    -------
+    fitted : FittedModel
+    note : str
+        Empty where the first model was kept.
+    """
     if task != CLASSIFICATION:
         first = fit_model(find_model("least-squares", task, 0), coded, y, seed)
         if first.linear.solution_.rank == coded.shape[1]:

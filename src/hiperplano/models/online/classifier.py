@@ -41,11 +41,30 @@ class Examples(NamedTuple):
     class_weight: Array
 
     def subset(self, mask: Array) -> Examples:
-        """The rows where a mask is true."""
+        """The rows where a mask is true.
+
+        Parameters
+        ----------
+        mask : ndarray of bool of shape (n,)
+
+        Returns
+        -------
+        Examples
+        """
         return Examples(self.memory.gather(mask), self.codes[mask], self.class_weight)
 
     def signs(self, positive: int) -> Array:
-        """1 for the rows of a class, −1 for the others."""
+        """1 for the rows of a class, −1 for the others.
+
+        Parameters
+        ----------
+        positive : int
+            Number of the class.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return np.where(self.codes == positive, 1.0, -1.0)
 
     @property
@@ -78,6 +97,10 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     ) -> Self:
         """Learn from all rows, in as many passes as it takes.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
@@ -96,6 +119,10 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         """Learn from a chunk of rows, in one pass.
 
         Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
+
+        Returns
+        -------
+        Self
 
         Parameters
         ----------

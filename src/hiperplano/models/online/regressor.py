@@ -38,6 +38,10 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     ) -> Self:
         """Learn from all rows, in as many passes as it takes.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
@@ -56,6 +60,10 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
         Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
 
+        Returns
+        -------
+        Self
+
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
@@ -70,6 +78,10 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
+
+        Returns
+        -------
+        ndarray of shape (n,)
 
         Parameters
         ----------

@@ -178,6 +178,10 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
 
         For more than two classes those of the single planes, divided by their sum.
 
+        Returns
+        -------
+        ndarray of shape (n, classes)
+
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
@@ -191,6 +195,10 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
 
         Parameters
         ----------

@@ -181,5 +181,15 @@ class Learner:
         return state[..., at.SCALE, None] * self.weights[planes], state[..., at.INTERCEPT].copy()
 
     def count(self, place: int) -> int:
-        """A count of `online.rules`, over all planes."""
+        """A count of `online.rules`, over all planes.
+
+        Parameters
+        ----------
+        place : int
+            Of a count in a state.
+
+        Returns
+        -------
+        int
+        """
         return int(self.states[:, place].sum())

@@ -74,7 +74,16 @@ class RSquared:
 
     @classmethod
     def of(cls, design: Design) -> RSquared:
-        """On the rows of a design."""
+        """On the rows of a design.
+
+        Parameters
+        ----------
+        design : Design
+
+        Returns
+        -------
+        RSquared
+        """
         ((weight, total),) = design.fold(_TargetSums())
         nothing = np.zeros(design.n_columns)
         return cls(design, float(design.fold(_SquaredErrors(nothing, total / weight))[0][0]))

@@ -46,7 +46,19 @@ class Trainer(Protocol):
         """Take the order of the pass of this number, from 1."""
 
     def advance(self, start: int, stop: int, rule: Array) -> int:
-        """Learn from the visits start … stop − 1 of the pass; return where learning stopped."""
+        """Learn from the visits start … stop − 1 of the pass; return where learning stopped.
+
+        Parameters
+        ----------
+        start, stop : int
+            Visits of the pass.
+        rule : ndarray
+
+        Returns
+        -------
+        int
+            Where learning stopped: `stop`, or the visit before which the pocket is to be looked at.
+        """
 
     def row(self, visit: int) -> int | None:
         """The row of a visit; None if a visit is all rows."""

@@ -23,7 +23,20 @@ SCHEDULES = ("constant", "inverse", "invscaling", "optimal", "adaptive")
 
 
 def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 0.5, alpha: float = 0.0) -> None:
-    """Write a schedule into a rule. "optimal" and "pegasos" need alpha > 0."""
+    """Write a schedule into a rule. "optimal" and "pegasos" need alpha > 0.
+
+    Parameters
+    ----------
+    rule : ndarray
+        Changed in place.
+    name : str
+        One of `SCHEDULES`, or "pegasos".
+    eta0 : float
+    power_t : float
+        Exponent of "invscaling".
+    alpha : float
+        Strength of the penalty.
+    """
     rule[at.ETA], rule[at.RATE] = eta0, at.CONSTANT
     if name in ("inverse", "invscaling"):
         rule[at.RATE] = at.POWER
@@ -35,7 +48,18 @@ def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 
 
 
 def learning_rate(rule: Any, t: Any) -> Any:
-    """η of step t, from 1; loops compile this function. Passive-aggressive steps need none."""
+    """η of step t, from 1; loops compile this function. Passive-aggressive steps need none.
+
+    Parameters
+    ----------
+    rule : ndarray
+    t : float
+        Number of the step, from 1.
+
+    Returns
+    -------
+    float
+    """
     if rule[at.RATE] == at.POWER:
         return rule[at.ETA] / (t if rule[at.EXPONENT] == 1.0 else t ** rule[at.EXPONENT])
     if rule[at.RATE] == at.HYPERBOLA:

@@ -48,7 +48,18 @@ class SingleRowLearner:
         self._arrays = rule, learner.weights, learner.sums, learner.states
 
     def by_label(self, x: Any, y: Any) -> bool:
-        """Learn from one row and its label; False, and nothing learnt, if they are not plain or not finite."""
+        """Learn from one row and its label; False, and nothing learnt, if they are not plain or not finite.
+
+        Parameters
+        ----------
+        x : object
+            As given to `partial_fit`.
+        y : object
+
+        Returns
+        -------
+        bool
+        """
         if type(y) is not _ARRAY or y.ndim != 1:
             return False
         try:
@@ -58,7 +69,18 @@ class SingleRowLearner:
         return target is not None and self._learnt(x, target)
 
     def by_number(self, x: Any, y: Any) -> bool:
-        """Learn from one row and its number; False, and nothing learnt, if they are not plain or not finite."""
+        """Learn from one row and its number; False, and nothing learnt, if they are not plain or not finite.
+
+        Parameters
+        ----------
+        x : object
+            As given to `partial_fit`.
+        y : object
+
+        Returns
+        -------
+        bool
+        """
         if type(y) is not _ARRAY or y.ndim != 1 or y.size != 1:
             return False
         target = y.item()

@@ -45,7 +45,22 @@ class OnlineSolution(Solution):
 
 
 def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: Control, method: str) -> OnlineSolution:
-    """Say how learning ended; without records, how far `partial_fit` has come."""
+    """Say how learning ended; without records, how far `partial_fit` has come.
+
+    Parameters
+    ----------
+    learner : Learner
+    rule : ndarray
+    records : sequence of Record
+        One for each task of a `fit`.
+    control : Control
+    method : str
+        Name of the algorithm.
+
+    Returns
+    -------
+    OnlineSolution
+    """
     coef, intercept = learner.coefficients()
     by_class = bool(rule[at.LOSS] < scalar.SQUARED)
     runs = learner.states[: learner.counted, at.RUN]

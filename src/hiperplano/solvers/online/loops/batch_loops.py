@@ -24,7 +24,13 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
     """Learn from the examples order[start:stop], BATCH at a time; return where the walk stopped.
 
     For each batch: w ← (1 − ηα)·w − η·mean(slope·x) with all slopes at the weights before the step; if PROJECT,
-    weights longer than √(PROJECT/α) are then brought back to that length. `steps` is room for BATCH numbers.
+    weights longer than √(PROJECT/α) are then brought back to that length.
+
+    Parameters
+    ----------
+    x, indices, indptr, y, order, visit_weight, start, stop, rule, weights, sums, state
+        As in `example_loops.walk`.
+    steps : float64 of shape (BATCH,), room for the steps of a batch
     """
     loss, epsilon, alpha = int(rule[at.LOSS]), rule[at.EPSILON], rule[at.ALPHA]
     by_class, projected = loss < scalar.SQUARED, rule[at.PROJECT] > 0.0

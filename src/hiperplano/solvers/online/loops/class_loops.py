@@ -21,11 +21,12 @@ def walk_classes(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
 
     Parameters
     ----------
+    x, indices, indptr, order, visit_weight, start, stop, rule
+        As in `example_loops.walk`.
     y : float64, numbers of the classes
     class_weight : float64 of shape (classes,)
     weights, sums : float64 of shape (classes, columns)
     states : float64 of shape (classes, STATE_SIZE)
-    Others as in `example_loops.walk`.
     """
     n_classes = len(class_weight)
     averaged, weighted = rule[at.AVERAGE_FROM] > 0.0, len(visit_weight) > 0

@@ -58,6 +58,7 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     y : float64 of shape (rows,), ±1 for classes
     order : rows to visit
     visit_weight : float64, weight of each visit; empty for all 1
+    start, stop : int, visits to make
     rule, state : see `online.rules`
     weights, sums : float64 of shape (columns,), see `online.rules`
     """

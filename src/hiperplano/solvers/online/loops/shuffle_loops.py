@@ -29,6 +29,13 @@ def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
 
     Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is
     a plain shuffle of all rows. Every row is put where a random one of its pool was, which goes to the end.
+
+    Parameters
+    ----------
+    order : int of shape (n,), filled
+    block : int, rows in a block
+    pool : int, blocks in a pool
+    seed : uint64, not 0
     """
     n = len(order)
     blocks = np.arange((n + block - 1) // block)
