@@ -38,7 +38,8 @@ def texts() -> dict[str, list[str]]:
 
 def _texts_of(path: Path, method: str, function: str) -> list[str]:
     options = {"encoding": "utf-8", "silent": "false"}
-    return [text for _, text, *_ in extract_from_file(method, str(path), {function: None}, options=options)]
+    found = extract_from_file(method, str(path), {function: None}, options=options)
+    return [text for _, text, *_ in found if text]
 
 
 def place(domain: str, language: str) -> Path:

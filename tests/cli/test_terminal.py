@@ -11,6 +11,8 @@ from rich.console import Console
 
 from hiperplano.cli.terminal import Terminal
 from hiperplano.errors import SeparationWarning
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import use_language
 
 
 def at_a_screen(**options):
@@ -47,6 +49,27 @@ def test_warnings_of_the_library_become_notes_once(capsys):
         warnings.warn("something of another library", DeprecationWarning, stacklevel=1)
     terminal.finish()
     assert capsys.readouterr().out == "• the classes are separated\n"
+
+
+def test_notes_are_translated_for_people_and_english_for_machines(capsys):
+    note = Message("{n} of {all} rows have no value in {name} and were left out.", n="3", all="9", name="y")
+    with use_language("es"):
+        for terminal in (Terminal(), Terminal(as_json=True)):
+            with terminal.capture_warnings():
+                warnings.warn(note, SeparationWarning, stacklevel=1)
+            terminal.finish()
+    people, machines = capsys.readouterr().out.split("\n", 1)
+    assert people == "• 3 de 9 filas no tienen valor en y y quedaron fuera."
+    assert json.loads(machines)["notes"] == [note]
+
+
+def test_json_is_english_in_every_language(run, tables):
+    english, spanish = (
+        json.loads(run("fit", tables / "credit.csv", "-t", "default", "--no-report", "--json", "--lang", language).out)
+        for language in ("en", "es")
+    )
+    for name in ("columns", "notes", "solution"):
+        assert spanish[name] == english[name]
 
 
 def test_names_with_brackets_are_printed_as_they_are(run, tmp_path):

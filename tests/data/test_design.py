@@ -70,28 +70,81 @@ def test_sums_have_the_same_bits_with_any_number_of_threads(monkeypatch, design,
         np.testing.assert_array_equal(mine, theirs)
 
 
+def numbered(design):
+    return design.with_vectors(number=np.arange(design.n_rows))
+
+
 def test_fold_adds_in_block_order(monkeypatch, design):
     use_threads(monkeypatch, 4)
-    (order,) = design.fold(lambda block: ([block.rows.start],), lambda left, right: (left[0] + right[0],))
+
+    def first(block):
+        return ([int(block.vectors["number"][0])],)
+
+    (order,) = numbered(design).fold(first, lambda left, right: (left[0] + right[0],))
     assert order == [part.start for part in design.slices()]
 
 
-def test_map_rows_fills_every_row(monkeypatch, design):
+def test_map_gives_a_number_for_every_row(monkeypatch, design):
     use_threads(monkeypatch, 3)
-    found = design.map_rows(lambda block: block.y[:, 0] * 2, np.full(design.n_rows, np.nan))
+    found = design.collect(design.map(lambda block: block.y[:, 0] * 2))
     np.testing.assert_array_equal(found, 2 * design.y[:, 0])
+
+
+def test_fold_and_map_do_both_in_one_pass(monkeypatch, design):
+    use_threads(monkeypatch, 3)
+
+    def both(block):
+        return (np.array([float(len(block))]),), {"twice": block.y[:, 0] * 2, "score": block.dot(np.ones((5, 2)))}
+
+    (count,), vectors = design.fold_and_map(both)
+    assert count[0] == design.n_rows
+    np.testing.assert_array_equal(design.collect(vectors["twice"]), 2 * design.y[:, 0])
+    assert design.collect(vectors["score"]).shape == (design.n_rows, 2)
+
+
+def test_vectors_travel_with_their_rows(design):
+    more = numbered(design)
+    assert "number" not in design.vectors
+    (total,) = more.fold(lambda block: (np.atleast_1d(block.vectors["number"].sum()),))
+    assert total[0] == design.n_rows * (design.n_rows - 1) // 2
+    without = more.with_vectors(number=None, weight=None, y=np.zeros(design.n_rows))
+    assert not without.has_weight
+    assert without.vectors.keys() == {"y"}
+    assert without.n_targets == 1
+    few = more.gather(np.arange(design.n_rows) % 1000 == 7)
+    np.testing.assert_array_equal(few.vector("number"), few.row_numbers())
+    np.testing.assert_array_equal(few.dense(), design.subset(few.row_numbers()).dense())
+    assert more.gather(np.arange(design.n_rows) == 5).gather(np.ones(1, bool)).row_numbers() == [5]
+
+
+def test_samples_are_drawn_by_chance_without_replacement_and_in_order(design):
+    one, other = numbered(design).sample(100), numbered(design).sample(100, seed=1)
+    rows = one.vector("number")
+    assert (np.diff(rows) > 0).all()
+    assert len(rows) == 100
+    assert not np.array_equal(rows, other.vector("number"))
+    np.testing.assert_array_equal(rows, numbered(design).sample(100).vector("number"))
+    assert design.sample(10**9) is design
+
+
+def test_rows_without_weight_are_not_there(design):
+    assert design.with_vectors(weight=None).weighted_rows().n_rows == design.n_rows
+    weight = np.where(np.arange(design.n_rows) % 3 == 0, 0.0, 2.0)
+    counted = design.with_vectors(weight=weight).weighted_rows()
+    np.testing.assert_array_equal(counted.row_numbers(), np.flatnonzero(weight))
+    assert counted.total_weight == weight.sum()
 
 
 def test_an_error_in_a_thread_reaches_the_caller(monkeypatch, design):
     use_threads(monkeypatch, 3)
 
     def fail(block):
-        if block.rows.start > 0:
+        if block.vectors["number"][0] > 0:
             raise ZeroDivisionError("in a block")
         return (np.zeros(1),)
 
     with pytest.raises(ZeroDivisionError, match="in a block"):
-        design.fold(fail)
+        numbered(design).fold(fail)
     assert blas.guard._callers == 0
 
 
@@ -101,19 +154,6 @@ def test_threads_obey_the_callers_errstate(monkeypatch, design):
         design.fold(lambda block: (np.exp(np.full(1, 1e4)),))
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         design.fold(lambda block: (np.exp(np.full(1, 1e4)),))
-
-
-def test_rows_without_weight_are_blank_in_counted_blocks():
-    X, y, w = table(10)
-    w[[2, 5]] = 0.0
-    for rows in (X, sparse.csr_array(X)):
-        block = make_design(rows, y, w).block(slice(0, 10)).counted()
-        blank = X.copy()
-        blank[[2, 5]] = 0.0
-        np.testing.assert_array_equal(block.dense(), blank)
-    assert (X[2] != 0).all()
-    full = make_design(X, y, np.ones(10)).block(slice(0, 10))
-    assert full.counted() is full
 
 
 def test_sparse_blocks_are_views():

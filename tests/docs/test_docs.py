@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import file_table
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / name for name in ("README.md", "README.es.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
@@ -50,12 +52,19 @@ def test_links_within_the_project_lead_to_files(page):
     assert not missing
 
 
-def test_the_architecture_page_names_every_file():
-    package = ROOT / "src" / "hiperplano"
-    there = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\| `([a-z0-9_/]+\.py)` \|", page, re.MULTILINE))
-    assert named == {path for path in there if not path.endswith("__init__.py")}
+def test_the_architecture_page_lists_the_files_as_they_are():
+    page = file_table.PAGE.read_text(encoding="utf-8")
+    assert page == file_table.page(page), "run `uv run python -m tools.file_table`"
+
+
+def test_the_architecture_page_shows_the_layers_that_are_checked():
+    """Bracketed names have a place and are not built: the contract lists them in brackets, too."""
+    shown = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[3].strip().splitlines()
+    layers = re.findall(r'^    "([^"]+)",$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = [layer for layer in layers if re.fullmatch(r"[()a-z]+( \| [()a-z]+)*", layer)]
+    assert [set(re.split(r" \| ", re.split(r"  +", line)[0])) for line in shown] == [
+        set(layer.split(" | ")) for layer in listed
+    ]
 
 
 def test_the_spanish_readme_names_and_links_what_the_english_one_does():

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hiperplano import losses
+from hiperplano.losses import scalar
 
 BINARY = [
     losses.EpsilonInsensitive(0.3),
@@ -71,15 +72,10 @@ def test_losses_are_convex_and_slopes_are_subgradients(loss, y, a, b, share):
 def test_surrogates_bound_the_zero_one_loss(y, score):
     target, at = np.array([y]), np.array([score])
     assume(score != 0)
-    mistakes = losses.ZeroOne().value(target, at)
+    mistakes = float(y * score < 0)
     assert losses.Hinge().value(target, at) >= mistakes
     assert losses.SquaredHinge().value(target, at) >= mistakes
     assert losses.Logistic().value(target, at) / np.log(2) >= mistakes - 1e-12
-
-
-def test_a_score_of_zero_is_the_negative_class():
-    y, score = np.array([-1.0, 1.0]), np.zeros(2)
-    np.testing.assert_array_equal(losses.ZeroOne().value(y, score), [0.0, 1.0])
 
 
 def test_value_and_slope_at_once_are_those_one_by_one():
@@ -126,5 +122,17 @@ def test_softmax_of_two_classes_is_logistic():
 
 
 def test_every_loss_joins_the_laws():
-    tested = {type(loss).__name__ for loss in BINARY} | {"Softmax", "ZeroOne"}
+    tested = {type(loss).__name__ for loss in BINARY} | {"Softmax"}
     assert tested == set(losses.__all__)
+
+
+@pytest.mark.parametrize("number", sorted(scalar.LOSSES))
+@given(y=st.sampled_from([-1.0, 1.0]), score=st.floats(-30, 30), epsilon=st.floats(0.01, 2.0))
+def test_compiled_loops_read_the_same_formulas(number, y, score, epsilon):
+    """`scalar.value` and `scalar.slope` of a number are those of its class, except for slopes at kinks."""
+    loss = scalar.loss_of(number, epsilon)
+    at = np.array([y]), np.array([score])
+    np.testing.assert_allclose(scalar.value(number, y, score, epsilon), loss.value(*at)[0], rtol=1e-13, atol=1e-15)
+    kinks = [abs(y * score), abs(y * score - 1.0), abs(abs(score - y) - epsilon)]
+    assume(min(kinks) > 1e-12)
+    np.testing.assert_allclose(scalar.slope(number, y, score, epsilon), loss.slope(*at)[0], rtol=1e-13, atol=1e-15)

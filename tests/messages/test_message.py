@@ -111,6 +111,12 @@ def test_a_file_does_not_choose_what_is_formatted():
         assert translate(made) == "text"
 
 
+def test_nothing_stays_nothing():
+    with use_language("es"):
+        assert translate(Message("")) == ""
+        assert translate(Message.join(", ", [])) == ""
+
+
 def test_english_needs_no_catalogue():
     assert catalogue.lookup("messages", "anything") == ""
     assert translate(found()) == found()

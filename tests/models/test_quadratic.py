@@ -143,6 +143,5 @@ def test_wrong_parameters_are_refused(parameters, word):
 
 
 def test_wrong_data_are_refused():
-    X, y = classes()
     with pytest.raises(InvalidData, match="do not fit"):
         QuadraticDiscriminantAnalysis().fit(csr_array((30, 20_000)), np.arange(30) % 3)

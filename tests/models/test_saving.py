@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from hiperplano import LinearRegression, LogisticRegression, inference, load, save
 from hiperplano.errors import InvalidFile, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.models import saving
 from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIENTS
 
@@ -187,3 +189,14 @@ def test_every_trusted_type_exists_and_is_a_class():
     for name in saving.TRUSTED:
         module, _, short = name.rpartition(".")
         assert isinstance(getattr(import_module(module), short), type), name
+
+
+def test_what_a_fit_says_comes_back_with_its_fields(tmp_path):
+    model = LinearRegression().fit(X, X[:, 0])
+    status = "LinearRegression: " + Message("Solved by {method}", method=Message("normal equations"))
+    model.solution_ = replace(model.solution_, status=status)
+    save(model, tmp_path / "model.skops")
+    for back in (load(tmp_path / "model.skops"), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert back.solution_.status == status
+        assert back.solution_.status.to_plain() == status.to_plain()
+        assert vars(back.solution_).keys() == vars(model.solution_).keys()

@@ -92,7 +92,7 @@ def test_no_error_no_request_and_no_overflow(browser, pages, name, width):
 def test_words_of_pictures_stay_inside_them(browser, pages):
     with opened(browser, pages / "two.html", 400) as page:
         outside = page.evaluate(
-            """[...document.querySelectorAll("svg.picture text")].filter((text) => {
+            """[...document.querySelectorAll("svg.chart text")].filter((text) => {
                  const own = text.getBoundingClientRect(), all = text.closest("svg").getBoundingClientRect();
                  return own.left < all.left - 2 || own.right > all.right + 12;
                }).map((text) => text.textContent)"""
@@ -182,7 +182,7 @@ def test_words_have_contrast_in_both_colours(browser, pages, dark):
         assert (contrast(paper, "rgb(0, 0, 0)") < 3) == dark
         poor = {(tag, *pair) for tag, *pair in page.evaluate(COLOURS) if contrast(*pair) < 4.5}
         assert not poor
-        ink = page.evaluate("getComputedStyle(document.querySelector('svg.picture .axes text')).fill")
+        ink = page.evaluate("getComputedStyle(document.querySelector('svg.chart .axes text')).fill")
         assert contrast(ink, paper) >= 4.5
         page.click("#theme")
         assert (contrast(page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(0, 0, 0)") < 3) != dark

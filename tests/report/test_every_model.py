@@ -16,7 +16,7 @@ from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIE
 from tests.report.reading import read
 
 EVERY = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY
-SECTIONS = ["data", "model", "coefficients", "validation", "certificate", "stability", "origin"]
+SECTIONS = ["data", "model", "coefficients", "validation", "certificate", "stability", "reproducibility"]
 
 
 def table(n_classes: int, regression: bool):

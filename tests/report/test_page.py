@@ -54,19 +54,19 @@ def page(loans, tmp_path_factory):
     return read(write_report(path, model, X, y, training=training, positive="default", costs=COSTS, provenance=told))
 
 
-def glances(page):
-    return {div.one("dt").text: div.number for div in page.one("dl", class_="glances").all("div")}
+def key_figures(page):
+    return {div.one("dt").text: div.number for div in page.one("dl", class_="key-figures").all("div")}
 
 
 def test_the_key_numbers_are_those_of_scikit_learn_and_scipy(page, loans):
     model, _, (X, y) = loans
     positive, p = (y == "default").to_numpy(), model.predict_proba(X)[:, 0]
-    found = glances(page)
+    found = key_figures(page)
     assert found["AUC"] == pytest.approx(roc_auc_score(positive, p), abs=1e-12)
     assert found["KS"] == pytest.approx(ks_2samp(p[positive], p[~positive]).statistic, abs=1e-12)
     assert found["Accuracy"] == pytest.approx(model.score(X, y), abs=1e-12)
     doubt = auc_interval(positive, p)
-    assert f"95% interval: {doubt.low:.3f} – {doubt.high:.3f}" in page.one("dl", class_="glances").text
+    assert f"95% interval: {doubt.low:.3f} – {doubt.high:.3f}" in page.one("dl", class_="key-figures").text
     caption = next(each.text for each in page.all("figcaption") if each.text.startswith("Calibration"))
     assert f"Brier score {brier_score_loss(positive, p):.4f}" in caption
 
@@ -168,14 +168,14 @@ def test_a_regression(tmp_path):
     model = LinearRegression().fit(X[:300], y[:300])
     page = read(write_report(tmp_path / "page.html", model, X[300:], y[300:], training=(X[:300], y[:300])))
     predicted = model.predict(X[300:])
-    found = glances(page)
+    found = key_figures(page)
     assert found["R²"] == pytest.approx(r2_score(y[300:], predicted))
     assert found["RMSE"] == pytest.approx(root_mean_squared_error(y[300:], predicted))
     assert found["MAE"] == pytest.approx(mean_absolute_error(y[300:], predicted))
     analysis = diagnose(model, X[:300], y[:300])
     shown = {name: cells[0].number for name, cells in page.table("diagnosis").items()}
     assert shown == {finding.name: finding.value for finding in analysis.findings}
-    titles = [svg.all("title")[0].text for svg in page.all("svg", class_="picture")]
+    titles = [svg.all("title")[0].text for svg in page.all("svg", class_="chart")]
     assert titles[-4:] == [
         "Residuals against predictions",
         "Observed against predicted",

@@ -242,3 +242,29 @@ def test_folds_that_end_early_say_so(classes):
     said = [str(one.message) for one in record]
     assert any("fits to some folds stopped after max_iter=1" in words for words in said)
     assert all(one.filename == __file__ for one in record)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("listed", [False, True])
+def test_rows_without_weight_are_no_rows(classes, listed):
+    """Splits that are listed name rows as they were given; a splitter divides those that count."""
+    X, y = sample(classes=classes)
+    weight = np.where(np.arange(len(y)) % 5 == 2, 0.0, 1.5)
+    kept = np.flatnonzero(weight)
+    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    among = [[np.searchsorted(kept, np.intersect1d(rows, kept)) for rows in split] for split in splits]
+    whole = LogisticRegressionCV(CS, cv=splits if listed else 3, tol=1e-9).fit(X, y, weight)
+    part = LogisticRegressionCV(CS, cv=among if listed else 3, tol=1e-9).fit(X[kept], y[kept], weight[kept])
+    np.testing.assert_allclose(whole.scores_, part.scores_, rtol=1e-9)
+    np.testing.assert_allclose(whole.coef_, part.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+def test_a_row_tested_twice_counts_twice(scoring):
+    X, y = sample()
+    train, test = np.arange(160), np.arange(160, 240)
+    model = LogisticRegressionCV([1.0], cv=[(train, np.r_[test, test[:30]])], scoring=scoring, tol=1e-9).fit(X, y)
+    fitted = LogisticRegression(1.0, tol=1e-10).fit(X[train], y[train])
+    again = np.r_[test, test[:30]]
+    expected = -log_loss(y[again], fitted.predict_proba(X[again]))
+    assert model.scores_[0, 0] == pytest.approx(expected, rel=1e-6)

@@ -271,3 +271,28 @@ def test_leaving_out_is_exact_whatever_the_sizes_of_columns_and_outliers(column,
         np.testing.assert_allclose(np.sqrt(model.cv_results_[i]), np.abs(errors), rtol=1e-10)
     summed = RidgeCV(alphas).fit(X, y, weight if weighted else None)
     np.testing.assert_allclose(summed.scores_, -np.average(model.cv_results_, axis=0, weights=weight), rtol=1e-12)
+
+
+def test_rows_without_weight_keep_their_places_in_results_and_splits():
+    X, y = table(30, 3)
+    weight = np.ones(30)
+    weight[[2, 11]] = 0.0
+    kept = weight > 0
+    with_zeros = RidgeCV(ALPHAS, store_cv_results=True).fit(X, y, weight)
+    without = RidgeCV(ALPHAS, store_cv_results=True).fit(X[kept], y[kept])
+    assert np.isnan(with_zeros.cv_results_[~kept]).all()
+    np.testing.assert_allclose(with_zeros.cv_results_[kept], without.cv_results_, rtol=1e-12)
+    numbers = np.arange(30)
+    splits = [(numbers[numbers % 3 != k], numbers[numbers % 3 == k]) for k in range(3)]
+    place = np.cumsum(kept) - 1
+    own = [tuple(place[rows[kept[rows]]] for rows in split) for split in splits]
+    here, there = RidgeCV(ALPHAS, cv=splits).fit(X, y, weight), RidgeCV(ALPHAS, cv=own).fit(X[kept], y[kept])
+    np.testing.assert_allclose(here.scores_, there.scores_, rtol=1e-12)
+
+
+def test_a_fold_of_rows_without_weight_is_refused():
+    X, y = table(30, 3)
+    weight = np.ones(30)
+    weight[:10] = 0.0
+    with pytest.raises(InvalidParameter, match=r"fold 0 has 20 rows to train and 0 to test on.*Use fewer folds"):
+        RidgeCV(ALPHAS, cv=3).fit(X, y, weight)

@@ -151,3 +151,18 @@ def test_rows_above_twice_the_mean_leverage_are_counted():
     assert leverage.value == pytest.approx(0.35)
     assert "row 1 pulls most" in leverage.sentence
     assert "2 of 10 rows are above twice the mean, 0.2:" in leverage.sentence
+
+
+def test_rows_without_weight_keep_their_places():
+    X, y = np.random.default_rng(5).normal(size=(2, 30, 2))
+    y = y[:, 0]
+    weight = np.ones(30)
+    weight[[0, 7]] = 0.0
+    kept = weight > 0
+    model = LinearRegression().fit(X, y, weight)
+    found, without = diagnose(model, X, y, sample_weight=weight), diagnose(model, X[kept], y[kept])
+    for name in ("residuals", "leverage", "standardised", "studentised", "cooks"):
+        assert np.isnan(getattr(found, name)[~kept]).all()
+        np.testing.assert_allclose(getattr(found, name)[kept], getattr(without, name), rtol=1e-12)
+    outlier = int(np.nanargmax(np.abs(found.studentised)))
+    assert f"row {outlier};" in found.findings[0].sentence

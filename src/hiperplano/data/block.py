@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ class Block:
 
     x: Any
     vectors: Mapping[str, Array]
-    rows: slice = field(default_factory=lambda: slice(0))
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -147,14 +146,3 @@ class Block:
     def take(self, which: Array) -> Block:
         """The rows with these positions in the block, or where a mask is true, and their vectors."""
         return Block(self.x[which], {name: vector[which] for name, vector in self.vectors.items()})
-
-    def counted(self) -> Block:
-        """The block with zeros in the rows without weight, so that no number there can matter."""
-        if self.weight is None or self.weight.all():
-            return self
-        x = self.x.copy()
-        if isinstance(x, np.ndarray):
-            x[self.weight == 0] = 0.0
-        else:
-            x.data[np.repeat(self.weight == 0, np.diff(x.indptr))] = 0.0
-        return Block(x, self.vectors, self.rows)

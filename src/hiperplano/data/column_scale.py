@@ -191,10 +191,10 @@ class ColumnScale:
         near = (np.abs(self.shift) * self.scale).max(initial=0.0) <= _NEAR
         return np.zeros_like(self.shift) if near else self.shift
 
-    def products(self, total: float, sums: Array, products: Array) -> Array:
+    def products(self, total: float, sums: Array, products: Array, origin: Array) -> Array:
         """Σ w·v·vᵀ for v = [1, z], from Σ w, Σ w·u and Σ w·u·uᵀ for u = x − origin."""
         first = int(self.fit_intercept)
-        left = self.shift - self.origin
+        left = self.shift - origin
         centred = sums - total * left
         out = np.empty((self.size, self.size))
         if first:

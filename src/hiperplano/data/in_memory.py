@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
-from hiperplano.data.threads import ordered_map, ordered_reduce, worker_count
+from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 from hiperplano.messages import Message
 
@@ -108,7 +108,7 @@ class InMemory(Design):
 
     def block(self, rows: slice) -> Block:
         """Consecutive rows, without a copy."""
-        return Block(self._slice(rows), {name: vector[rows] for name, vector in self.vectors.items()}, rows)
+        return Block(self._slice(rows), {name: vector[rows] for name, vector in self.vectors.items()})
 
     def _slice(self, rows: slice) -> Any:
         if not self.is_sparse:
@@ -190,28 +190,15 @@ class InMemory(Design):
         """All rows as one float64 array, for the few that `sample` and `gather` return; not to be written to."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x, dtype=np.float64)
 
+    def as_held(self) -> Any:
+        """All rows as they are held, an ndarray or a CSR array, for those that a model shows; not to be written to."""
+        return self.x
+
     def loop_arrays(self) -> tuple[Array, Array, Array]:
         """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
         if not self.is_sparse:
             return np.ascontiguousarray(self.x), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
         return self.x.data, self.x.indices, self.x.indptr
-
-    # What follows is on its way out.
-
-    def take(self, rows: Array | slice) -> Any:
-        """The rows with these numbers, dense or CSR as the design is; not to be written to."""
-        return self.x[rows]
-
-    def with_target(self, y: Array, weight: Array | None) -> Self:
-        """The same rows with another target, of shape (n, targets), and other weights."""
-        return self.with_vectors(y=y, weight=weight)
-
-    def map_rows(self, function: Callable[[Block], Array], out: Array) -> Array:
-        """Fill `out`, one row for each row of the design, block by block."""
-        parts = ordered_map(lambda rows: (rows, function(self.block(rows))), self.slices(), worker_count())
-        for rows, part in parts:
-            out[rows] = part
-        return out
 
 
 def require_memory(design: Design, reason: str) -> InMemory:

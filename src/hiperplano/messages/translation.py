@@ -24,8 +24,8 @@ def translate(text: str | BaseException) -> str:
     >>> from hiperplano.messages import Message, translate
     >>> from hiperplano.messages.catalogue import use_language
     >>> with use_language("es"):
-    ...     translate(ValueError(Message("y holds no rows.")))
-    'y holds no rows.'
+    ...     translate(ValueError(Message("Solved by {method}", method=Message("normal equations"))))
+    'Resuelto por ecuaciones normales'
     """
     if isinstance(text, BaseException):
         text = message_of(text)
@@ -33,7 +33,7 @@ def translate(text: str | BaseException) -> str:
         return str(text)
     if text.parts:
         return "".join(map(translate, text.parts))
-    translated = lookup("messages", text.template)
+    translated = lookup("messages", text.template) if text.template else ""
     if not translated:
         return str(text)
     fields = {name: translate(value) if isinstance(value, Message) else value for name, value in text.fields.items()}

@@ -14,17 +14,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.block import Array, Block
-from hiperplano.data.design import Design
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
+from hiperplano.messages import Message
 from hiperplano.solvers.solution import Solution
-from hiperplano.solvers.statistics import largest
-from hiperplano.stats.summary import coefficient_names
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
-_SQUARABLE = 1e150  # sums of squares of larger numbers overflow
+_ADD_A_PENALTY = Message("add a penalty (Ridge)")
 _NEARLY_DEPENDENT = 1e4  # condition of the columns; few digits at a lower one are those a loose `tol` asked for
 
 Model = TypeVar("Model")
@@ -110,29 +108,6 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[which])
 
 
-def refuse_unsquarable(model: Any, design: Design) -> None:
-    """An error for columns whose squares float64 cannot hold, where a penalty ties their units to those of the rest."""
-    with np.errstate(over="ignore"):
-        (squares,) = design.fold(lambda block: (np.atleast_1d(_sum_of_squares(block.counted().x)),))
-    if squares[0] < _SQUARABLE**2:
-        return
-    sizes = largest(design)
-    worst = int(sizes.argmax())
-    if sizes[worst] > _SQUARABLE:
-        name = coefficient_names(model, fit_intercept=False)[worst]
-        raise InvalidData(
-            f"{type(model).__name__}: column {name!r} holds numbers of {sizes[worst]:.1e}; their squares lie beyond "
-            "the range of float64 (1.8e308), and columns are compared by their squares here. Use units in which its "
-            "numbers are nearer to 1, or check it for a wrong entry."
-        )
-
-
-def _sum_of_squares(x: Any) -> float:
-    """At the speed of memory: nothing is written."""
-    numbers = np.ravel(x if isinstance(x, np.ndarray) else x.data, order="K")
-    return float(numbers @ numbers)
-
-
 def decided_classes(scores: Array) -> Array:
     """Numbers of the classes with the largest scores."""
     return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -144,7 +119,7 @@ def publish(
     dtype: Any,
     one_target: bool,
     warn: bool = True,
-    remedy: str = "add a penalty (Ridge)",
+    remedy: Message = _ADD_A_PENALTY,
 ) -> None:
     """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
 
@@ -153,8 +128,11 @@ def publish(
     coef, intercept = solution.coef, solution.intercept
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise InvalidData(
-            f"{type(model).__name__}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and "
-            "weights must be of sizes whose ratios fit. Use units in which their numbers are nearer to 1."
+            Message(
+                "{model}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and weights must "
+                "be of sizes whose ratios fit. Use units in which their numbers are nearer to 1.",
+                model=type(model).__name__,
+            )
         )
     if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
@@ -169,9 +147,14 @@ def publish(
         warn_of_the_end(model, solution)
     elif digits < _FEW_DIGITS and getattr(solution, "condition", np.inf) > _NEARLY_DEPENDENT:
         warnings.warn(
-            f"{type(model).__name__}: only about {digits:.0f} digits of the coefficients can be trusted; the columns "
-            f"are nearly dependent (condition {getattr(solution, 'condition', np.nan):.1e}). Leave out columns that "
-            f"follow from others, or {remedy}.",
+            Message(
+                "{model}: only about {digits:.0f} digits of the coefficients can be trusted; the columns are nearly "
+                "dependent (condition {condition:.1e}). Leave out columns that follow from others, or {remedy}.",
+                model=type(model).__name__,
+                digits=digits,
+                condition=getattr(solution, "condition", np.nan),
+                remedy=remedy,
+            ),
             AccuracyWarning,
             stacklevel=users_level(),
         )
@@ -179,7 +162,7 @@ def publish(
 
 def warn_of_the_end(model: Any, solution: Any) -> None:
     """Say how a fit ended that did not converge."""
-    warnings.warn(f"{type(model).__name__}: {solution.status}", ConvergenceWarning, stacklevel=users_level())
+    warnings.warn(f"{type(model).__name__}: " + solution.status, ConvergenceWarning, stacklevel=users_level())
 
 
 def users_level() -> int:

@@ -16,6 +16,7 @@ from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
+from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, Scores, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
@@ -141,6 +142,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
@@ -148,21 +153,27 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         _check_size(design, len(classes), shrinkage, priors)
         if unbiased and design.total_weight <= len(classes):
             raise InvalidData(
-                f"LinearDiscriminantAnalysis: weights sum to {design.total_weight:g} for {len(classes)} classes; "
-                "unbiased=True divides by their difference, which must be positive. Set unbiased=False."
+                Message(
+                    "LinearDiscriminantAnalysis: weights sum to {total_weight:g} for {n_classes} classes; "
+                    "unbiased=True divides by their difference, which must be positive. Set unbiased=False.",
+                    total_weight=design.total_weight,
+                    n_classes=len(classes),
+                )
             )
         solution = linear_discriminant(design, len(classes), priors=priors, shrinkage=shrinkage, unbiased=unbiased)
         if solution.rank == 0:
             raise InvalidData(
-                "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
-                "compare means with. Check the columns: one that tells the class by itself needs no model."
+                Message(
+                    "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
+                    "compare means with. Check the columns: one that tells the class by itself needs no model."
+                )
             )
         self.classes_ = classes
-        publish(self, solution, design.dtype, one_target=False, remedy="set shrinkage='auto'")
+        publish(self, solution, design.dtype, one_target=False, remedy=Message("set shrinkage='auto'"))
         self._describe(solution, components, design.dtype)
         if solution.ignored:
             warnings.warn(
-                f"LinearDiscriminantAnalysis: {solution.status} {_REMEDY}", SingularWarning, stacklevel=users_level()
+                "LinearDiscriminantAnalysis: " + solution.status + _REMEDY, SingularWarning, stacklevel=users_level()
             )
         return self
 
@@ -173,8 +184,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return most
         if wanted > most:
             raise InvalidParameter(
-                f"LinearDiscriminantAnalysis: n_components={wanted}; n_components cannot be larger than "
-                f"min(n_features, n_classes - 1) = {most}. Set it to at most {most}."
+                Message(
+                    "LinearDiscriminantAnalysis: n_components={wanted}; n_components cannot be larger than "
+                    "min(n_features, n_classes - 1) = {most}. Set it to at most {most}.",
+                    wanted=wanted,
+                    most=most,
+                )
             )
         return wanted
 
@@ -264,6 +279,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         costs : array-like of shape (2, 2), optional
             costs[j, k] is the cost of deciding group j where k is true; equal costs of mistakes by default.
 
+        Returns
+        -------
+        FisherFunction
+
         Examples
         --------
         >>> from hiperplano import LinearDiscriminantAnalysis
@@ -277,11 +296,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self)
         if len(self.classes_) != 2:
             raise NotAvailable(
-                f"Fisher's function is of two groups; this model has {len(self.classes_)}. Use axes() and transform()."
+                Message(
+                    "Fisher's function is of two groups; this model has {n}. Use axes() and transform().",
+                    n=len(self.classes_),
+                )
             )
         solution = self.solution_
         if not len(solution.eigenvalues):
-            raise NotAvailable("The two groups have the same mean: no direction separates them. Add columns.")
+            raise NotAvailable(Message("The two groups have the same mean: no direction separates them. Add columns."))
         u = solution.scalings[:, 0]
         centroids = solution.means @ u
         apart = float(centroids[1] - centroids[0])
@@ -290,7 +312,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return FisherFunction(u, centroids, float(centroids.mean() + shift / apart), self.classes_)
 
 
-_REMEDY = "Set shrinkage='auto' to let them count, or drop columns that tell the class by themselves."
+_REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that tell the class by themselves.")
 
 
 def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Array | None) -> None:
@@ -300,6 +322,10 @@ def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Ar
     small = square <= _MOST_CELLS if shrinkage is not None else fits_in_memory(design)
     if not small:
         raise InvalidData(
-            f"LinearDiscriminantAnalysis: {design.n_columns} columns and {n_classes} classes; covariances of that size "
-            "do not fit. Select columns first, or project them, for example with sklearn.decomposition.TruncatedSVD."
+            Message(
+                "LinearDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that size do "
+                "not fit. Select columns first, or project them, for example with sklearn.decomposition.TruncatedSVD.",
+                n_columns=design.n_columns,
+                n_classes=n_classes,
+            )
         )

@@ -12,10 +12,12 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidTarget, NotSeparable
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, refuse_unsquarable
+from hiperplano.messages import Message
+from hiperplano.models.base import LinearClassifier, all_or_nothing, publish
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable
+from hiperplano.solvers.separation.hard_margin import MarginSolution, RowIsAmong, widest_margin
 from hiperplano.solvers.separation.search import separate
-from hiperplano.solvers.svm.hard_margin import MarginSolution, widest_margin
+from hiperplano.solvers.svm.crammer_singer import SignOfClass
 
 
 class HardMarginSVC(LinearClassifier):
@@ -78,14 +80,19 @@ class HardMarginSVC(LinearClassifier):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the plane.
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            A design brings its target along.
         y : array-like of shape (n,)
             Labels of two classes.
+
+        Returns
+        -------
+        self
         """
         fit_intercept = flag(self, "fit_intercept")
         control: dict[str, Any] = {
@@ -96,38 +103,54 @@ class HardMarginSVC(LinearClassifier):
         classes, codes = encode_labels(design)
         if len(classes) > 2:
             raise InvalidTarget(
-                f"Only binary classification is supported: y holds {len(classes)} classes, and HardMarginSVC parts "
-                "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC."
+                Message(
+                    "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC parts "
+                    "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC.",
+                    n_classes=len(classes),
+                )
             )
-        refuse_unsquarable(self, design)
-        design = design.with_target(np.where(codes == 1, 1.0, -1.0)[:, None], None)
+        design = design.with_vectors(code=codes)
+        design = design.with_vectors(y=design.map(SignOfClass(1)))
         solution = widest_margin(design, fit_intercept=fit_intercept, **control)
         if solution.touching:
             _refuse(design, classes, fit_intercept)
         self.classes_ = classes
-        publish(self, solution, design.x.dtype, one_target=False)
+        publish(self, solution, design.dtype, one_target=False)
         self._publish_support(design, solution)
         return self
 
     def _publish_support(self, design: Design, solution: MarginSolution) -> None:
         self.margin_ = float(1.0 / np.linalg.norm(solution.coef))
         self.support_ = solution.rows
-        self.support_vectors_ = design.take(solution.rows)
-        self.dual_coef_ = (design.y[solution.rows, 0] * solution.multipliers)[None]
+        design = design.with_vectors(row=design.row_numbers())
+        support = design.gather(design.map(RowIsAmong(solution.rows)))
+        self.support_vectors_ = support.as_held()
+        self.dual_coef_ = (support.collect(support.vector("y"))[:, 0] * solution.multipliers)[None]
 
 
 def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
     proof = separate(design, fit_intercept)
     one, other = classes.tolist()
-    where = "" if fit_intercept else " through the origin"
+    where = "" if fit_intercept else Message(" through the origin")
     if not isinstance(proof, Overlapping | QuasiSeparable):
         raise InvalidTarget(
-            f"{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
-            "Use LinearSVC with a large C."
+            Message(
+                "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
+                "Use LinearSVC with a large C.",
+                proof=str(proof),
+                one=one,
+                other=other,
+            )
         )
     raise NotSeparable(
-        f"No plane{where} has all rows of {one!r} and {other!r} on different sides: {len(proof.rows)} rows with "
-        "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which allows for "
-        "rows on the wrong side.",
+        Message(
+            "No plane{where} has all rows of {one!r} and {other!r} on different sides: {n} rows with "
+            "weights bring both classes to one point (see `certificate` of this error). Use LinearSVC, which "
+            "allows for rows on the wrong side.",
+            where=where,
+            one=one,
+            other=other,
+            n=len(proof.rows),
+        ),
         replace(proof, classes=(one, other)),
     )

@@ -162,6 +162,7 @@ class LogisticRegression(LogisticClassifier):
         return tags
 
     @all_or_nothing
+    @one_blas_thread()  # once for all passes
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -183,14 +184,20 @@ class LogisticRegression(LogisticClassifier):
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
-                    f"LogisticRegression: firth=True with {len(classes)} classes. Only binary classification is "
-                    "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
-                    "compare two classes at a time."
+                    Message(
+                        "LogisticRegression: firth=True with {n_classes} classes. Only binary classification is "
+                        "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
+                        "compare two classes at a time.",
+                        n_classes=len(classes),
+                    )
                 )
             if control.pop("solver") not in ("auto", "newton"):
                 raise InvalidParameter(
-                    f"LogisticRegression: firth=True with solver={self.solver!r}. Firth's likelihood is maximised by "
-                    "Newton's method. Set solver='auto'."
+                    Message(
+                        "LogisticRegression: firth=True with solver={solver!r}. Firth's likelihood is maximised by "
+                        "Newton's method. Set solver='auto'.",
+                        solver=self.solver,
+                    )
                 )
             solution: Any = fit_firth(coded, start=self._start(classes), **control)
         else:
@@ -247,8 +254,11 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
         if not totals.all():
             empty = classes.tolist()[int(np.flatnonzero(totals == 0)[0])]
             raise InvalidTarget(
-                f"all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
-                "rows a positive weight, or leave the class out."
+                Message(
+                    "all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
+                    "rows a positive weight, or leave the class out.",
+                    empty=empty,
+                )
             )
     return classes, with_class_targets(design, codes, len(classes), weight)
 
@@ -263,11 +273,10 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
         As `code_classes` gives it.
     solution : LogisticSolution
     """
-    with one_blas_thread():
-        problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
-        found = unbounded_columns(problem, solution.parameters)
-        if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
-            found = _by_program(design, model.fit_intercept)
+    problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
+    found = unbounded_columns(problem, solution.parameters)
+    if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
+        found = _by_program(design, model.fit_intercept)
     if found is None:
         warn_of_the_end(model, solution)
         return

@@ -13,7 +13,8 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
-from hiperplano.models.base import all_or_nothing, users_level
+from hiperplano.messages import Message
+from hiperplano.models.base import all_or_nothing, decided_classes, users_level
 from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
@@ -100,19 +101,31 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         ridge = number(self, "reg_param", low=0.0, high=1.0)
         if ridge and shrinkage is not None:
             raise InvalidParameter(
-                f"QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can "
-                "be set. Set reg_param=0."
+                Message(
+                    "QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can be "
+                    "set. Set reg_param=0.",
+                    ridge=ridge,
+                    shrinkage=shrinkage,
+                )
             )
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
         if design.n_columns**2 * len(classes) > _MOST_CELLS:
             raise InvalidData(
-                f"QuadraticDiscriminantAnalysis: {design.n_columns} columns and {len(classes)} classes; covariances of "
-                "that size do not fit. Select columns first, or use LinearDiscriminantAnalysis."
+                Message(
+                    "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
+                    "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",
+                    n_columns=design.n_columns,
+                    n_classes=len(classes),
+                )
             )
         solution = quadratic_discriminant(
             design, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased
@@ -127,16 +140,25 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         if len(solution.singular):
             names = ", ".join(repr(label) for label in self.classes_[solution.singular[:5]].tolist())
             warnings.warn(
-                f"QuadraticDiscriminantAnalysis: {solution.status} They are {names}. Set shrinkage='auto', or drop "
-                "columns that are constant or dependent in a class.",
+                "QuadraticDiscriminantAnalysis: "
+                + solution.status
+                + Message(
+                    " They are {names}. Set shrinkage='auto', or drop columns that are constant or dependent in a "
+                    "class.",
+                    names=names,
+                ),
                 SingularWarning,
                 stacklevel=users_level(),
             )
         if solution.digits < _FEW_DIGITS:
             warnings.warn(
-                f"QuadraticDiscriminantAnalysis: only about {solution.digits:.0f} digits can be trusted; columns are "
-                f"nearly dependent in a class (condition {solution.condition:.1e}). Leave out columns that follow from "
-                "others, or set shrinkage='auto'.",
+                Message(
+                    "QuadraticDiscriminantAnalysis: only about {digits:.0f} digits can be trusted; columns are nearly "
+                    "dependent in a class (condition {condition:.1e}). Leave out columns that follow from others, or "
+                    "set shrinkage='auto'.",
+                    digits=solution.digits,
+                    condition=solution.condition,
+                ),
                 AccuracyWarning,
                 stacklevel=users_level(),
             )
@@ -163,6 +185,10 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray
         """
         check_is_fitted(self)
         rows = validate_rows(self, X)
@@ -175,10 +201,12 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
         """
-        scores = self.decision_function(X)
-        which = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[which])
+        return np.asarray(self.classes_[decided_classes(self.decision_function(X))])
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (n, classes).
@@ -186,6 +214,10 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
         """
         return probabilities(self.decision_function(X))
 
@@ -195,5 +227,9 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
         """
         return log_probabilities(self.decision_function(X))

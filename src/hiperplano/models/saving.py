@@ -8,6 +8,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
+from hiperplano.messages import Message
 
 TRUSTED = frozenset(
     {
@@ -47,7 +48,7 @@ TRUSTED = frozenset(
         "hiperplano.solvers.online.learner.Learner",
         "hiperplano.solvers.online.learner.Pocket",
         "hiperplano.solvers.least_squares.solution.LeastSquaresSolution",
-        "hiperplano.solvers.svm.hard_margin.MarginSolution",
+        "hiperplano.solvers.separation.hard_margin.MarginSolution",
         "hiperplano.solvers.svm.solution.SvmSolution",
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
@@ -93,14 +94,22 @@ def save(model: Any, path: str | Path) -> None:
 
     path = Path(path)
     if not path.parent.is_dir():
-        raise InvalidFile(f"{path}: there is no folder {path.parent}. Make it first, or choose another.")
+        raise InvalidFile(
+            Message(
+                "{path}: there is no folder {parent}. Make it first, or choose another.", path=path, parent=path.parent
+            )
+        )
     content = dumps(model, compression=ZIP_DEFLATED)
     foreign = set(get_untrusted_types(data=content)) - TRUSTED
     if foreign:
         raise InvalidFile(
-            f"{path} was not written: the model holds {_listed(foreign)}, which load would refuse. Only estimators of "
-            "hiperplano and scikit-learn, and arrays, can be saved; leave out what else the model holds, such as "
-            "functions of your own."
+            Message(
+                "{path} was not written: the model holds {types}, which load would refuse. Only estimators of "
+                "hiperplano and scikit-learn, and arrays, can be saved; leave out what else the model holds, such as "
+                "functions of your own.",
+                path=path,
+                types=_listed(foreign),
+            )
         )
     write_bytes(path, content)
 
@@ -137,21 +146,33 @@ def load(path: str | Path) -> Any:
 
     path = Path(path)
     if not path.is_file():
-        raise InvalidFile(f"{path}: there is no such file. Check the path.")
+        raise InvalidFile(Message("{path}: there is no such file. Check the path.", path=path))
     content = path.read_bytes()
     try:
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
         if not foreign:
             return loads(content, trusted=sorted(TRUSTED))
     except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError, EOFError, OSError) as problem:
-        what = "no file that hiperplano.save wrote" if isinstance(problem, BadZipFile) else "damaged, or too new"
+        what = Message("damaged, or too new")
+        if isinstance(problem, BadZipFile):
+            what = Message("no file that hiperplano.save wrote")
         raise InvalidFile(
-            f"{path} is {what} ({type(problem).__name__}: {problem}). Give a file written by hiperplano.save or by "
-            "the command hiperplano fit; a pickle is never opened."
+            Message(
+                "{path} is {what} ({kind}: {problem}). Give a file written by hiperplano.save or by the command "
+                "hiperplano fit; a pickle is never opened.",
+                path=path,
+                what=what,
+                kind=type(problem).__name__,
+                problem=problem,
+            )
         ) from problem
     raise InvalidFile(
-        f"{path} holds types that are not trusted: {_listed(foreign)}. A model consists of estimators of hiperplano "
-        "and scikit-learn and of arrays. Do not open the file unless you know who made it; then use skops.io.load."
+        Message(
+            "{path} holds types that are not trusted: {types}. A model consists of estimators of hiperplano and "
+            "scikit-learn and of arrays. Do not open the file unless you know who made it; then use skops.io.load.",
+            path=path,
+            types=_listed(foreign),
+        )
     )
 
 

@@ -107,6 +107,10 @@ class LinearSVC(LinearClassifier):
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
@@ -114,8 +118,10 @@ class LinearSVC(LinearClassifier):
         control = _control(self)
         if at_once and squared:
             raise InvalidParameter(
-                "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine is "
-                "made of the hinge. Set loss='hinge', or multi_class='ovr'."
+                Message(
+                    "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine "
+                    "is made of the hinge. Set loss='hinge', or multi_class='ovr'."
+                )
             )
         design = validate(self, X, y, sample_weight, numeric_target=False)
         self.classes_, codes = encode_labels(design)
@@ -199,6 +205,10 @@ class LinearSVR(RegressorMixin, LinearModel):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self
         """
         strength = number(self, "C", low=0.0, open_low=True)
         epsilon = number(self, "epsilon", low=0.0)
@@ -216,6 +226,10 @@ class LinearSVR(RegressorMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
         """
         return self._scores(X)
 

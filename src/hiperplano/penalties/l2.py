@@ -14,10 +14,10 @@ class L2(NamedTuple):
     strength: Any
 
     def value(self, coef: Array) -> float:
-        return 0.5 * float(np.sum(self.strength * np.square(coef)))
+        return 0.5 * float(np.vdot(self.strength * coef, coef))
 
     def slope(self, coef: Array) -> Array:
         return np.asarray(self.strength * coef)
 
     def curvature(self, coef: Array) -> Array:
-        return np.broadcast_to(self.strength, coef.shape)
+        return np.asarray(self.strength + np.zeros_like(coef))

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from hiperplano.report.charts.svg import Markup
-from hiperplano.report.figures import Number
+from hiperplano.report.number_format import Number
 
 Cell = str | Number | Markup
 
 
 @dataclass(frozen=True)
-class Words:
+class Paragraph:
     """A paragraph."""
 
     text: str
-    kind: ClassVar[str] = "words"
+    kind: ClassVar[str] = "paragraph"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Cutoffs:
     kind: ClassVar[str] = "cutoffs"
 
 
-Block = Words | Notice | Formula | Code | Table | Figures | Cutoffs
+Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Glance:
+class KeyFigure:
     """One of the key numbers at the top."""
 
     label: str
@@ -139,7 +139,6 @@ class Page:
 
     title: str
     lead: str
-    glances: Sequence[Glance]
+    key_figures: Sequence[KeyFigure]
     sections: Sequence[Section]
     language: str
-    words: dict[str, str] = field(default_factory=dict)

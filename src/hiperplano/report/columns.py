@@ -38,8 +38,8 @@ class Column:
 
     @property
     def missing(self) -> int:
-        gone = np.isnan(self.numbers) if self.numbers is not None else np.asarray(self.codes) < 0
-        return int(np.count_nonzero(gone))
+        missing_share = np.isnan(self.numbers) if self.numbers is not None else np.asarray(self.codes) < 0
+        return int(np.count_nonzero(missing_share))
 
 
 def row_count(X: Any) -> int:
@@ -62,7 +62,7 @@ def column_names(X: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def draw(X: Any, most: int, seed: int = 0) -> Any:
+def sample_rows(X: Any, most: int, seed: int = 0) -> Any:
     """At most so many rows of a table, drawn at random but always the same ones, in their order."""
     n = row_count(X)
     if n <= most:

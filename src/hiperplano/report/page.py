@@ -11,21 +11,21 @@ from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
 from hiperplano.messages import Message
 from hiperplano.messages.catalogue import LANGUAGES, translator, use_language
-from hiperplano.report.blocks import Glance, Page, Section
-from hiperplano.report.figures import count, decimal, measure, share
-from hiperplano.report.kinds import kind_of
+from hiperplano.report.blocks import KeyFigure, Page, Section
 from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
+from hiperplano.report.model_descriptions import describe_model
+from hiperplano.report.number_format import count, decimal, percent, significant
 from hiperplano.report.render import render
 from hiperplano.report.sections.certificate import certificate_section
-from hiperplano.report.sections.classes import classes_section
 from hiperplano.report.sections.coefficients import coefficients_section, read_coefficients
 from hiperplano.report.sections.data import data_section
 from hiperplano.report.sections.model import model_section
-from hiperplano.report.sections.origin import origin_section
+from hiperplano.report.sections.multiclass import multiclass_section
 from hiperplano.report.sections.ranking import Ranking, ranking_section
+from hiperplano.report.sections.reproducibility import reproducibility_section
 from hiperplano.report.sections.residuals import residuals_section
 from hiperplano.report.sections.stability import score_shift, stability_section
-from hiperplano.report.subject import Subject, understand
+from hiperplano.report.subject import Subject, prepare_subject
 
 _ = translator("report")
 
@@ -98,7 +98,9 @@ def write_report(
             )
         )
     wanted = _writable(Path(path))
-    return write_subject(wanted, understand(model, X, y, training, target, positive, costs), provenance or {}, language)
+    return write_subject(
+        wanted, prepare_subject(model, X, y, training, target, positive, costs), provenance or {}, language
+    )
 
 
 def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
@@ -136,13 +138,13 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
         judged,
         certificate_section(subject),
         stability_section(subject, ranking),
-        origin_section(subject, provenance),
+        reproducibility_section(subject, provenance),
     ]
-    name = kind_of(subject.anatomy.linear).name
+    name = describe_model(subject.parts.linear).name
     return Page(
         title=f"{name} · {subject.target}",
         lead=_lead(subject),
-        glances=_glances(subject, ranking),
+        key_figures=_key_figures(subject, ranking),
         sections=sections,
         language=language,
     )
@@ -151,44 +153,46 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
 def _lead(subject: Subject) -> str:
     n = count(subject.validation.n).text
     if subject.training is None:
-        told = _("Judged on {n} rows.", n=n)
+        sentence = _("Judged on {n} rows.", n=n)
     else:
-        told = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
+        sentence = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
     if subject.task == "two classes":
-        told += " " + _("It looks for {target} = {label}.", target=subject.target, label=subject.positive)
-    return told
+        sentence += " " + _("It looks for {target} = {label}.", target=subject.target, label=subject.positive)
+    return sentence
 
 
 def _validation(subject: Subject) -> tuple[Section, Ranking | None]:
     if subject.task == "two classes":
         return ranking_section(subject)
-    return (residuals_section(subject) if subject.task == "regression" else classes_section(subject)), None
+    return (residuals_section(subject) if subject.task == "regression" else multiclass_section(subject)), None
 
 
-def _glances(subject: Subject, ranking: Ranking | None) -> list[Glance]:
+def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
     """The four numbers to know."""
     sample = subject.validation
-    rows = Glance(_("Validation rows"), count(sample.n))
+    rows = KeyFigure(_("Validation rows"), count(sample.n))
     if subject.task == "regression":
         found = regression_metrics(sample)
         return [
-            Glance("R²", decimal(found["r2"]), _("share of the variance explained")),
-            Glance("RMSE", measure(found["rmse"]), _("root of the mean squared error")),
-            Glance("MAE", measure(found["mae"]), _("mean absolute error")),
+            KeyFigure("R²", decimal(found["r2"]), _("share of the variance explained")),
+            KeyFigure("RMSE", significant(found["rmse"]), _("root of the mean squared error")),
+            KeyFigure("MAE", significant(found["mae"]), _("mean absolute error")),
             rows,
         ]
-    right = Glance(_("Accuracy"), share(accuracy(sample)), _("of the model's own decisions"))
+    right = KeyFigure(_("Accuracy"), percent(accuracy(sample)), _("of the model's own decisions"))
     if ranking is None:
-        f1 = Glance("F1", decimal(class_metrics(sample)["f1"]), _("mean over classes"))
-        return [right, f1, Glance(_("Classes"), count(len(subject.classes))), rows]
+        f1 = KeyFigure("F1", decimal(class_metrics(sample)["f1"]), _("mean over classes"))
+        return [right, f1, KeyFigure(_("Classes"), count(len(subject.classes))), rows]
     last = rows
     if subject.training is not None:
-        last = Glance("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
+        last = KeyFigure("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
     return [
-        Glance(
-            "AUC", decimal(ranking.scores.auc), ", ".join(filter(None, [_("area under the ROC curve"), ranking.doubt]))
+        KeyFigure(
+            "AUC",
+            decimal(ranking.scores.auc),
+            ", ".join(filter(None, [_("area under the ROC curve"), ranking.interval_text])),
         ),
-        Glance("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
+        KeyFigure("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
         right,
         last,
     ]

@@ -25,7 +25,7 @@ Task = Literal["two classes", "many classes", "regression"]
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class ModelParts:
     """A model taken apart.
 
     Attributes
@@ -40,24 +40,24 @@ class Anatomy:
         What comes before `linear` inside the decider.
     """
 
-    coder: Any
-    decider: Any
+    transformer: Any
+    final_step: Any
     linear: Any
-    inner_coder: Any
+    inner_transformer: Any
 
     @classmethod
-    def of(cls, model: Any) -> Anatomy:
+    def of(cls, model: Any) -> ModelParts:
         check_is_fitted(model)
-        coder, decider = _split(model)
-        inner_coder, linear = _split(getattr(decider, "estimator_", decider))
-        return cls(coder, decider, linear, inner_coder)
+        transformer, final_step = _split(model)
+        inner_transformer, linear = _split(getattr(final_step, "estimator_", final_step))
+        return cls(transformer, final_step, linear, inner_transformer)
 
     def names(self, given: list[str]) -> list[str]:
         """Names of the columns that have coefficients, from those of the table."""
         names = given
-        for coder in (self.coder, self.inner_coder):
-            if coder is not None:
-                names = _names_out(coder, names)
+        for transformer in (self.transformer, self.inner_transformer):
+            if transformer is not None:
+                names = _names_out(transformer, names)
         own = getattr(self.linear, "feature_names_in_", None)
         expected = getattr(self.linear, "n_features_in_", len(names))
         if len(names) == expected:
@@ -71,9 +71,9 @@ def _split(model: Any) -> tuple[Any, Any]:
     return None, model
 
 
-def _names_out(coder: Any, names: list[str]) -> list[str]:
+def _names_out(transformer: Any, names: list[str]) -> list[str]:
     try:
-        return [str(name) for name in getattr(coder, "display_names", coder.get_feature_names_out)()]
+        return [str(name) for name in getattr(transformer, "display_names", transformer.get_feature_names_out)()]
     except (AttributeError, ValueError):  # a step without names for what it makes
         return names
 
@@ -96,7 +96,7 @@ class Sample:
 
     X: Any
     y: Array
-    anatomy: Anatomy
+    parts: ModelParts
     classes: Array | None = None
     positive: int = 1
     given: Any = None
@@ -106,30 +106,30 @@ class Sample:
         return len(self.y)
 
     @cached_property
-    def coded(self) -> Any:
+    def transformed(self) -> Any:
         """The rows as the last step sees them."""
         if self.given is not None:
             return self.given
-        return self.X if self.anatomy.coder is None else self.anatomy.coder.transform(self.X)
+        return self.X if self.parts.transformer is None else self.parts.transformer.transform(self.X)
 
     @cached_property
     def design(self) -> Any:
         """The rows that coefficients multiply."""
-        inner = self.anatomy.inner_coder
-        return self.coded if inner is None else inner.transform(self.coded)
+        inner = self.parts.inner_transformer
+        return self.transformed if inner is None else inner.transform(self.transformed)
 
     @cached_property
     def scores(self) -> Array:
         """What the model decides by."""
-        return np.asarray(self.anatomy.decider.decision_function(self.coded))
+        return np.asarray(self.parts.final_step.decision_function(self.transformed))
 
     @cached_property
     def predicted(self) -> Array:
         """What the model decides or predicts."""
-        decider = self.anatomy.decider
-        if getattr(type(decider), "predict", None) is LinearClassifier.predict:
-            return np.asarray(decider.classes_[decided_classes(self.scores)])
-        return np.asarray(decider.predict(self.coded))
+        final_step = self.parts.final_step
+        if getattr(type(final_step), "predict", None) is LinearClassifier.predict:
+            return np.asarray(final_step.classes_[decided_classes(self.scores)])
+        return np.asarray(final_step.predict(self.transformed))
 
     @cached_property
     def right(self) -> Array:
@@ -149,11 +149,11 @@ class Sample:
     @cached_property
     def probabilities(self) -> Array | None:
         """Of the classes, where the model gives them."""
-        decider = self.anatomy.decider
-        if getattr(type(decider), "predict_proba", None) is LogisticClassifier.predict_proba:
+        final_step = self.parts.final_step
+        if getattr(type(final_step), "predict_proba", None) is LogisticClassifier.predict_proba:
             return class_chances(self.scores)
-        ask: Callable[..., Any] | None = getattr(decider, "predict_proba", None)
-        return None if ask is None else np.asarray(ask(self.coded))
+        ask: Callable[..., Any] | None = getattr(final_step, "predict_proba", None)
+        return None if ask is None else np.asarray(ask(self.transformed))
 
     @cached_property
     def score(self) -> Array:
@@ -164,14 +164,14 @@ class Sample:
         return scores if self.positive == 1 else -scores
 
     @cached_property
-    def in_order(self) -> SortedScores:
+    def sorted_scores(self) -> SortedScores:
         """For two classes: the scores of each, sorted."""
         return SortedScores.of(self.is_positive, self.score)
 
     @cached_property
     def ranking(self) -> RankingScores:
         """For two classes: KS, Gini and AUC; NaN where one of them is missing."""
-        return self.in_order.figures()
+        return self.sorted_scores.figures()
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class Subject:
     """A model, the rows it is judged on, and those it was made on if they are given."""
 
     model: Any
-    anatomy: Anatomy
+    parts: ModelParts
     task: Task
     validation: Sample
     training: Sample | None
@@ -188,7 +188,7 @@ class Subject:
     names: list[str] = field(repr=False)
 
     @property
-    def made_on(self) -> Sample:
+    def fitted_on(self) -> Sample:
         """The rows of the fit, or the nearest there is to them."""
         return self.training or self.validation
 
@@ -207,7 +207,7 @@ class Subject:
         return self.classes[1 - self.validation.positive]
 
 
-def understand(
+def prepare_subject(
     model: Any,
     X: Any,
     y: Any,
@@ -215,24 +215,26 @@ def understand(
     target: str | None,
     positive: Any,
     costs: Any,
-    coded: tuple[Any, Any] = (None, None),
+    transformed: tuple[Any, Any] = (None, None),
 ) -> Subject:
     """Check what is given, and take the model apart.
 
     `coded` are the rows of X and of `training` as the last step of the model sees them, where they are at hand.
     """
-    anatomy = Anatomy.of(model)
-    classes = np.asarray(anatomy.decider.classes_) if is_classifier(anatomy.decider) else None
+    parts = ModelParts.of(model)
+    classes = np.asarray(parts.final_step.classes_) if is_classifier(parts.final_step) else None
     task: Task = "regression" if classes is None else ("two classes" if len(classes) == 2 else "many classes")
     chosen = _positive(positive, classes, task)
-    validation = _sample(X, y, anatomy, classes, chosen, "y", coded[0])
-    made_on = None
+    validation = _sample(X, y, parts, classes, chosen, "y", transformed[0])
+    fitted_on = None
     if training is not None:
         if not isinstance(training, tuple | list) or len(training) != 2:
             raise InvalidParameter(
                 Message("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
             )
-        made_on = _sample(training[0], training[1], anatomy, classes, chosen, Message("the training rows' y"), coded[1])
+        fitted_on = _sample(
+            training[0], training[1], parts, classes, chosen, Message("the training rows' y"), transformed[1]
+        )
     name = target if target is not None else getattr(y, "name", None)
     matrix = None
     if costs is not None:
@@ -250,13 +252,13 @@ def understand(
             )
     return Subject(
         model=model,
-        anatomy=anatomy,
+        parts=parts,
         task=task,
         validation=validation,
-        training=made_on,
+        training=fitted_on,
         target="y" if name is None else str(name),
         costs=matrix,
-        names=anatomy.names(column_names(X)),
+        names=parts.names(column_names(X)),
     )
 
 
@@ -283,7 +285,7 @@ def _positive(positive: Any, classes: Array | None, task: Task) -> int:
 
 
 def _sample(
-    X: Any, y: Any, anatomy: Anatomy, classes: Array | None, positive: int, which: str, given: Any = None
+    X: Any, y: Any, parts: ModelParts, classes: Array | None, positive: int, which: str, given: Any = None
 ) -> Sample:
     n, values = row_count(X), np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
@@ -313,7 +315,7 @@ def _sample(
             raise InvalidData(
                 Message("{which} contains NaN or infinity; every row needs a target. Drop those rows.", which=which)
             )
-    sample = Sample(X, values, anatomy, classes, positive, given)
+    sample = Sample(X, values, parts, classes, positive, given)
     if classes is not None:
         _ = sample.codes  # refuses labels that are no class
     return sample

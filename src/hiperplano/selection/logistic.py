@@ -15,6 +15,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
 from hiperplano.losses import Logistic, Softmax
+from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, publish, users_level
 from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
 from hiperplano.selection.scoring import Scorer
@@ -94,6 +95,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.max_iter = max_iter
 
     @all_or_nothing
+    @one_blas_thread()  # once for all passes
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose C, and fit all rows with it.
 
@@ -115,23 +117,26 @@ class LogisticRegressionCV(LogisticClassifier):
         trained, tested = (_counts([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
         _refuse_missing_classes(coded, classes)
-        with one_blas_thread():
-            if len(classes) == 2:
-                coef, intercept, converged = fold_coefficients(coded, Cs, flag(self, "fit_intercept"), **control)
-                coef, intercept = coef[:, :, None, :], intercept[:, :, None]
-            else:
-                coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
-            if self.scoring is None:
-                weight = design.vector("weight") if design.has_weight else None
-                scores = _log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
-            else:
-                scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept)
+        if len(classes) == 2:
+            coef, intercept, converged = fold_coefficients(coded, Cs, flag(self, "fit_intercept"), **control)
+            coef, intercept = coef[:, :, None, :], intercept[:, :, None]
+        else:
+            coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
+        if self.scoring is None:
+            weight = design.vector("weight") if design.has_weight else None
+            scores = _log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
+        else:
+            scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept)
         mean = scores.mean(axis=0)
         if np.isnan(mean).any():
             raise InvalidParameter(
-                f"LogisticRegressionCV: scoring={self.scoring!r} gives NaN in {np.isnan(scores).sum()} of "
-                f"{scores.size} cases; every fold needs a score for every C. Choose another scorer, or folds with all "
-                "classes in them."
+                Message(
+                    "LogisticRegressionCV: scoring={scoring!r} gives NaN in {n} of {size} cases; every fold needs a "
+                    "score for every C. Choose another scorer, or folds with all classes in them.",
+                    scoring=self.scoring,
+                    n=np.isnan(scores).sum(),
+                    size=scores.size,
+                )
             )
         best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
         solution = fit_likelihood(
@@ -148,8 +153,12 @@ class LogisticRegressionCV(LogisticClassifier):
         publish(self, solution, design.dtype, one_target=False)
         if not converged:
             warnings.warn(
-                f"LogisticRegressionCV: fits to some folds stopped after max_iter={self.max_iter} steps above "
-                f"tol={self.tol:g}, so their scores are not final. Raise max_iter, or tol if that is accurate enough.",
+                Message(
+                    "LogisticRegressionCV: fits to some folds stopped after max_iter={max_iter} steps above "
+                    "tol={tol:g}, so their scores are not final. Raise max_iter, or tol if that is accurate enough.",
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                ),
                 ConvergenceWarning,
                 stacklevel=users_level(),
             )
@@ -158,11 +167,15 @@ class LogisticRegressionCV(LogisticClassifier):
     def _checked_Cs(self) -> Array:
         if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
             if self.Cs < 1:
-                raise InvalidParameter(f"LogisticRegressionCV: Cs={self.Cs}; Cs must be 1 or more. Set it so.")
+                raise InvalidParameter(
+                    Message("LogisticRegressionCV: Cs={Cs}; Cs must be 1 or more. Set it so.", Cs=self.Cs)
+                )
             return np.logspace(-4, 4, int(self.Cs))
         values = np.ravel(self.Cs).tolist()
         if not values:
-            raise InvalidParameter("LogisticRegressionCV: Cs is empty; at least one value is needed. Pass some.")
+            raise InvalidParameter(
+                Message("LogisticRegressionCV: Cs is empty; at least one value is needed. Pass some.")
+            )
         name = "LogisticRegressionCV"
         return np.array(
             [check_number(name, f"Cs[{i}]", value, 0.0, np.inf, open_low=True) for i, value in enumerate(values)]
@@ -250,10 +263,15 @@ def _positions(rows: Any, n_rows: int) -> Array:
     rows = np.asarray(rows)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows
     if not len(rows) or rows.min() < -n_rows or rows.max() >= n_rows:
+        limits = Message(" from {first} to {last}", first=rows.min(), last=rows.max()) if len(rows) else ""
         raise InvalidParameter(
-            f"LogisticRegressionCV: cv gives {len(rows)} rows"
-            f"{f' from {rows.min()} to {rows.max()}' if len(rows) else ''} of a table of {n_rows}; every split needs "
-            "rows to train and to test on, by their positions. Check the splitter."
+            Message(
+                "LogisticRegressionCV: cv gives {n} rows{limits} of a table of {n_rows}; every split needs rows to "
+                "train and to test on, by their positions. Check the splitter.",
+                n=len(rows),
+                limits=limits,
+                n_rows=n_rows,
+            )
         )
     return np.asarray(np.where(rows < 0, rows + n_rows, rows))
 
@@ -264,8 +282,12 @@ def _refuse_missing_classes(design: Design, classes: Array) -> None:
     for k, label in enumerate(classes.tolist()):
         if not weights[k].all():
             raise InvalidTarget(
-                f"fold {int(np.flatnonzero(weights[k] == 0)[0])} trains on no row of class {label!r}; every fold needs "
-                "all classes. Use stratified folds, or fewer of them."
+                Message(
+                    "fold {fold} trains on no row of class {label!r}; every fold needs all classes. Use stratified "
+                    "folds, or fewer of them.",
+                    fold=int(np.flatnonzero(weights[k] == 0)[0]),
+                    label=label,
+                )
             )
 
 

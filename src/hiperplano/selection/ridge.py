@@ -111,11 +111,16 @@ class RidgeCV(LeastSquares):
         self._target_names_ = target_names(y)
         if not fits_in_memory(design):
             raise InvalidData(
-                f"RidgeCV: {design.n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
-                "which is too large. Search with sklearn.model_selection.GridSearchCV over Ridge(solver='cg')."
+                Message(
+                    "RidgeCV: {n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
+                    "which is too large. Search with sklearn.model_selection.GridSearchCV over Ridge(solver='cg').",
+                    n_columns=design.n_columns,
+                )
             )
         if design.n_rows < 2:
-            raise InvalidData("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
+            raise InvalidData(
+                Message("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
+            )
         sums, results = None, None
         with one_blas_thread():
             if self.cv is None:
@@ -127,8 +132,10 @@ class RidgeCV(LeastSquares):
         scores = np.where(np.isnan(scores), -np.inf, scores)
         if not np.isfinite(scores.max(axis=0)).all():
             raise InvalidData(
-                "RidgeCV: no penalty has a score: single rows determine coefficients that are not penalised. Try "
-                "penalties above 0."
+                Message(
+                    "RidgeCV: no penalty has a score: single rows determine coefficients that are not penalised. Try "
+                    "penalties above 0."
+                )
             )
         best = np.argmax(scores, axis=0)
         per_target = scores.ndim > 1
@@ -148,12 +155,16 @@ class RidgeCV(LeastSquares):
         values = [check_number("RidgeCV", f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if not values:
             raise InvalidParameter(
-                "RidgeCV: alphas is empty; at least one penalty is needed. Pass one or more numbers."
+                Message("RidgeCV: alphas is empty; at least one penalty is needed. Pass one or more numbers.")
             )
         for name in ("store_cv_results", "alpha_per_target"):
             if flag(self, name) and self.cv is not None:
                 raise InvalidParameter(
-                    f"RidgeCV: {name}=True with cv={self.cv!r}; it belongs to leave-one-out. Set cv=None."
+                    Message(
+                        "RidgeCV: {name}=True with cv={cv!r}; it belongs to leave-one-out. Set cv=None.",
+                        name=name,
+                        cv=self.cv,
+                    )
                 )
         return np.array(values)
 
@@ -229,12 +240,12 @@ def _targets_and_weights(design: Design) -> tuple[Array, Array | None]:
     return design.collect(design.vector("y")), weight
 
 
-def _at_the_border(alphas: Array, chosen: Array) -> Message:
+def _at_the_border(alphas: Array, chosen: Array) -> str:
     """A sentence for the status, if a penalty outside those tried may be better still."""
     smallest, largest = float(alphas.min()), float(alphas.max())
     low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # below 0 there is none
     if smallest == largest or not (low or high):
-        return Message("")
+        return ""
     if low and high:
         return Message(
             " The best penalty, {smallest:g} and {largest:g}, is the smallest and largest of those tried: try others "

@@ -67,6 +67,7 @@ class Objective:
         self.total = design.total_weight
         self.penalty = L2(np.concatenate([np.zeros(int(scale.fit_intercept)), scale.penalty(strength) + extra]))
         self.passes: float = 0
+        self._origin = scale.origin
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -100,14 +101,14 @@ class Objective:
 
     def _of_one_score(self, theta: Array) -> tuple[float, Array, Array]:
         """Shift and scale of columns are seen to after the sums, which saves walks over every block."""
-        scale = self.scale
-        totals, slopes, curvatures, products = self.design.fold(
-            HessianSums(self.loss, scale.scores(theta), scale.origin)
+        scale, origin = self.scale, self._origin
+        value, slope, curvature, slopes, curvatures, products = self.design.fold(
+            HessianSums(self.loss, scale.scores(theta), origin)
         )
-        gradient = (slopes - totals[1] * (scale.shift - scale.origin)) * scale.scale
+        gradient = (slopes - slope * (scale.shift - origin)) * scale.scale
         gradient[scale.constant] = 0.0
-        gradient = np.concatenate([totals[1:2], gradient]) if scale.fit_intercept else gradient
-        return float(totals[0]), gradient[None], scale.products(totals[2], curvatures, products)
+        gradient = np.concatenate([slope, gradient]) if scale.fit_intercept else gradient
+        return float(value[0]), gradient[None], scale.products(float(curvature[0]), curvatures, products, origin)
 
     def _of_scores(self, theta: Array) -> tuple[float, Array, Array]:
         value, gradient, hessian = self.design.fold(ClassHessianSums(self.loss, self.scale, theta))
@@ -140,12 +141,12 @@ class GradientSums:
             value = value * block.weight
             slope *= block.weight[:, None]
         ones = block.xp.ones(len(block))
-        return block.xp.sum(value)[None], block.xp.asarray((slope.T @ rows).T), ones @ slope
+        return value.sum()[None], block.xp.asarray((slope.T @ rows).T), ones @ slope
 
 
 @dataclass(frozen=True)
 class HessianSums:
-    """[Σ loss, Σ slope, Σ curvature], Σ slope·u, Σ curvature·u and Σ curvature·u·uᵀ of one score, u = x − origin."""
+    """Σ loss, Σ slope, Σ curvature, Σ slope·u, Σ curvature·u and Σ curvature·u·uᵀ of one score, u = x − origin."""
 
     loss: Any
     scores: LinearScores
@@ -160,8 +161,8 @@ class HessianSums:
         if block.weight is not None:
             value, slope, curvature = value * block.weight, slope * block.weight, curvature * block.weight
         rows = x * xp.sqrt(curvature)[:, None]
-        totals = xp.stack([xp.sum(value), xp.sum(slope), xp.sum(curvature)])
-        return totals, slope @ x, curvature @ x, rows.T @ rows
+        totals = value.sum()[None], slope.sum()[None], curvature.sum()[None]
+        return *totals, slope @ x, curvature @ x, rows.T @ rows
 
 
 @dataclass(frozen=True)
@@ -207,9 +208,9 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     m, k, y = len(block), len(theta), block.y[:, 0]
     score = one_or_all(rows @ theta.T)
     value, slope = value_and_slope(loss, y, score)
-    curvature = loss.curvature(y, score).reshape(m, k, k) * block.weights[:, None, None]
+    curvature = block.weighted(loss.curvature(y, score).reshape(m, k * k)).reshape(m, k, k)
     gradient = block.weighted(slope.reshape(m, k)).T @ rows
-    return block.xp.sum(block.weighted(value))[None], gradient, weighted_gram(rows, curvature)
+    return block.weighted(value).sum()[None], gradient, weighted_gram(rows, curvature)
 
 
 def one_or_all(score: Array) -> Array:

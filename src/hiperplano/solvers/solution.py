@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from html import escape
+from typing import Any
 
 from hiperplano.data.design import Array
+from hiperplano.messages import Message
+
+
+class FitResult:
+    """A result with a `status`, whose messages survive in files."""
+
+    status: str
+
+    def __str__(self) -> str:
+        return self.status
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Messages are given a second time, taken apart: a file of skops holds them as plain text otherwise."""
+        messages = {name: value.to_plain() for name, value in vars(self).items() if isinstance(value, Message)}
+        return vars(self) | {"messages": messages}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        messages = {name: Message.from_plain(plain) for name, plain in state.get("messages", {}).items()}
+        vars(self).update({name: value for name, value in state.items() if name != "messages"} | messages)
 
 
 @dataclass(frozen=True, repr=False)
-class Solution:
+class Solution(FitResult):
     """The end of a fit.
 
     Attributes
@@ -25,8 +45,8 @@ class Solution:
     gap : float
         How far from the optimum at most, relative; what it measures is the method's to say.
     converged : bool
-    status : str
-        A sentence: how the fit ended and, if badly, what to do.
+    status : Message
+        How the fit ended and, if badly, what to do.
     """
 
     coef: Array = field(repr=False)
@@ -37,9 +57,6 @@ class Solution:
     gap: float
     converged: bool
     status: str
-
-    def __str__(self) -> str:
-        return self.status
 
     def _facts(self) -> dict[str, str]:
         """What is worth a line beside the status."""

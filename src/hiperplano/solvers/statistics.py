@@ -207,9 +207,9 @@ def centred_scores(block: Block, mean: Array, coef: Array) -> Array:
 
 
 def centred_product(block: Block, mean: Array, right: Array) -> Array:
-    """(x − mean)ᵀ·right of a block, for `right` of shape (m,)."""
+    """(x − mean)ᵀ·right of a block, for `right` of shape (m,) or (m, k)."""
     if block.is_sparse:
-        return np.asarray(block.transpose_dot(right) - mean * right.sum())
+        return np.asarray(block.transpose_dot(right) - np.multiply.outer(mean, right.sum(axis=0)))
     return np.asarray(block.xp.subtract(block.x, mean).T @ right)
 
 
@@ -237,18 +237,3 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
 def count_rows(X: Any) -> int:
     """Rows of a table, matrix, list or design."""
     return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
-
-
-# What follows serves solvers that still handle numbers beyond 1e±100; it goes when they no longer do.
-
-_SAFE = 2.0**400
-_LAST = np.finfo(float).maxexp - 1
-
-
-def power_of_two(size: Array) -> Array:
-    """One where squares are safe, otherwise the power of two next to `size`."""
-    if size.max(initial=0.0) < _SAFE and size.min(initial=_SAFE, where=size > 0) > 1.0 / _SAFE:
-        return np.ones_like(size)
-    _, exponent = np.frexp(size)
-    extreme = (size > _SAFE) | ((size < 1.0 / _SAFE) & (size > 0))
-    return np.ldexp(1.0, np.where(extreme, np.minimum(exponent, _LAST), 0))

@@ -197,8 +197,8 @@ def _sample_eigenvalues(
     solution: DiscriminantSolution, apart: Array, total: float, count: int, unbiased: bool
 ) -> Array:
     """Eigenvalues of W⁻¹F with the sample's shares for priors."""
-    turned = np.sqrt(solution.weight / total)[:, None] * (apart @ solution.whitening.matrix)
-    values = np.linalg.svd(turned, compute_uv=False)[:count] ** 2
+    whitened = np.sqrt(solution.weight / total)[:, None] * (apart @ solution.whitening.matrix)
+    values = np.linalg.svd(whitened, compute_uv=False)[:count] ** 2
     return values * (total / (total - len(solution.weight))) if unbiased else values
 
 

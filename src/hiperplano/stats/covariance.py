@@ -13,6 +13,7 @@ from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Sums
 from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.stats.hat import Hat
@@ -70,7 +71,9 @@ def inference(
     check_is_fitted(model)
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
-        raise InvalidParameter(f"inference: cov={cov!r}; cov must be one of {words}. Choose one of them.")
+        raise InvalidParameter(
+            Message("inference: cov={cov!r}; cov must be one of {words}. Choose one of them.", cov=cov, words=words)
+        )
     solution = model.solution_ if hasattr(model, "summary") else None
     return _infer(solution, model, X, y, cov, sample_weight, level)
 
@@ -78,8 +81,11 @@ def inference(
 @singledispatch
 def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
     raise NotAvailable(
-        f"inference: no standard errors for {library_and_name(model)}; they are known for hiperplano's "
-        "LinearRegression, Ridge, RidgeCV and LogisticRegression. Fit one of those."
+        Message(
+            "inference: no standard errors for {model}; they are known for hiperplano's LinearRegression, Ridge, "
+            "RidgeCV and LogisticRegression. Fit one of those.",
+            model=library_and_name(model),
+        )
     )
 
 
@@ -87,11 +93,11 @@ def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: A
 def _(
     solution: LeastSquaresSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float
 ) -> Summary:
-    refuse_undetermined(model, solution, "inference: no standard errors")
+    refuse_undetermined(model, solution, Message("inference: no standard errors"))
     design = validate(model, X, y, sample_weight, reset=False)
     with one_blas_thread():
         hat = Hat.of(model, design)
-        hat.refuse_undetermined(model, "inference: no standard errors")
+        hat.refuse_undetermined(model, Message("inference: no standard errors"))
         here, sample = hat.judged(solution, design), Sample.of(design)
         if cov == "classical":
             half = hat.slopes.with_intercept(hat.mean, hat.total, hat.fit_intercept)[None]
@@ -114,9 +120,13 @@ def _refuse_leverage_of_one(design: Design, hat: Hat, kind: str) -> None:
     if len(rows):
         some = ", ".join(map(str, rows[:6].tolist())) + (" …" if len(rows) > 6 else "")
         raise NotAvailable(
-            f"inference: {kind} is not defined here: row {some} has a leverage of 1, so it is fitted exactly whatever "
-            f"its target, and {kind} divides by one minus the leverage. Take cov='HC1', or leave out the row and the "
-            "column that only it determines."
+            Message(
+                "inference: {kind} is not defined here: row {some} has a leverage of 1, so it is fitted exactly "
+                "whatever its target, and {kind} divides by one minus the leverage. Take cov='HC1', or leave out the "
+                "row and the column that only it determines.",
+                kind=kind,
+                some=some,
+            )
         )
 
 

@@ -14,9 +14,9 @@ from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
 from hiperplano.linalg.orthogonal import dependent_columns, directions
 from hiperplano.linalg.triangular import Columns, Factor
+from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.direct import factorise
-from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.residuals import summed_residual_squares
+from hiperplano.solvers.least_squares.normal import NormalEquations, summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import moments
 from hiperplano.stats.slopes import Slopes
@@ -100,10 +100,17 @@ class Hat:
             return
         names = coefficient_names(model, False)
         words = ", ".join(repr(names[j]) for j in culprits[:6]) + (" …" if len(culprits) > 6 else "")
-        fault = "does not vary" if len(culprits) == 1 else "follow from each other or do not vary"
+        fault = Message("follow from each other or do not vary")
+        if len(culprits) == 1:
+            fault = Message("does not vary")
         raise NotAvailable(
-            f"{what}: {words} {fault} in these rows, so they say nothing about single coefficients. Pass rows in which "
-            "the columns vary independently, as a rule those of the fit, or fit without the column."
+            Message(
+                "{what}: {words} {fault} in these rows, so they say nothing about single coefficients. Pass rows in "
+                "which the columns vary independently, as a rule those of the fit, or fit without the column.",
+                what=what,
+                words=words,
+                fault=fault,
+            )
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import NotAvailable
+from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import LONGEST_STEP, Curvature, Evaluation, FirthLikelihood, FirthSolution
 
 _STEPS = 30  # a search that has not settled by then is left to bisection
@@ -32,9 +33,13 @@ def firth_intervals(solution: FirthSolution, level: float) -> tuple[Array, Array
         if solution.problem is None:
             known = ", ".join(f"{one:g}" for one in sorted(solution.profiles))
             raise NotAvailable(
-                f"The intervals of Firth's likelihood at level={level:g} need the rows of the fit, which a saved model "
-                f"does not keep{f' (it knows those at {known})' if known else ''}. Pass the rows: inference(model, X, "
-                f"y, level={level:g}); or call summary({level:g}) before saving, which is then kept."
+                Message(
+                    "The intervals of Firth's likelihood at level={level:g} need the rows of the fit, which a saved "
+                    "model does not keep{known}. Pass the rows: inference(model, X, y, level={level:g}); or call "
+                    "summary({level:g}) before saving, which is then kept.",
+                    level=level,
+                    known=Message(" (it knows those at {levels})", levels=known) if known else "",
+                )
             )
         directions = solution.scale.matrix() @ solution.problem.basis
         solution.profiles[level] = profile(solution.problem, solution.theta, directions, level)

@@ -9,11 +9,11 @@ from scipy.optimize import minimize_scalar
 
 from hiperplano import losses
 from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.curvature import MatrixCurvature, RowCurvature
 from hiperplano.solvers.svm.dual_ascent import best_plain_level
-from hiperplano.solvers.svm.dual_losses import DualLoss, balanced, root_of_increasing
+from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing
 from hiperplano.solvers.svm.smoothed import SmoothedProblem
-from hiperplano.solvers.svm.smoothed_classes import ClassLoss, balanced_classes
 
 seeds = st.integers(0, 10_000)
 
@@ -83,7 +83,7 @@ def test_balanced_dual_variables_sum_to_zero_and_pass_no_bound(name, seed):
     design = rows(loss, seed)
     block = block_of(design)
     start = loss.dual_variable(2 * np.random.default_rng(seed).normal(size=7), 0.1, 0.5)
-    found = design.collect(balanced(design, loss, start))
+    found = design.collect(loss.balanced(design.with_vectors(gamma=start)))
     sums = loss.beta(block, start).sum()
     assert abs(loss.beta(block, found).sum()) <= 1e-12 * (1 + block.weight @ np.abs(start))
     assert (found >= loss.low).all()
@@ -165,7 +165,7 @@ def test_dual_variables_of_classes_balance_within_their_bounds(seed, n, classes)
     alpha[here, codes] = 0.0
     alpha[here, codes] = -alpha.sum(axis=1)
     design = InMemory(np.zeros((n, 1)), codes[:, None], vectors={"gamma": alpha})
-    found = design.collect(balanced_classes(design))
+    found = design.collect(ClassLoss(classes, 1.0).balanced(design))
     np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 0.0, atol=1e-12)
     others = np.ones_like(alpha, dtype=bool)

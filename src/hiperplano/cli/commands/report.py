@@ -30,7 +30,7 @@ def report(
     from hiperplano.cli.workflow.scoring import score_table
     from hiperplano.messages.catalogue import current_language
     from hiperplano.report.page import write_subject
-    from hiperplano.report.subject import understand
+    from hiperplano.report.subject import prepare_subject
 
     terminal = Terminal(json, quiet)
     with terminal.progress_bar(_("writing the report")), terminal.capture_warnings():
@@ -40,7 +40,7 @@ def report(
         options.ensure_folder(out.parent)
         used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]
         metadata, coded = scored.metadata, (scored.rows, None)
-        subject = understand(
+        subject = prepare_subject(
             scored.pipeline, used, scored.y, None, metadata.target, metadata.positive, metadata.cost_matrix, coded
         )
         page = write_subject(out, subject, metadata.provenance(), current_language())

@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import class_numbers, realised_costs
-from hiperplano.report.subject import Sample, understand
+from hiperplano.report.subject import Sample, prepare_subject
 
 _ = translator("terminal")
 
@@ -53,7 +53,7 @@ def evaluate_model(
     -------
     dict of str to float
     """
-    return evaluate_sample(understand(model, rows, y, None, None, positive, None).validation, costs)
+    return evaluate_sample(prepare_subject(model, rows, y, None, None, positive, None).validation, costs)
 
 
 def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:

@@ -29,7 +29,7 @@ from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
-from hiperplano.report.subject import understand
+from hiperplano.report.subject import prepare_subject
 
 _ = translator("terminal")
 
@@ -79,13 +79,13 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         pipeline = fitted.pipeline(coding)
         scaled = [fitted.scaled(rows) for rows in coded]
         made_on, positive = (frames[0], labels[0]), problem.target.positive
-        subject = understand(
-            pipeline, frames[1], labels[1], made_on, target, positive, costs, coded=(scaled[1], scaled[0])
+        subject = prepare_subject(
+            pipeline, frames[1], labels[1], made_on, target, positive, costs, transformed=(scaled[1], scaled[0])
         )
         parts = (_("training"), _("validation"))
         measures = {
             part: evaluate_sample(sample, costs)
-            for part, sample in zip(parts, (subject.made_on, subject.validation), strict=True)
+            for part, sample in zip(parts, (subject.fitted_on, subject.validation), strict=True)
         }
         metadata = _metadata(problem, fitted, settings, costs)
         metadata.attach(pipeline)

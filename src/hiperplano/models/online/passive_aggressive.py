@@ -6,6 +6,7 @@ from typing import Any
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of
+from hiperplano.losses import scalar
 from hiperplano.models.online.classifier import OnlineClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
 from hiperplano.solvers.online import rules as at
@@ -91,7 +92,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
 
     def _rule(self) -> Array:
         rule = self._plain_rule()
-        rule[at.LOSS] = at.HINGE
+        rule[at.LOSS] = scalar.HINGE
         first = one_of(self, "loss", ("hinge", "squared_hinge")) == "hinge"
         rule[at.RATE] = at.PASSIVE_AGGRESSIVE_1 if first else at.PASSIVE_AGGRESSIVE_2
         rule[at.AGGRESSIVENESS] = number(self, "C", low=0.0, open_low=True, infinite=True)
@@ -178,7 +179,7 @@ class PassiveAggressiveRegressor(OnlineRegressor):
 
     def _rule(self) -> Array:
         rule = self._plain_rule()
-        rule[at.LOSS] = at.EPSILON_INSENSITIVE
+        rule[at.LOSS] = scalar.EPSILON_INSENSITIVE
         rule[at.EPSILON] = number(self, "epsilon", low=0.0)
         first = one_of(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive")) == "epsilon_insensitive"
         rule[at.RATE] = at.PASSIVE_AGGRESSIVE_1 if first else at.PASSIVE_AGGRESSIVE_2

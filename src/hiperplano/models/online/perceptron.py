@@ -9,6 +9,8 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of
 from hiperplano.errors import InvalidParameter
+from hiperplano.losses import scalar
+from hiperplano.messages import Message
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
@@ -136,7 +138,7 @@ class Perceptron(OnlineClassifier):
 
     def _rule(self) -> Array:
         rule = self._plain_rule()
-        rule[at.LOSS] = at.PERCEPTRON
+        rule[at.LOSS] = scalar.PERCEPTRON
         rule[at.ETA] = number(self, "eta0", low=0.0, open_low=True)
         rule[at.POCKET] = flag(self, "pocket")
         batch = one_of(self, "update", ("online", "batch")) == "batch"
@@ -145,21 +147,28 @@ class Perceptron(OnlineClassifier):
         one_of(self, "multi_class", ("ovr", "multinomial"))
         if rule[at.POCKET] and rule[at.AVERAGE_FROM]:
             raise InvalidParameter(
-                "Perceptron: average and pocket are both set; a fit predicts with the mean of its weights or with the "
-                "best of them. Set one of them."
+                Message(
+                    "Perceptron: average and pocket are both set; a fit predicts with the mean of its weights or with "
+                    "the best of them. Set one of them."
+                )
             )
         if batch and rule[at.POCKET]:
             raise InvalidParameter(
-                "Perceptron: update='batch' with pocket=True; the pocket goes by runs of right answers, which whole "
-                "batches do not have. Set update='online' or pocket=False."
+                Message(
+                    "Perceptron: update='batch' with pocket=True; the pocket goes by runs of right answers, which "
+                    "whole batches do not have. Set update='online' or pocket=False."
+                )
             )
         return rule
 
     def _check_classes(self, classes: Array) -> None:
         if len(classes) > 2 and self.multi_class == "multinomial" and self.update == "batch":
             raise InvalidParameter(
-                f"Perceptron: update='batch' with multi_class='multinomial' for {len(classes)} classes; the perceptron "
-                "criterion is one of two classes. Set update='online' or multi_class='ovr'."
+                Message(
+                    "Perceptron: update='batch' with multi_class='multinomial' for {n_classes} classes; the perceptron "
+                    "criterion is one of two classes. Set update='online' or multi_class='ovr'.",
+                    n_classes=len(classes),
+                )
             )
 
     def _pocketed(self) -> bool:

@@ -11,6 +11,7 @@ from hiperplano.data import validate
 from hiperplano.data.block import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidTarget
+from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
@@ -140,7 +141,12 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         held = hold_out(memory, np.zeros(memory.n_rows), share, self._draw())
         if not held.any():
             raise InvalidTarget(
-                f"{type(self).__name__}: early_stopping holds out {share:g} of n_samples={memory.n_rows} rows, but all "
-                "are alike: none can be judged without its own copy. Set early_stopping=False."
+                Message(
+                    "{model}: early_stopping holds out {share:g} of n_samples={n_rows} rows, but all are alike: none "
+                    "can be judged without its own copy. Set early_stopping=False.",
+                    model=type(self).__name__,
+                    share=share,
+                    n_rows=memory.n_rows,
+                )
             )
         return memory.gather(~held), memory.gather(held)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from hiperplano.data.block import Array
 from hiperplano.errors import InvalidParameter
+from hiperplano.messages import Message
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.passes import Trainer
@@ -84,9 +85,11 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     """
     if not isinstance(model, OnlineModel):
         raise InvalidParameter(
-            f"replay: {type(model).__name__} does not learn step by step; replay takes Perceptron, "
-            "PassiveAggressiveClassifier, PassiveAggressiveRegressor, Pegasos, SGDClassifier and SGDRegressor. "
-            "Pass one of them."
+            Message(
+                "replay: {model} does not learn step by step; replay takes Perceptron, PassiveAggressiveClassifier, "
+                "PassiveAggressiveRegressor, Pegasos, SGDClassifier and SGDRegressor. Pass one of them.",
+                model=type(model).__name__,
+            )
         )
     model = clone(model)
     memory, tasks, control = model._plan(X, y, None, None, sample_weight)

@@ -10,6 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
 from hiperplano.errors import InvalidParameter
+from hiperplano.losses import scalar
+from hiperplano.messages import Message
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.models.online.classifier import OnlineClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
@@ -17,15 +19,15 @@ from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.schedules import SCHEDULES, set_schedule
 
 _CLASS_LOSSES = {
-    "hinge": at.HINGE,
-    "log_loss": at.LOGISTIC,
-    "squared_hinge": at.SQUARED_HINGE,
-    "perceptron": at.PERCEPTRON,
+    "hinge": scalar.HINGE,
+    "log_loss": scalar.LOGISTIC,
+    "squared_hinge": scalar.SQUARED_HINGE,
+    "perceptron": scalar.PERCEPTRON,
 }
 _NUMBER_LOSSES = {
-    "squared_error": at.SQUARED,
-    "huber": at.HUBER,
-    "epsilon_insensitive": at.EPSILON_INSENSITIVE,
+    "squared_error": scalar.SQUARED,
+    "huber": scalar.HUBER,
+    "epsilon_insensitive": scalar.EPSILON_INSENSITIVE,
 }
 
 
@@ -49,8 +51,13 @@ class _Stochastic(OnlineModel):
         schedule = one_of(self, "learning_rate", SCHEDULES)
         if schedule == "optimal" and rule[at.ALPHA] == 0.0:
             raise InvalidParameter(
-                f"{type(self).__name__}: learning_rate='optimal' with alpha={self.alpha!r}, penalty={self.penalty!r}; "
-                "its steps, 1/(alpha·(t₀ + t)), need a penalty of more than 0. Set alpha, or another learning_rate."
+                Message(
+                    "{model}: learning_rate='optimal' with alpha={alpha!r}, penalty={penalty!r}; its steps, "
+                    "1/(alpha·(t₀ + t)), need a penalty of more than 0. Set alpha, or another learning_rate.",
+                    model=type(self).__name__,
+                    alpha=self.alpha,
+                    penalty=self.penalty,
+                )
             )
         set_schedule(
             rule,

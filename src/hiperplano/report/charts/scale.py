@@ -22,7 +22,7 @@ class Scale(NamedTuple):
         return np.asarray(self.start + share * (self.end - self.start))
 
 
-def reach(*values: Any, margin: float = 0.04, zero: bool = False) -> tuple[float, float]:
+def padded_range(*values: Any, margin: float = 0.04, zero: bool = False) -> tuple[float, float]:
     """The range of finite numbers with some room; never empty."""
     parts = [np.ravel(np.asarray(value, dtype=np.float64)) for value in values]
     together = np.concatenate([*parts, [0.0]] if zero else parts)

@@ -10,9 +10,9 @@ from scipy.special import ndtri
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Figure
-from hiperplano.report.charts.picture import Picture
-from hiperplano.report.charts.scale import reach
-from hiperplano.report.figures import decimal, share
+from hiperplano.report.charts.chart import Chart
+from hiperplano.report.charts.scale import padded_range
+from hiperplano.report.number_format import decimal, percent
 
 _ = translator("report")
 
@@ -61,10 +61,10 @@ def calibrate(positive: Array, probability: Array) -> Calibration:
 
 def calibration_figure(found: Calibration, positive: str) -> Figure:
     """Observed share against predicted probability, with intervals."""
-    low, high = reach(found.predicted, found.observed, found.low, found.high, zero=True)
+    low, high = padded_range(found.predicted, found.observed, found.low, found.high, zero=True)
     limits = (max(0.0, low), min(1.0, high))
     outside = int(np.sum((found.predicted < found.low) | (found.predicted > found.high)))
-    picture = Picture(
+    chart = Chart(
         "calibration",
         _("Calibration"),
         _(
@@ -79,14 +79,14 @@ def calibration_figure(found: Calibration, positive: str) -> Figure:
         x_percent=True,
         y_percent=True,
     )
-    picture.line(limits, limits, "chance", _("perfect"))
-    picture.spans(found.low, found.high, found.predicted, "first", upright=True)
-    picture.points(found.predicted, found.observed, "first", _("bands, with 95% intervals"), size=3.5)
-    told = _(
+    chart.line(limits, limits, "chance", _("perfect"))
+    chart.spans(found.low, found.high, found.predicted, "first", upright=True)
+    chart.points(found.predicted, found.observed, "first", _("bands, with 95% intervals"), size=3.5)
+    sentence = _(
         "Calibration: predicted and observed, in bands of equal size. Brier score {brier}, log loss {loss}; largest "
         "difference {most}.",
         brier=decimal(found.brier, 4).text,
         loss=decimal(found.log_loss, 4).text,
-        most=share(np.abs(found.predicted - found.observed).max()).text,
+        most=percent(np.abs(found.predicted - found.observed).max()).text,
     )
-    return Figure(picture.svg(), told)
+    return Figure(chart.svg(), sentence)

@@ -9,9 +9,9 @@ import numpy as np
 from hiperplano.errors import HiperplanoError
 from hiperplano.messages import translate
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Cell, Notice, Section, Table, Words
+from hiperplano.report.blocks import Block, Cell, Notice, Paragraph, Section, Table
 from hiperplano.report.columns import row_count
-from hiperplano.report.figures import decimal, measure
+from hiperplano.report.number_format import decimal, significant
 from hiperplano.report.subject import Subject
 from hiperplano.stats.separability import separability
 
@@ -23,10 +23,10 @@ _ILL = 1e4
 
 def certificate_section(subject: Subject) -> Section:
     """Solver's verdict, separability, condition."""
-    solution = getattr(subject.anatomy.linear, "solution_", None)
+    solution = getattr(subject.parts.linear, "solution_", None)
     blocks: list[Block] = []
     if solution is None:
-        blocks.append(Words(_("The model does not say how its fit ended.")))
+        blocks.append(Paragraph(_("The model does not say how its fit ended.")))
     else:
         blocks.append(Notice(translate(solution.status), "good" if solution.converged else "bad"))
         blocks.append(Table(_("The end of the fit"), [_("Fact"), _("Value")], _facts(solution), name="solution"))
@@ -73,7 +73,9 @@ def _shown(value: Any) -> Cell:
         return _("yes") if value else _("no")
     if isinstance(value, str):
         return translate(value)
-    return measure(value) if np.ndim(value) == 0 else ", ".join(measure(one).text for one in np.ravel(value)[:8])
+    return (
+        significant(value) if np.ndim(value) == 0 else ", ".join(significant(one).text for one in np.ravel(value)[:8])
+    )
 
 
 def _condition(solution: Any) -> list[Block]:
@@ -81,41 +83,41 @@ def _condition(solution: Any) -> list[Block]:
     if condition is None:
         return []
     if condition > _ILL:
-        told = _(
+        sentence = _(
             "The columns are nearly dependent (condition {c}): single coefficients are poorly determined.",
-            c=measure(condition).text,
+            c=significant(condition).text,
         )
-        return [Notice(told, "bad")]
-    return [Words(_("The columns can be told apart (condition {c}).", c=measure(condition).text))]
+        return [Notice(sentence, "bad")]
+    return [Paragraph(_("The columns can be told apart (condition {c}).", c=significant(condition).text))]
 
 
 def _separability(subject: Subject) -> Block:
-    rows = subject.made_on
+    rows = subject.fitted_on
     cells = row_count(rows.design) * len(subject.names)
     if cells > _MOST_CELLS:
-        told = _(
+        sentence = _(
             "Whether a plane separates the classes was not asked: the table has {n} numbers, and the answer could take "
             "long.",
-            n=measure(cells).text,
+            n=significant(cells).text,
         )
-        return Words(told)
+        return Paragraph(sentence)
     try:
-        found = separability(rows.design, rows.y, bool(getattr(subject.anatomy.linear, "fit_intercept", True)))
+        found = separability(rows.design, rows.y, bool(getattr(subject.parts.linear, "fit_intercept", True)))
     except HiperplanoError as problem:
-        return Words(translate(problem))
+        return Paragraph(translate(problem))
     if type(found).__name__ == "Overlapping":
-        told = _(
+        sentence = _(
             "The classes overlap: no plane separates them, and likelihoods have a maximum with finite coefficients."
         )
-        return Notice(told, "good")
+        return Notice(sentence, "good")
     if type(found).__name__ == "Separable":
-        told = _(
+        sentence = _(
             "A plane separates the classes without a mistake (distance of the closest row: {margin}). So good a fit is "
             "worth a doubt: look for a column that gives the target away.",
             margin=decimal(getattr(found, "margin", np.nan), 4).text,
         )
-        return Notice(told, "bad")
-    told = _(
+        return Notice(sentence, "bad")
+    sentence = _(
         "A plane separates the classes except for rows on the plane itself: some coefficients have no finite optimum."
     )
-    return Notice(told, "bad")
+    return Notice(sentence, "bad")

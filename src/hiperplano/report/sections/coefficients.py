@@ -11,11 +11,11 @@ from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
 from hiperplano.messages import message_of, translate
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Notice, Section, Table, Words
-from hiperplano.report.charts.picture import WIDE, Picture
-from hiperplano.report.charts.scale import reach
-from hiperplano.report.columns import draw
-from hiperplano.report.figures import column, count
+from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Notice, Paragraph, Section, Table
+from hiperplano.report.charts.chart import WIDE, Chart
+from hiperplano.report.charts.scale import padded_range
+from hiperplano.report.columns import sample_rows
+from hiperplano.report.number_format import column, count
 from hiperplano.report.subject import Sample, Subject
 from hiperplano.stats.odds import OddsSummary
 from hiperplano.stats.summary import Summary
@@ -54,15 +54,15 @@ class Coefficients:
     blocks: list[str]
     coef: Array
     intercept: Array
-    spread: Array
+    standard_deviations: Array
     summary: Summary | None = field(repr=False, default=None)
     missing: str = ""
-    turned: bool = False
+    flipped: bool = False
 
     @property
     def effect(self) -> Array:
         """What one standard deviation of the column adds to the score."""
-        return np.asarray(self.coef * self.spread)
+        return np.asarray(self.coef * self.standard_deviations)
 
     @property
     def fitted_intercept(self) -> bool:
@@ -71,7 +71,7 @@ class Coefficients:
 
 def read_coefficients(subject: Subject) -> Coefficients | None:
     """From the summary where there is one, else from `coef_`; None for a model without."""
-    linear = subject.anatomy.linear
+    linear = subject.parts.linear
     if not hasattr(linear, "coef_"):
         return None
     summary, why = None, ""
@@ -80,9 +80,9 @@ def read_coefficients(subject: Subject) -> Coefficients | None:
             summary = linear.summary()
         except HiperplanoError as problem:
             why = message_of(problem)
-    turned = subject.task == "two classes" and subject.validation.positive == 0
+    flipped = subject.task == "two classes" and subject.validation.positive == 0
     if summary is not None:
-        summary = _turned(summary) if turned else summary
+        summary = _flipped(summary) if flipped else summary
         table, names = np.atleast_2d(summary.coef), summary.blocks or [""]
         has_level = summary.names[:1] == ["intercept"]
         coef = table[:, 1:] if has_level else table
@@ -90,18 +90,20 @@ def read_coefficients(subject: Subject) -> Coefficients | None:
     else:
         coef = np.atleast_2d(np.asarray(linear.coef_, dtype=np.float64))
         intercept = np.broadcast_to(np.atleast_1d(np.asarray(linear.intercept_, dtype=np.float64)), len(coef))
-        coef, intercept = (-coef, -intercept) if turned else (coef, intercept)
+        coef, intercept = (-coef, -intercept) if flipped else (coef, intercept)
         names = [""] if len(coef) == 1 else subject.classes
-    return Coefficients(subject.names, list(names), coef, intercept, _spread(subject.made_on), summary, why, turned)
+    return Coefficients(
+        subject.names, list(names), coef, intercept, _standard_deviations(subject.fitted_on), summary, why, flipped
+    )
 
 
-def _turned(summary: Summary) -> Summary:
+def _flipped(summary: Summary) -> Summary:
     """For the other of two classes."""
     return replace(summary, coef=-summary.coef, statistic=-summary.statistic, low=-summary.high, high=-summary.low)
 
 
-def _spread(sample: Sample) -> Array:
-    rows = draw(sample.design, _DRAWN_ROWS)
+def _standard_deviations(sample: Sample) -> Array:
+    rows = sample_rows(sample.design, _DRAWN_ROWS)
     if issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         square = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
@@ -115,77 +117,72 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
     title = _("Coefficients")
     if found is None:
         return Section("coefficients", title, _means(subject))
-    blocks: list[Block | Heading] = [Words(_sentence(subject, found))]
+    blocks: list[Block | Heading] = [Paragraph(_sentence(subject, found))]
     if found.missing:
         blocks.append(Notice(translate(found.missing)))
     shown = min(len(found.blocks), _MOST_BLOCKS)
     for b in range(shown):
         if found.blocks[b]:
-            blocks.append(Heading(_block_name(found.blocks[b])))
-        blocks += [Figures([_picture(found, b)]), _table(found, b)]
+            blocks.append(Heading(translate(found.blocks[b])))
+        blocks += [Figures([_chart(found, b)]), _table(found, b)]
     if shown < len(found.blocks):
-        blocks.append(Words(_("The first {n} of {total} scores.", n=shown, total=len(found.blocks))))
+        blocks.append(Paragraph(_("The first {n} of {total} scores.", n=shown, total=len(found.blocks))))
     if found.summary is not None:
         blocks += [Notice(translate(note)) for note in found.summary.notes]
     return Section("coefficients", title, blocks)
 
 
-def _block_name(name: str) -> str:
-    first, middle, second = name.partition(" against ")
-    return _("{first} against {second}", first=first, second=second) if middle else name
-
-
 def _sentence(subject: Subject, found: Coefficients) -> str:
-    told = _("A coefficient is what one unit of its column adds to the score, the others unchanged.")
-    told += " " + _("The picture shows what one standard deviation adds, so that columns of any unit can be compared.")
+    text = _("A coefficient is what one unit of its column adds to the score, the others unchanged.")
+    text += " " + _("The picture shows what one standard deviation adds, so that columns of any unit can be compared.")
     if isinstance(found.summary, OddsSummary):
-        told += " " + _("The odds ratio is the factor by which one unit multiplies the odds.")
+        text += " " + _("The odds ratio is the factor by which one unit multiplies the odds.")
     if subject.task == "two classes":
-        told += " " + _("A positive one speaks for {label}.", label=subject.positive)
-    if found.turned:
-        told += " " + _(
+        text += " " + _("A positive one speaks for {label}.", label=subject.positive)
+    if found.flipped:
+        text += " " + _(
             "In the model itself, whose second class is {label}, signs are the other way round.", label=subject.negative
         )
-    return told
+    return text
 
 
 def _order(found: Coefficients, block: int, most: int) -> Array:
     return np.argsort(-np.abs(found.effect[block]), kind="stable")[:most]
 
 
-def _picture(found: Coefficients, block: int) -> Figure:
+def _chart(found: Coefficients, block: int) -> Figure:
     kept = _order(found, block, _MOST_BARS)[::-1]
     effect = found.effect[block][kept]
-    low, high = _ends(found, block)
-    low, high = low[kept] * found.spread[kept], high[kept] * found.spread[kept]
+    low, high = _interval_ends(found, block)
+    low, high = low[kept] * found.standard_deviations[kept], high[kept] * found.standard_deviations[kept]
     known = np.isfinite(low) & np.isfinite(high)
     rows = np.arange(len(kept))
-    picture = Picture(
+    chart = Chart(
         f"coefficients-{block}",
         _("Coefficients at one standard deviation"),
         _("The largest belongs to {name}.", name=found.names[int(kept[-1])] if len(kept) else "–"),
-        x=reach(effect, low[known], high[known], zero=True),
+        x=padded_range(effect, low[known], high[known], zero=True),
         y=(-0.7, len(kept) - 0.3),
         x_label=_("change of the score for one standard deviation"),
         names=[found.names[j] for j in kept.tolist()],
         height=80.0 + 20.0 * len(kept),
         width=WIDE,
     )
-    picture.rule(0.0, "chance")
+    chart.rule(0.0, "chance")
     if known.any():
-        picture.spans(low[known], high[known], rows[known], "first")
-        picture.points(effect, rows, "first", _("estimate, with 95% interval"), size=3.5)
+        chart.spans(low[known], high[known], rows[known], "first")
+        chart.points(effect, rows, "first", _("estimate, with 95% interval"), size=3.5)
         caption = _("Effects of one standard deviation with their intervals: those that cross the line may be nothing.")
     else:
-        picture.spans(np.minimum(effect, 0.0), np.maximum(effect, 0.0), rows, "bar first")
-        picture.points(effect, rows, "first", size=3.5)
+        chart.spans(np.minimum(effect, 0.0), np.maximum(effect, 0.0), rows, "bar first")
+        chart.points(effect, rows, "first", size=3.5)
         caption = _("Effects of one standard deviation.")
     if len(kept) < len(found.names):
         caption += " " + _("The {n} largest of {total}.", n=len(kept), total=count(len(found.names)).text)
-    return Figure(picture.svg(), caption, wide=True)
+    return Figure(chart.svg(), caption, wide=True)
 
 
-def _ends(found: Coefficients, block: int) -> tuple[Array, Array]:
+def _interval_ends(found: Coefficients, block: int) -> tuple[Array, Array]:
     nothing = np.full(len(found.names), np.nan)
     if found.summary is None:
         return nothing, nothing
@@ -199,7 +196,7 @@ def _table(found: Coefficients, block: int) -> Table:
     if len(kept) < len(found.names):
         note = _("The {n} largest of {total}.", n=len(kept), total=count(len(found.names)).text)
     name = "coefficients" if len(found.blocks) == 1 else f"coefficients-{block}"
-    caption = _("Coefficients") if not found.blocks[block] else _block_name(found.blocks[block])
+    caption = _("Coefficients") if not found.blocks[block] else translate(found.blocks[block])
     if found.summary is None:
         rows: list[list[Cell]] = [[_("intercept"), column("coef", found.intercept[block : block + 1])[0], ""]]
         texts = zip(column("coef", found.coef[block]), column("coef", found.effect[block]), strict=True)
@@ -231,8 +228,10 @@ def _heading(name: str) -> str:
 
 def _means(subject: Subject) -> list[Block | Heading]:
     """For a model without coefficients: what it knows of each class."""
-    means = getattr(subject.anatomy.linear, "means_", None)
-    blocks: list[Block | Heading] = [Words(_("This model has no coefficients: its score is not a sum over columns."))]
+    means = getattr(subject.parts.linear, "means_", None)
+    blocks: list[Block | Heading] = [
+        Paragraph(_("This model has no coefficients: its score is not a sum over columns."))
+    ]
     if means is None:
         return blocks
     kept = range(min(len(subject.names), _MOST_ROWS))

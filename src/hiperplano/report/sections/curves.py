@@ -8,9 +8,9 @@ from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Figure
-from hiperplano.report.charts.picture import Picture
-from hiperplano.report.charts.scale import reach
-from hiperplano.report.figures import decimal, share
+from hiperplano.report.charts.chart import Chart
+from hiperplano.report.charts.scale import padded_range
+from hiperplano.report.number_format import decimal, percent
 
 _ = translator("report")
 
@@ -19,7 +19,7 @@ _UNIT = (0.0, 1.0)
 
 def roc_figure(curve: ConfusionCurve, auc: float) -> Figure:
     """Share of the positives found against share of the negatives taken for positive."""
-    picture = Picture(
+    chart = Chart(
         "roc",
         _("ROC curve"),
         _("The area under the curve is {auc}; the diagonal is chance.", auc=decimal(auc).text),
@@ -31,16 +31,18 @@ def roc_figure(curve: ConfusionCurve, auc: float) -> Figure:
         y_percent=True,
     )
     x, y = np.r_[0.0, curve.fpr], np.r_[0.0, curve.tpr]
-    picture.area(x, y, "first")
-    picture.line([0, 1], [0, 1], "chance", _("chance"))
-    picture.line(x, y, "first", _("model, AUC {auc}", auc=decimal(auc).text))
-    return Figure(picture.svg(), _("ROC: positives found against negatives taken for positive, over all cut-offs."))
+    chart.area(x, y, "first")
+    chart.line([0, 1], [0, 1], "chance", _("chance"))
+    chart.line(x, y, "first", _("model, AUC {auc}", auc=decimal(auc).text))
+    return Figure(chart.svg(), _("ROC: positives found against negatives taken for positive, over all cut-offs."))
 
 
-def ks_figure(curve: ConfusionCurve, scores: RankingScores, classes: tuple[str, str], chances: bool) -> Figure:
+def ks_figure(
+    curve: ConfusionCurve, scores: RankingScores, classes: tuple[str, str], has_probabilities: bool
+) -> Figure:
     """The two cumulative distributions of the score, and where they are furthest apart."""
     cuts, low, high = (values[:-1][::-1] for values in (curve.cutoffs, 1 - curve.fpr, 1 - curve.tpr))
-    picture = Picture(
+    chart = Chart(
         "ks",
         _("Kolmogorov-Smirnov distance"),
         _(
@@ -48,43 +50,43 @@ def ks_figure(curve: ConfusionCurve, scores: RankingScores, classes: tuple[str, 
             ks=decimal(scores.ks).text,
             at=decimal(scores.cutoff).text,
         ),
-        x=reach(cuts, margin=0.02),
+        x=padded_range(cuts, margin=0.02),
         y=_UNIT,
-        x_label=_("probability") if chances else _("score"),
+        x_label=_("probability") if has_probabilities else _("score"),
         y_label=_("cumulative share"),
         y_percent=True,
     )
-    picture.rule(scores.cutoff, "chance")
+    chart.rule(scores.cutoff, "chance")
     at = int(np.abs(cuts - scores.cutoff).argmin())
-    picture.spans([high[at]], [low[at]], [scores.cutoff], "gap", upright=True)
-    picture.line(cuts, low, "first", classes[0])
-    picture.line(cuts, high, "second", classes[1])
-    return Figure(picture.svg(), _("KS: how much of each class lies up to each score."))
+    chart.spans([high[at]], [low[at]], [scores.cutoff], "gap", upright=True)
+    chart.line(cuts, low, "first", classes[0])
+    chart.line(cuts, high, "second", classes[1])
+    return Figure(chart.svg(), _("KS: how much of each class lies up to each score."))
 
 
-def spread_figure(score: Array, positive: Array, classes: tuple[str, str], chances: bool) -> Figure:
+def score_distribution_figure(
+    score: Array, positive: Array, classes: tuple[str, str], has_probabilities: bool
+) -> Figure:
     """How the scores of each class are spread."""
     low, high = np.quantile(score, [0.0, 0.995]).tolist()
-    limits = (low, high) if low < high else reach(score)
+    limits = (low, high) if low < high else padded_range(score)
     shares = []
     for rows in (score[~positive], score[positive]):
         heights, edges = np.histogram(rows, bins=40, range=limits)
         shares.append(heights / max(len(rows), 1))
-    picture = Picture(
+    chart = Chart(
         "spread",
         _("Distribution of the score"),
         _("Scores of {negative} and of {positive}, as shares of each class.", negative=classes[0], positive=classes[1]),
-        x=reach(edges, margin=0.02),
+        x=padded_range(edges, margin=0.02),
         y=(0.0, float(max(each.max() for each in shares)) * 1.06),
-        x_label=_("probability") if chances else _("score"),
+        x_label=_("probability") if has_probabilities else _("score"),
         y_label=_("share of the class"),
         y_percent=True,
     )
     for heights, style, label in zip(shares, ("first half", "second half"), classes, strict=True):
-        picture.steps(edges, heights, style, label)
-    return Figure(
-        picture.svg(), _("Scores of each class. The less they overlap, the better the model tells them apart.")
-    )
+        chart.steps(edges, heights, style, label)
+    return Figure(chart.svg(), _("Scores of each class. The less they overlap, the better the model tells them apart."))
 
 
 def gains_figure(curve: ConfusionCurve) -> Figure:
@@ -93,10 +95,10 @@ def gains_figure(curve: ConfusionCurve) -> Figure:
     x, y = np.r_[0.0, taken], np.r_[0.0, curve.tpr]
     first = float(np.interp(0.1, x, y))
     rate = float((curve.tp[-1] + curve.fn[-1]) / (curve.tp[-1] + curve.fp[-1]))
-    picture = Picture(
+    chart = Chart(
         "gains",
         _("Gains curve"),
-        _("The tenth of the rows with the highest scores holds {share} of the positives.", share=share(first).text),
+        _("The tenth of the rows with the highest scores holds {share} of the positives.", share=percent(first).text),
         x=_UNIT,
         y=_UNIT,
         x_label=_("share of rows, highest scores first"),
@@ -104,10 +106,10 @@ def gains_figure(curve: ConfusionCurve) -> Figure:
         x_percent=True,
         y_percent=True,
     )
-    picture.line([0, rate, 1], [0, 1, 1], "best", _("best possible"))
-    picture.line([0, 1], [0, 1], "chance", _("chance"))
-    picture.line(x, y, "first", _("model"))
-    return Figure(picture.svg(), _("Gains: positives found when rows are taken from the highest score."))
+    chart.line([0, rate, 1], [0, 1, 1], "best", _("best possible"))
+    chart.line([0, 1], [0, 1], "chance", _("chance"))
+    chart.line(x, y, "first", _("model"))
+    return Figure(chart.svg(), _("Gains: positives found when rows are taken from the highest score."))
 
 
 def lift_figure(curve: ConfusionCurve) -> Figure:
@@ -116,7 +118,7 @@ def lift_figure(curve: ConfusionCurve) -> Figure:
     enough = taken >= min(0.01, float(taken.max()))
     x, y = taken[enough], curve.tpr[enough] / taken[enough]
     tenth = float(np.interp(0.1, x, y))
-    picture = Picture(
+    chart = Chart(
         "lift",
         _("Lift curve"),
         _(
@@ -129,6 +131,6 @@ def lift_figure(curve: ConfusionCurve) -> Figure:
         y_label=_("lift"),
         x_percent=True,
     )
-    picture.rule(1.0, "chance", upright=False, label=_("chance"))
-    picture.line(x, y, "first", _("model"))
-    return Figure(picture.svg(), _("Lift: how many times as frequent positives are as among all rows."))
+    chart.rule(1.0, "chance", upright=False, label=_("chance"))
+    chart.line(x, y, "first", _("model"))
+    return Figure(chart.svg(), _("Lift: how many times as frequent positives are as among all rows."))

@@ -12,8 +12,8 @@ from hiperplano.decision.costs import best_cutoff, odds_cutoff
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import constant_costs
 from hiperplano.metrics.ranking import ConfusionCurve
-from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Table, Words
-from hiperplano.report.figures import Number, count, decimal, measure, share
+from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Paragraph, Table
+from hiperplano.report.number_format import Number, count, decimal, percent, significant
 from hiperplano.report.subject import Subject
 
 _ = translator("report")
@@ -23,7 +23,7 @@ _DIGITS = 4  # decimals of a cut-off on the slider, in units of the scores' rang
 
 
 @dataclass(frozen=True)
-class Choice:
+class CutoffChoice:
     """A cut-off, and why that one. `costs` is C[decided, true] with the positive class last."""
 
     cutoff: float
@@ -31,60 +31,60 @@ class Choice:
     costs: Array
 
 
-def choose(subject: Subject) -> Choice:
+def choose_cutoff(subject: Subject) -> CutoffChoice:
     """By the costs if they are given, else as the model itself decides."""
     sample = subject.validation
-    chances = sample.probabilities is not None
+    has_probabilities = sample.probabilities is not None
     if subject.costs is not None:
         return _by_costs(subject, _positive_last(subject.costs, sample.positive))
-    decider = subject.anatomy.decider
-    costs = _positive_last(np.asarray(getattr(decider, "costs_", 1.0 - np.eye(2)))[:2], sample.positive)
-    if hasattr(decider, "cutoff_"):
-        return _tuned(subject, float(decider.cutoff_), costs)
-    if hasattr(decider, "costs_"):
+    final_step = subject.parts.final_step
+    costs = _positive_last(np.asarray(getattr(final_step, "costs_", 1.0 - np.eye(2)))[:2], sample.positive)
+    if hasattr(final_step, "cutoff_"):
+        return _tuned(subject, float(final_step.cutoff_), costs)
+    if hasattr(final_step, "costs_"):
         return _by_costs(subject, costs)
-    own = 0.5 if chances else 0.0
+    own = 0.5 if has_probabilities else 0.0
     # A tie goes to the first class: where that is the positive one, the cut-off itself counts as above.
     own = own if sample.positive == 1 else float(np.nextafter(own, -np.inf))
-    return Choice(own, _("the model's own cut-off"), costs)
+    return CutoffChoice(own, _("the model's own cut-off"), costs)
 
 
-def _by_costs(subject: Subject, costs: Array) -> Choice:
+def _by_costs(subject: Subject, costs: Array) -> CutoffChoice:
     if subject.validation.probabilities is not None and costs[1, 0] > costs[0, 0] and costs[0, 1] > costs[1, 1]:
         odds = odds_cutoff(costs)
-        return Choice(odds / (1 + odds), _("the cut-off of Bayes' rule for the given costs"), costs)
-    rows = subject.made_on
+        return CutoffChoice(odds / (1 + odds), _("the cut-off of Bayes' rule for the given costs"), costs)
+    rows = subject.fitted_on
     by_decision = constant_costs(rows.is_positive.astype(np.intp), costs)
     cutoff, _cost = best_cutoff(rows.score, by_decision[:, 0], by_decision[:, 1])
     where = _("training") if subject.training is not None else _("validation")
     cutoff = float(np.clip(cutoff, rows.score.min() - 1.0, rows.score.max() + 1.0))
-    return Choice(cutoff, _("the cut-off that costs least on the {sample} rows", sample=where), costs)
+    return CutoffChoice(cutoff, _("the cut-off that costs least on the {sample} rows", sample=where), costs)
 
 
-def _tuned(subject: Subject, cutoff: float, costs: Array) -> Choice:
+def _tuned(subject: Subject, cutoff: float, costs: Array) -> CutoffChoice:
     """A cut-off tuned on scores, as a probability where these are shown: through the nearest validation rows."""
-    sample, decider = subject.validation, subject.anatomy.decider
+    sample, final_step = subject.validation, subject.parts.final_step
     reason = _("the cut-off that the model tuned on out-of-fold scores")
     if sample.probabilities is None:
         cutoff = float(
             np.clip(cutoff if sample.positive == 1 else -cutoff, sample.score.min() - 1, sample.score.max() + 1)
         )
-        return Choice(cutoff, reason, costs)
-    decided = np.asarray(decider.predict(sample.coded) == decider.classes_[sample.positive])
+        return CutoffChoice(cutoff, reason, costs)
+    decided = np.asarray(final_step.predict(sample.transformed) == final_step.classes_[sample.positive])
     edges = sample.score[decided].min(initial=np.inf), sample.score[~decided].max(initial=-np.inf)
     middle = float(np.clip(edges[0], 0, 1) / 2 + np.clip(edges[1], 0, 1) / 2)
-    return Choice(middle, reason, costs)
+    return CutoffChoice(middle, reason, costs)
 
 
 def _positive_last(costs: Array, positive: int) -> Array:
     return costs if positive == 1 else costs[::-1, ::-1]
 
 
-def cutoff_block(subject: Subject, choice: Choice) -> list[Block]:
+def cutoff_block(subject: Subject, choice: CutoffChoice) -> list[Block]:
     """The interactive table; it says the same without a script, at the chosen cut-off."""
     sample = subject.validation
     cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
-    curve = sample.in_order.confusion(cuts)
+    curve = sample.sorted_scores.confusion(cuts)
     start = int(np.flatnonzero(cuts == choice.cutoff)[0])
     data = {
         "cutoffs": cuts.tolist(),
@@ -92,31 +92,31 @@ def cutoff_block(subject: Subject, choice: Choice) -> list[Block]:
         "right": [float(choice.costs[0, 0]), float(choice.costs[1, 1])],
     }
     wrong = float(choice.costs[1, 0]), float(choice.costs[0, 1])
-    told = _(
+    sentence = _(
         "A row is decided {positive} if its score is above {cutoff}: {reason}.",
         positive=subject.positive,
         cutoff=decimal(choice.cutoff, _DIGITS).text,
         reason=choice.reason,
     )
-    blocks: list[Block] = [Words(told)]
-    if subject.costs is None and hasattr(subject.anatomy.decider, "reject_label") and _rejects(subject):
+    blocks: list[Block] = [Paragraph(sentence)]
+    if subject.costs is None and hasattr(subject.parts.final_step, "reject_label") and _rejects(subject):
         blocks.append(Notice(_("The model may also leave a row undecided; the table decides every row.")))
     table = _confusion(subject, curve, start)
     rates = _rates(curve, start, choice.costs, sample.n)
     return [
         *blocks,
-        Cutoffs(subject.positive, subject.negative, table, rates, wrong, data, start, measure(choice.cutoff)),
+        Cutoffs(subject.positive, subject.negative, table, rates, wrong, data, start, significant(choice.cutoff)),
     ]
 
 
 def _rejects(subject: Subject) -> bool:
-    decider = subject.anatomy.decider
-    return len(decider.costs_) > len(decider.classes_)
+    final_step = subject.parts.final_step
+    return len(final_step.costs_) > len(final_step.classes_)
 
 
-def _slider(score: Array, chosen: float, chances: bool) -> Array:
+def _slider(score: Array, chosen: float, has_probabilities: bool) -> Array:
     """Round numbers, evenly by share of rows and evenly by value, and the chosen one as it is."""
-    low, high = (0.0, 1.0) if chances else (float(score.min()), float(score.max()))
+    low, high = (0.0, 1.0) if has_probabilities else (float(score.min()), float(score.max()))
     if not low < high:
         return np.array([chosen])
     quantiles = np.quantile(score, np.linspace(0, 1, _PLACES + 1))
@@ -146,11 +146,11 @@ def _rates(curve: ConfusionCurve, at: int, costs: Array, n: int) -> list[tuple[s
     tn, fp, fn, tp = (float(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
     total = tn * costs[0, 0] + fp * costs[1, 0] + fn * costs[0, 1] + tp * costs[1, 1]
     found: list[tuple[str, str, Any]] = [
-        ("accuracy", _("Accuracy"), share((tn + tp) / n)),
-        ("recall", _("Positives found (recall)"), share(_over(tp, tp + fn))),
-        ("fallout", _("False positive rate"), share(_over(fp, fp + tn))),
-        ("precision", _("Precision"), share(_over(tp, tp + fp))),
-        ("total", _("Total cost"), measure(total)),
+        ("accuracy", _("Accuracy"), percent((tn + tp) / n)),
+        ("recall", _("Positives found (recall)"), percent(_over(tp, tp + fn))),
+        ("fallout", _("False positive rate"), percent(_over(fp, fp + tn))),
+        ("precision", _("Precision"), percent(_over(tp, tp + fp))),
+        ("total", _("Total cost"), significant(total)),
     ]
     return found
 

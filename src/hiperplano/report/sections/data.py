@@ -7,11 +7,11 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Cell, Figure, Figures, Section, Table, Words
-from hiperplano.report.charts.picture import Picture, sparkline
-from hiperplano.report.charts.scale import reach
-from hiperplano.report.columns import Column, draw, read_columns
-from hiperplano.report.figures import Number, count, measure, share
+from hiperplano.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
+from hiperplano.report.charts.chart import Chart, sparkline
+from hiperplano.report.charts.scale import padded_range
+from hiperplano.report.columns import Column, read_columns, sample_rows
+from hiperplano.report.number_format import Number, count, percent, significant
 from hiperplano.report.subject import Sample, Subject
 
 _ = translator("report")
@@ -22,9 +22,9 @@ DRAWN_ROWS = 20_000  # enough for a histogram; sums and extremes are of all rows
 
 def data_section(subject: Subject) -> Section:
     """Columns, missing values, target."""
-    rows = subject.made_on
-    total = len(subject.names) if subject.anatomy.coder is None else rows.X.shape[1]
-    blocks: list[Block] = [Words(_sentence(subject))]
+    rows = subject.fitted_on
+    total = len(subject.names) if subject.parts.transformer is None else rows.X.shape[1]
+    blocks: list[Block] = [Paragraph(_sentence(subject))]
     blocks += _target(subject)
     blocks.append(_columns_table(rows, total))
     return Section("data", _("Data"), blocks)
@@ -59,7 +59,7 @@ def _target(subject: Subject) -> list[Block]:
     for k, label in enumerate(subject.classes):
         row: list[Cell] = [label]
         for name, sample in samples.items():
-            row += [count(counts[name][k]), share(counts[name][k] / sample.n)]
+            row += [count(counts[name][k]), percent(counts[name][k] / sample.n)]
         rows.append(row)
     return [Table(_("Classes of the target {target}", target=subject.target), headings, rows, name="target")]
 
@@ -71,29 +71,29 @@ def _numbers_target(subject: Subject, samples: dict[str, Sample]) -> list[Block]
     for name, sample in samples.items():
         low, first, middle, third, high = np.quantile(sample.y, [0, 0.25, 0.5, 0.75, 1]).tolist()
         figures = [low, first, middle, float(sample.y.mean()), third, high, float(sample.y.std())]
-        rows.append([name, count(sample.n), *map(measure, figures)])
+        rows.append([name, count(sample.n), *map(significant, figures)])
     table = Table(_("The target {target}", target=subject.target), headings, rows, name="target")
-    return [table, Figures([_histogram(subject.target, subject.made_on.y)])]
+    return [table, Figures([_histogram(subject.target, subject.fitted_on.y)])]
 
 
 def _histogram(target: str, values: Array) -> Figure:
     heights, edges = np.histogram(values, bins=40)
-    picture = Picture(
+    chart = Chart(
         "target-histogram",
         _("Distribution of {target}", target=target),
-        _("Histogram from {low} to {high}.", low=measure(edges[0]).text, high=measure(edges[-1]).text),
-        x=reach(edges),
+        _("Histogram from {low} to {high}.", low=significant(edges[0]).text, high=significant(edges[-1]).text),
+        x=padded_range(edges),
         y=(0.0, float(heights.max()) * 1.05),
         x_label=target,
         y_label=_("rows"),
     )
-    picture.steps(edges, heights, "first solid")
-    return Figure(picture.svg(), _("Distribution of the target."))
+    chart.steps(edges, heights, "first solid")
+    return Figure(chart.svg(), _("Distribution of the target."))
 
 
 def _columns_table(rows: Sample, total: int) -> Table:
     columns = read_columns(rows.X, MOST_COLUMNS)
-    drawn = read_columns(draw(rows.X, DRAWN_ROWS), MOST_COLUMNS) if rows.n > DRAWN_ROWS else columns
+    drawn = read_columns(sample_rows(rows.X, DRAWN_ROWS), MOST_COLUMNS) if rows.n > DRAWN_ROWS else columns
     headings = [_("Column"), _("Kind"), _("Missing"), _("Distribution"), _("Min"), _("Median"), _("Mean"), _("Max")]
     notes = []
     if rows.n > DRAWN_ROWS:
@@ -110,19 +110,21 @@ def _columns_table(rows: Sample, total: int) -> Table:
 
 
 def _described(column: Column, drawn: Column, n: int) -> list[Cell]:
-    gone = share(column.missing / n) if column.missing else count(0)
+    missing_share = percent(column.missing / n) if column.missing else count(0)
     if column.numbers is None:
-        return [column.name, _("category"), gone, *_categories(column, n)]
+        return [column.name, _("category"), missing_share, *_categories(column, n)]
     known = column.numbers if not column.missing else column.numbers[~np.isnan(column.numbers)]
     if not len(known):
-        return [column.name, _("empty"), gone, Spread()]
+        return [column.name, _("empty"), missing_share, SpanningText()]
     few = np.asarray(drawn.numbers)
     few = few[~np.isnan(few)] if drawn.missing else few
     few = few if len(few) else known
     figures = [float(known.min()), float(np.median(few)), float(known.mean()), float(known.max())]
-    shown: list[Cell] = [_date(value) for value in figures] if column.dates else [measure(value) for value in figures]
+    shown: list[Cell] = (
+        [_date(value) for value in figures] if column.dates else [significant(value) for value in figures]
+    )
     kind = _("date") if column.dates else (_("constant") if figures[0] == figures[3] else _("number"))
-    return [column.name, kind, gone, _bars(few, column.name), *shown]
+    return [column.name, kind, missing_share, _bars(few, column.name), *shown]
 
 
 def _bars(values: Array, name: str) -> Cell:
@@ -140,18 +142,18 @@ def _categories(column: Column, n: int) -> list[Cell]:
     codes = np.asarray(column.codes)
     counts = np.bincount(codes[codes >= 0], minlength=len(column.labels))
     order = np.argsort(-counts, kind="stable")[:14]
-    named = [f"{column.labels[k]} ({share(counts[k] / n, 0).text})" for k in order[:3].tolist()]
+    named = [f"{column.labels[k]} ({percent(counts[k] / n, 0).text})" for k in order[:3].tolist()]
     more = len(column.labels) - len(named)
     said = ", ".join(named) + (_(" and {n} more", n=more) if more > 0 else "")
-    picture: Cell = sparkline(counts[order], _("sizes of the largest categories")) if len(order) else ""
-    return [picture, Spread(said)]
+    chart: Cell = sparkline(counts[order], _("sizes of the largest categories")) if len(order) else ""
+    return [chart, SpanningText(said)]
 
 
-class Spread(str):
+class SpanningText(str):
     """Text that may take the room of the empty cells after it."""
 
     __slots__ = ()
-    kind = "spread"
+    kind = "spanning"
 
 
 def _date(nanoseconds: float) -> Number:

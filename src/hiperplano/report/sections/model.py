@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Code, Formula, Section, Words
-from hiperplano.report.figures import count, measure
-from hiperplano.report.kinds import kind_of
+from hiperplano.report.blocks import Block, Code, Formula, Paragraph, Section
+from hiperplano.report.model_descriptions import describe_model
+from hiperplano.report.number_format import count, significant
 from hiperplano.report.sections.coefficients import Coefficients
 from hiperplano.report.subject import Subject
 
@@ -21,22 +21,22 @@ _MOST_TERMS = 8  # of the written formula; the table has all
 
 def model_section(subject: Subject, found: Coefficients | None) -> Section:
     """What kind of model it is."""
-    blocks: list[Block] = [Words(_sentence(subject))]
+    blocks: list[Block] = [Paragraph(_sentence(subject))]
     if found is not None:
         blocks.append(_formula(subject, found))
-    blocks.append(Code(_parameters(subject.anatomy.linear)))
+    blocks.append(Code(_parameters(subject.parts.linear)))
     return Section("model", _("Model"), blocks)
 
 
 def _sentence(subject: Subject) -> str:
-    linear, decider = subject.anatomy.linear, subject.anatomy.decider
-    kind = kind_of(linear)
-    told = _("{name}. {sentence}", name=kind.name, sentence=kind.sentence)
-    if linear is not decider:
-        told += " " + _("It decides by what mistakes cost, not by what is most probable.")
-    if subject.anatomy.coder is not None:
-        told += " " + _("Columns are coded by the steps of a pipeline first.")
-    return told
+    linear, final_step = subject.parts.linear, subject.parts.final_step
+    kind = describe_model(linear)
+    sentence = _("{name}. {sentence}", name=kind.name, sentence=kind.sentence)
+    if linear is not final_step:
+        sentence += " " + _("It decides by what mistakes cost, not by what is most probable.")
+    if subject.parts.transformer is not None:
+        sentence += " " + _("Columns are coded by the steps of a pipeline first.")
+    return sentence
 
 
 def _parameters(linear: Any) -> str:
@@ -56,14 +56,14 @@ def _formula(subject: Subject, found: Coefficients) -> Formula:
     name = subject.target if subject.task == "regression" else "s"
     terms = " ".join(_term(found.coef[0][j], found.names[j]) for j in kept)
     more = len(order) - len(kept)
-    lines = [f"{name} = {measure(found.intercept[0]).text} {terms}{' + …' if more > 0 else ''}"]
+    lines = [f"{name} = {significant(found.intercept[0]).text} {terms}{' + …' if more > 0 else ''}"]
     where = []
     if more > 0:
         where.append(_("The table of coefficients has the other {n} terms.", n=count(more).text))
     if len(found.blocks) > 1:
         where.append(_("This is the score of one class; the others have the same form, and the largest is decided."))
     if subject.task == "two classes":
-        if type(subject.anatomy.linear).__name__ in _LOGISTIC:
+        if type(subject.parts.linear).__name__ in _LOGISTIC:
             lines.append(f"P({subject.target} = {subject.positive}) = 1 / (1 + exp(−s))")
         else:
             lines.append(_("s > 0: {label}", label=subject.positive))
@@ -71,4 +71,4 @@ def _formula(subject: Subject, found: Coefficients) -> Formula:
 
 
 def _term(coef: float, name: str) -> str:
-    return f"{'−' if coef < 0 else '+'} {measure(abs(coef)).text}·{name}"
+    return f"{'−' if coef < 0 else '+'} {significant(abs(coef)).text}·{name}"

@@ -10,11 +10,17 @@ from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.area import AUCInterval, interval_of
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
-from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Section, Table, Words
-from hiperplano.report.figures import Number, count, decimal, share
+from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Paragraph, Section, Table
+from hiperplano.report.number_format import Number, count, decimal, percent
 from hiperplano.report.sections.calibration import calibrate, calibration_figure
-from hiperplano.report.sections.curves import gains_figure, ks_figure, lift_figure, roc_figure, spread_figure
-from hiperplano.report.sections.cutoffs import choose, cutoff_block
+from hiperplano.report.sections.curves import (
+    gains_figure,
+    ks_figure,
+    lift_figure,
+    roc_figure,
+    score_distribution_figure,
+)
+from hiperplano.report.sections.cutoffs import choose_cutoff, cutoff_block
 from hiperplano.report.subject import Sample, Subject
 
 _ = translator("report")
@@ -34,16 +40,16 @@ class Ranking:
     @classmethod
     def of(cls, sample: Sample) -> Ranking:
         """Curves go through their own points: at quantiles of the scores of each class."""
-        interval = interval_of(sample.in_order) if min(map(len, sample.in_order)) > 1 else None
-        return cls(sample.ranking, sample.in_order.confusion(_places(sample)), sample.n, interval)
+        interval = interval_of(sample.sorted_scores) if min(map(len, sample.sorted_scores)) > 1 else None
+        return cls(sample.ranking, sample.sorted_scores.confusion(_places(sample)), sample.n, interval)
 
     @property
-    def both(self) -> bool:
+    def has_both_classes(self) -> bool:
         """Whether both classes are there."""
         return bool(np.isfinite(self.scores.auc))
 
     @property
-    def doubt(self) -> str:
+    def interval_text(self) -> str:
         """How sure the area under the ROC curve is, in words."""
         if self.interval is None:
             return ""
@@ -55,7 +61,7 @@ def _places(sample: Sample) -> Array:
     """Cut-offs from above all scores to below all, so that curves start at nothing and end at everything."""
     distinct = [
         np.quantile(scores, np.linspace(0, 1, _POINTS), method="lower") if len(scores) > _POINTS else scores
-        for scores in sample.in_order
+        for scores in sample.sorted_scores
     ]
     inner = np.unique(np.concatenate(distinct))
     return np.concatenate([inner[::-1], [-np.inf]])
@@ -65,26 +71,28 @@ def ranking_section(subject: Subject) -> tuple[Section, Ranking]:
     """Validation of a classifier of two classes."""
     sample = subject.validation
     ranking = Ranking.of(sample)
-    if not ranking.both:
+    if not ranking.has_both_classes:
         only = subject.positive if sample.is_positive.all() else subject.negative
-        told = _(
+        sentence = _(
             "All validation rows are of class {label}: curves that compare two classes cannot be drawn.", label=only
         )
-        return Section("validation", _("Validation"), [Notice(told, "bad"), *_cutting(subject, ranking)]), ranking
-    classes, chances = (subject.negative, subject.positive), sample.probabilities is not None
+        return Section(
+            "validation", _("Validation"), [Notice(sentence, "bad"), *_cutoff_blocks(subject, ranking)]
+        ), ranking
+    classes, has_probabilities = (subject.negative, subject.positive), sample.probabilities is not None
     figures = [
         roc_figure(ranking.curve, ranking.scores.auc),
-        ks_figure(ranking.curve, ranking.scores, classes, chances),
+        ks_figure(ranking.curve, ranking.scores, classes, has_probabilities),
         gains_figure(ranking.curve),
         lift_figure(ranking.curve),
     ]
-    blocks: list[Block | Heading] = [Words(_sentence(subject, ranking))]
-    if chances:
+    blocks: list[Block | Heading] = [Paragraph(_sentence(subject, ranking))]
+    if has_probabilities:
         calibration = calibrate(sample.is_positive, sample.score)
         figures.append(calibration_figure(calibration, subject.positive))
-    figures.append(spread_figure(sample.score, sample.is_positive, classes, chances))
+    figures.append(score_distribution_figure(sample.score, sample.is_positive, classes, has_probabilities))
     blocks += [Figures(figures), _bands(subject, sample)]
-    blocks += _cutting(subject, ranking)
+    blocks += _cutoff_blocks(subject, ranking)
     return Section("validation", _("Validation"), blocks), ranking
 
 
@@ -96,20 +104,20 @@ def _sentence(subject: Subject, ranking: Ranking) -> str:
         positive=subject.positive,
         negative=subject.negative,
         auc=decimal(ranking.scores.auc).text,
-        doubt=f"; {ranking.doubt}" if ranking.doubt else "",
+        doubt=f"; {ranking.interval_text}" if ranking.interval_text else "",
         cutoff=decimal(ranking.scores.cutoff).text,
         ks=decimal(ranking.scores.ks).text,
     )
 
 
-def _cutting(subject: Subject, ranking: Ranking) -> list[Block | Heading]:
-    return [Heading(_("Decisions at a cut-off")), *cutoff_block(subject, choose(subject))]
+def _cutoff_blocks(subject: Subject, ranking: Ranking) -> list[Block | Heading]:
+    return [Heading(_("Decisions at a cut-off")), *cutoff_block(subject, choose_cutoff(subject))]
 
 
 def _bands(subject: Subject, sample: Sample) -> Table:
     """Ten bands of the score from the highest: the gains table."""
     edges = np.unique(np.quantile(sample.score, np.linspace(0, 1, 11)[1:-1], method="higher"))
-    found = sample.in_order.confusion(np.nextafter(edges, -np.inf))
+    found = sample.sorted_scores.confusion(np.nextafter(edges, -np.inf))
     found_rows = np.concatenate([[0], (found.tp + found.fp)[::-1], [sample.n]])
     positives = int(np.count_nonzero(sample.is_positive))
     found_positive = np.concatenate([[0], found.tp[::-1], [positives]])
@@ -126,8 +134,8 @@ def _bands(subject: Subject, sample: Sample) -> Table:
                 Number(bounds[i + 1], f"{decimal(bounds[i + 1]).text} – {decimal(bounds[i]).text}"),
                 count(size),
                 count(caught),
-                share(caught / size),
-                share(gained),
+                percent(caught / size),
+                percent(gained),
                 decimal(gained / (found_rows[i + 1] / sample.n), 2),
             ]
         )

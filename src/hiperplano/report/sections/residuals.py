@@ -9,11 +9,11 @@ from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
 from hiperplano.messages import translate
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Section, Table, Words
-from hiperplano.report.charts.picture import Picture
-from hiperplano.report.charts.scale import reach
-from hiperplano.report.figures import measure, share
+from hiperplano.report.blocks import Block, Cell, Figure, Figures, Heading, Paragraph, Section, Table
+from hiperplano.report.charts.chart import Chart
+from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.metrics import regression_metrics
+from hiperplano.report.number_format import percent, significant
 from hiperplano.report.subject import Subject
 from hiperplano.stats.diagnose import Diagnosis, diagnose
 
@@ -32,17 +32,17 @@ def residuals_section(subject: Subject) -> Section:
     sentence = _(
         "The model explains {r2} of the variance of {target} in the validation rows; it is off by {mae} on average, "
         "and by {rmse} in the mean square.",
-        r2=share(found["r2"]).text,
+        r2=percent(found["r2"]).text,
         target=subject.target,
-        mae=measure(found["mae"]).text,
-        rmse=measure(found["rmse"]).text,
+        mae=significant(found["mae"]).text,
+        rmse=significant(found["rmse"]).text,
     )
     figures = [_against_fitted(fitted, residuals), _observed(fitted, sample.y, subject.target), _quantiles(residuals)]
-    blocks: list[Block | Heading] = [Words(sentence), Figures(figures), *_influence(subject)]
+    blocks: list[Block | Heading] = [Paragraph(sentence), Figures(figures), *_influence(subject)]
     return Section("validation", _("Validation"), blocks)
 
 
-def _some(*values: Array) -> list[Array]:
+def _subsample(*values: Array) -> list[Array]:
     """The same rows of each: the extreme ones of the last, and others drawn at random."""
     n = len(values[-1])
     if n <= _DOTS:
@@ -53,27 +53,27 @@ def _some(*values: Array) -> list[Array]:
     return [each[rows] for each in values]
 
 
-def _drawn(n: int) -> str:
+def _subsample_note(n: int) -> str:
     return _(" {k} of the rows, the most extreme among them.", k=_DOTS) if n > _DOTS else ""
 
 
 def _against_fitted(fitted: Array, residuals: Array) -> Figure:
-    x, y = _some(fitted, residuals)
-    picture = Picture(
+    x, y = _subsample(fitted, residuals)
+    chart = Chart(
         "residuals",
         _("Residuals against predictions"),
         _(
             "Residuals lie between {low} and {high}.",
-            low=measure(residuals.min()).text,
-            high=measure(residuals.max()).text,
+            low=significant(residuals.min()).text,
+            high=significant(residuals.max()).text,
         ),
-        x=reach(x),
-        y=reach(y),
+        x=padded_range(x),
+        y=padded_range(y),
         x_label=_("predicted"),
         y_label=_("residual"),
     )
-    picture.points(x, y, "first faint", size=2.0)
-    picture.rule(0.0, "chance", upright=False)
+    chart.points(x, y, "first faint", size=2.0)
+    chart.rule(0.0, "chance", upright=False)
     edges = np.unique(np.quantile(fitted, np.linspace(0, 1, int(np.clip(len(fitted) // 30, 3, 20)) + 1)))
     if len(edges) > 3:
         band = np.searchsorted(edges[1:-1], fitted, side="right")
@@ -81,14 +81,16 @@ def _against_fitted(fitted: Array, residuals: Array) -> Figure:
         there = size > 0
         mean_x = np.bincount(band, weights=fitted, minlength=len(size))[there] / size[there]
         mean_y = np.bincount(band, weights=residuals, minlength=len(size))[there] / size[there]
-        picture.line(mean_x, mean_y, "second", _("mean of bands"))
-    return Figure(picture.svg(), _("Residuals against predictions: no pattern should be left.") + _drawn(len(fitted)))
+        chart.line(mean_x, mean_y, "second", _("mean of bands"))
+    return Figure(
+        chart.svg(), _("Residuals against predictions: no pattern should be left.") + _subsample_note(len(fitted))
+    )
 
 
 def _observed(fitted: Array, y: Array, target: str) -> Figure:
-    some_fitted, some_y, _far = _some(fitted, y, y - fitted)
-    limits = reach(some_fitted, some_y)
-    picture = Picture(
+    some_fitted, some_y, _far = _subsample(fitted, y, y - fitted)
+    limits = padded_range(some_fitted, some_y)
+    chart = Chart(
         "observed",
         _("Observed against predicted"),
         _("Points near the diagonal are predicted well."),
@@ -97,9 +99,9 @@ def _observed(fitted: Array, y: Array, target: str) -> Figure:
         x_label=_("predicted"),
         y_label=target,
     )
-    picture.points(some_fitted, some_y, "first faint", size=2.0)
-    picture.line(limits, limits, "chance", _("perfect"))
-    return Figure(picture.svg(), _("Observed against predicted.") + _drawn(len(y)))
+    chart.points(some_fitted, some_y, "first faint", size=2.0)
+    chart.line(limits, limits, "chance", _("perfect"))
+    return Figure(chart.svg(), _("Observed against predicted.") + _subsample_note(len(y)))
 
 
 def _quantiles(residuals: Array) -> Figure:
@@ -113,43 +115,43 @@ def _quantiles(residuals: Array) -> Figure:
     normal = ndtri(chance)
     spread = float(residuals.std())
     unit = (ordered - residuals.mean()) / (spread or 1.0)
-    picture = Picture(
+    chart = Chart(
         "quantiles",
         _("Normal quantiles of the residuals"),
         _("Residuals reach from {low} to {high} standard deviations.", low=f"{unit[0]:.1f}", high=f"{unit[-1]:.1f}"),
-        x=reach(normal),
-        y=reach(unit, normal),
+        x=padded_range(normal),
+        y=padded_range(unit, normal),
         x_label=_("normal quantile"),
         y_label=_("standardised residual"),
     )
-    picture.line(reach(normal), reach(normal), "chance", _("normal"))
-    picture.points(normal, unit, "first", size=2.0)
-    return Figure(picture.svg(), _("Normal quantiles: points off the line at the ends are outliers or heavy tails."))
+    chart.line(padded_range(normal), padded_range(normal), "chance", _("normal"))
+    chart.points(normal, unit, "first", size=2.0)
+    return Figure(chart.svg(), _("Normal quantiles: points off the line at the ends are outliers or heavy tails."))
 
 
 def _influence(subject: Subject) -> list[Block | Heading]:
     heading = Heading(_("Influence of single rows"))
     rows = subject.training
     if rows is None:
-        return [heading, Words(_("Leverage and influence belong to the rows of the fit, which are not at hand."))]
+        return [heading, Paragraph(_("Leverage and influence belong to the rows of the fit, which are not at hand."))]
     if rows.n * len(subject.names) > _MOST_CELLS:
         return [
             heading,
-            Words(_("Leverages were not asked for: the table of the fit is too large for a quick answer.")),
+            Paragraph(_("Leverages were not asked for: the table of the fit is too large for a quick answer.")),
         ]
     try:
-        found = diagnose(subject.anatomy.linear, rows.design, rows.y)
+        found = diagnose(subject.parts.linear, rows.design, rows.y)
     except HiperplanoError:
-        told = _(
+        sentence = _(
             "Leverage and influence are defined for least squares whose coefficients are determined; here they are not."
         )
-        return [heading, Words(told)]
+        return [heading, Paragraph(sentence)]
     return [heading, _findings(found), Figures([_leverage(found)])]
 
 
 def _findings(found: Diagnosis) -> Table:
     rows: list[list[Cell]] = [
-        [translate(name), measure(value), translate(sentence)] for name, value, sentence in found.findings
+        [translate(name), significant(value), translate(sentence)] for name, value, sentence in found.findings
     ]
     return Table(
         _("Residual analysis of the rows of the fit"), [_("Figure"), _("Value"), _("Meaning")], rows, name="diagnosis"
@@ -159,19 +161,19 @@ def _findings(found: Diagnosis) -> Table:
 def _leverage(found: Diagnosis) -> Figure:
     known = np.isfinite(found.studentised)
     leverage, studentised, cooks = found.leverage[known], found.studentised[known], found.cooks[known]
-    x, y, _far = _some(leverage, studentised, cooks)
-    picture = Picture(
+    x, y, _far = _subsample(leverage, studentised, cooks)
+    chart = Chart(
         "leverage",
         _("Leverage and studentised residuals"),
-        _("The largest Cook's distance is {cook}.", cook=measure(cooks.max() if len(cooks) else np.nan).text),
-        x=reach(x, zero=True),
-        y=reach(y, zero=True),
+        _("The largest Cook's distance is {cook}.", cook=significant(cooks.max() if len(cooks) else np.nan).text),
+        x=padded_range(x, zero=True),
+        y=padded_range(y, zero=True),
         x_label=_("leverage"),
         y_label=_("studentised residual"),
     )
-    picture.points(x, y, "first faint", size=2.0)
-    picture.rule(0.0, "chance", upright=False)
+    chart.points(x, y, "first faint", size=2.0)
+    chart.rule(0.0, "chance", upright=False)
     if len(cooks) > 3:
         top = np.argsort(-cooks)[:3]
-        picture.points(leverage[top], studentised[top], "second", _("largest Cook's distances"), size=3.5)
-    return Figure(picture.svg(), _("Influence: rows far to the right and far from 0 move the coefficients."))
+        chart.points(leverage[top], studentised[top], "second", _("largest Cook's distances"), size=3.5)
+    return Figure(chart.svg(), _("Influence: rows far to the right and far from 0 move the coefficients."))

@@ -10,10 +10,10 @@ from scipy.special import chdtri
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.divergence import population_stability_index
-from hiperplano.report.blocks import Block, Cell, Section, Table, Words
-from hiperplano.report.columns import Column, draw, read_columns
-from hiperplano.report.figures import Number, count, decimal, measure, share
+from hiperplano.report.blocks import Block, Cell, Paragraph, Section, Table
+from hiperplano.report.columns import Column, read_columns, sample_rows
 from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
+from hiperplano.report.number_format import Number, count, decimal, percent, significant
 from hiperplano.report.sections.data import MOST_COLUMNS
 from hiperplano.report.sections.ranking import Ranking
 from hiperplano.report.subject import Sample, Subject
@@ -29,9 +29,9 @@ def stability_section(subject: Subject, validated: Ranking | None) -> Section:
     """Between the rows of the fit and those it is judged on."""
     title = _("Stability")
     if subject.training is None:
-        told = _("The rows of the fit are not at hand, so nothing can be compared with them.")
-        return Section("stability", title, [Words(told)])
-    blocks: list[Block] = [Words(_sentence()), _metrics(subject, subject.training, validated)]
+        sentence = _("The rows of the fit are not at hand, so nothing can be compared with them.")
+        return Section("stability", title, [Paragraph(sentence)])
+    blocks: list[Block] = [Paragraph(_sentence()), _metrics(subject, subject.training, validated)]
     blocks.append(_indices(subject, subject.training))
     return Section("stability", title, blocks)
 
@@ -49,7 +49,7 @@ def _metrics(subject: Subject, training: Sample, validated: Ranking | None) -> T
     if subject.task == "regression":
         labels = {"r2": "R²", "rmse": _("Root of the mean squared error"), "mae": _("Mean absolute error")}
         pairs = [regression_metrics(sample) for sample in (training, subject.validation)]
-        rows = [_compared(label, *(measure(each[key]) for each in pairs)) for key, label in labels.items()]
+        rows = [_compared(label, *(significant(each[key]) for each in pairs)) for key, label in labels.items()]
     elif validated is None:
         labels = {"accuracy": _("Accuracy"), "f1": _("F1, mean over classes")}
         pairs = [class_metrics(sample) for sample in (training, subject.validation)]
@@ -68,14 +68,14 @@ def _metrics(subject: Subject, training: Sample, validated: Ranking | None) -> T
 
 def _compared(label: str, training: Number, validation: Number) -> list[Cell]:
     difference = validation.value - training.value
-    return [label, training, validation, decimal(difference, 4) if abs(difference) < 10 else measure(difference)]
+    return [label, training, validation, decimal(difference, 4) if abs(difference) < 10 else significant(difference)]
 
 
 def _indices(subject: Subject, training: Sample) -> Table:
     before, after = (
-        read_columns(draw(sample.X, _DRAWN_ROWS), MOST_COLUMNS) for sample in (training, subject.validation)
+        read_columns(sample_rows(sample.X, _DRAWN_ROWS), MOST_COLUMNS) for sample in (training, subject.validation)
     )
-    found = [(one.name, compare(one, other), one, other) for one, other in zip(before, after, strict=True)]
+    found = [(one.name, stability_index(one, other), one, other) for one, other in zip(before, after, strict=True)]
     found.sort(key=lambda each: -each[1].psi)
     rows: list[list[Cell]] = []
     if subject.task != "many classes":
@@ -83,7 +83,7 @@ def _indices(subject: Subject, training: Sample) -> Table:
         name = _("prediction") if subject.task == "regression" else _("score")
         rows.append([_("The {name} of the model", name=name), *_shown(index), "", ""])
     for name, index, one, other in found:
-        rows.append([name, *_shown(index), _gone(one), _gone(other)])
+        rows.append([name, *_shown(index), _missing_share(one), _missing_share(other)])
     note = ""
     if max(training.n, subject.validation.n) > _DRAWN_ROWS:
         note = _("From {n} rows of each, drawn at random.", n=count(_DRAWN_ROWS).text)
@@ -98,16 +98,16 @@ def _indices(subject: Subject, training: Sample) -> Table:
     return Table(_("Population stability"), headings, rows, note, name="stability")
 
 
-def _gone(column: Column) -> Number:
+def _missing_share(column: Column) -> Number:
     values = column.numbers if column.numbers is not None else column.codes
-    return share(column.missing / len(np.asarray(values)))
+    return percent(column.missing / len(np.asarray(values)))
 
 
 def _shown(shift: Shift) -> list[Cell]:
-    return [decimal(shift.psi), decimal(shift.chance), _judged(shift)]
+    return [decimal(shift.psi), decimal(shift.chance), _judgement(shift)]
 
 
-def _judged(shift: Shift) -> str:
+def _judgement(shift: Shift) -> str:
     if shift.psi < max(_MOVED, shift.chance):
         return _("stable")
     return _("moved") if shift.psi < _CHANGED else _("changed")
@@ -127,10 +127,10 @@ def score_shift(subject: Subject) -> Shift:
         np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
         for sample in (subject.training, subject.validation)
     ]
-    return compare(*(Column("", draw(each[:, None], _DRAWN_ROWS)[:, 0]) for each in values))
+    return stability_index(*(Column("", sample_rows(each[:, None], _DRAWN_ROWS)[:, 0]) for each in values))
 
 
-def compare(before: Column, after: Column) -> Shift:
+def stability_index(before: Column, after: Column) -> Shift:
     """Missing values are a band of their own; half a row is added to each, so that an empty one is not infinite.
 
     Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared

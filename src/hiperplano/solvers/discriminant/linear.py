@@ -11,7 +11,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
-from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
+from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
 from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows
 from hiperplano.solvers.solution import Solution
 
@@ -96,9 +96,9 @@ def linear_discriminant(
             whitening = whitening.inflate(total / (total - n_classes))
         priors = weight / total if priors is None else priors
         centre = priors @ means
-        turned = (means - centre) @ whitening.matrix
-        coef, intercept = _scores(turned, whitening, means, priors, centre)
-        eigenvalues, scalings = _axes(turned, whitening, priors)
+        whitened = (means - centre) @ whitening.matrix
+        coef, intercept = _scores(whitened, whitening, means, priors, centre)
+        eigenvalues, scalings = _axes(whitened, whitening, priors)
         ignored = _ignored(means - centre, means, whitening)
     if unbiased:
         eigenvalues = eigenvalues * (total / (total - n_classes))  # they are of scatters, not of covariances
@@ -142,35 +142,35 @@ def _within(
     weight = sums.weight
     if not separate:
         pooled = sums.scatter() / sums.total
-        covariance, shares = towards_sphere(pooled, float(shrinkage)), np.full(n_classes, float(shrinkage))
+        covariance, shares = shrunk_covariance(pooled, float(shrinkage)), np.full(n_classes, float(shrinkage))
         return whiten_covariance(covariance), sums.means, weight, shares
     each = class_covariances(sums)
     if shrinkage == "auto":
         each, shares = ledoit_wolf(design, sums, each)
     else:
-        each, shares = towards_sphere(each, shrinkage), np.full(n_classes, shrinkage)
+        each, shares = shrunk_covariance(each, shrinkage), np.full(n_classes, shrinkage)
     mixed = np.tensordot(weight / sums.total if priors is None else priors, each, axes=1)
     return whiten_covariance(mixed), sums.means, weight, shares
 
 
-def _scores(turned: Array, whitening: Whitening, means: Array, priors: Array, centre: Array) -> tuple[Array, Array]:
+def _scores(whitened: Array, whitening: Whitening, means: Array, priors: Array, centre: Array) -> tuple[Array, Array]:
     """Coefficients and intercepts: of each class, measured from the centre; of two classes, of their difference."""
     log_prior = np.log(priors)
     if len(means) == 2:
-        coef = (turned[1] - turned[0]) @ whitening.matrix.T
+        coef = (whitened[1] - whitened[0]) @ whitening.matrix.T
         middle = (means[0] + means[1]) / 2
         return coef[None, :], np.atleast_1d(log_prior[1] - log_prior[0] - coef @ middle)
-    coef = turned @ whitening.matrix.T
-    return coef, log_prior - 0.5 * np.einsum("ij,ij->i", turned, turned) - coef @ centre
+    coef = whitened @ whitening.matrix.T
+    return coef, log_prior - 0.5 * np.einsum("ij,ij->i", whitened, whitened) - coef @ centre
 
 
-def _axes(turned: Array, whitening: Whitening, priors: Array) -> tuple[Array, Array]:
+def _axes(whitened: Array, whitening: Whitening, priors: Array) -> tuple[Array, Array]:
     """Between-class variance of whitened means, direction by direction; the last class lies on the positive side."""
-    _, values, basis = np.linalg.svd(np.sqrt(priors)[:, None] * turned, full_matrices=False)
+    _, values, basis = np.linalg.svd(np.sqrt(priors)[:, None] * whitened, full_matrices=False)
     values, basis = values[: len(priors) - 1], basis[: len(priors) - 1]
     kept = values > _RESOLVED * values.max(initial=0.0)
     values, basis = values[kept], basis[kept]
-    basis = basis * np.where(basis @ turned[-1] < 0, -1.0, 1.0)[:, None]
+    basis = basis * np.where(basis @ whitened[-1] < 0, -1.0, 1.0)[:, None]
     return values**2, whitening.matrix @ basis.T
 
 

@@ -13,14 +13,15 @@ from hiperplano.linalg.orthogonal import is_present, triangle_of
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant.linear import Shrinkage
-from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, towards_sphere
-from hiperplano.solvers.discriminant.whitening import Whitening, blur_of, whiten_covariance, whiten_rows
+from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
+from hiperplano.solvers.discriminant.whitening import Whitening, relative_rounding, whiten_covariance, whiten_rows
+from hiperplano.solvers.solution import FitResult
 
 _THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
 
 
 @dataclass(frozen=True)
-class QuadraticSolution:
+class QuadraticSolution(FitResult):
     """The Gaussians of the classes.
 
     Attributes
@@ -62,9 +63,6 @@ class QuadraticSolution:
     whitening: Array = field(repr=False)
     log_det: Array = field(repr=False)
 
-    def __str__(self) -> str:
-        return self.status
-
     def scores(self) -> ClassScores:
         """The function of a block that gives the logarithms of prior times density, for `Design.map`."""
         return ClassScores(self.means, self.whitening, np.log(self.priors) - 0.5 * self.log_det)
@@ -81,8 +79,8 @@ class ClassScores:
     def __call__(self, block: Block) -> Array:
         xp = block.xp
         rows = xp.asarray(block.dense(), dtype=xp.float64)
-        turned = [(rows - mean) @ matrix for mean, matrix in zip(self.means, self.whitening, strict=True)]
-        return np.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in turned], axis=1))
+        whitened = [(rows - mean) @ matrix for mean, matrix in zip(self.means, self.whitening, strict=True)]
+        return np.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in whitened], axis=1))
 
 
 def quadratic_discriminant(
@@ -120,7 +118,7 @@ def quadratic_discriminant(
         if shrinkage == "auto":
             each, shares = ledoit_wolf(design, sums, each)
         elif shrinkage is not None:
-            each, shares = towards_sphere(each, shrinkage), np.full(n_classes, shrinkage)
+            each, shares = shrunk_covariance(each, shrinkage), np.full(n_classes, shrinkage)
         elif ridge:
             each, shares = (1.0 - ridge) * each + ridge * np.eye(design.n_columns), np.full(n_classes, ridge)
         if plain:
@@ -150,8 +148,8 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
     for k, one in enumerate(whitenings):
         values, turn = np.linalg.svd(one.root / spread @ basis.T)[1:]
         values = np.pad(values, (0, len(basis) - len(values)))
-        blur = np.abs(basis @ blur_of(sums.means, 1.0 / spread))
-        if not is_present(values, turn, np.maximum(blur, one.error)).all():
+        rounding = np.abs(basis @ relative_rounding(sums.means, 1.0 / spread))
+        if not is_present(values, turn, np.maximum(rounding, one.error)).all():
             singular.append(k)
             values = np.maximum(values, _THICKNESS)
         matrices.append((basis.T @ turn.T) / spread[:, None] / values)
@@ -168,7 +166,7 @@ def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tupl
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = np.inf
     unit = np.where(np.isinf(spread), 1.0, spread)
     values, basis = np.linalg.svd(triangle_of(rows / spread), full_matrices=False)[1:]
-    return basis[is_present(values, basis, blur_of(means, 1.0 / spread))], unit
+    return basis[is_present(values, basis, relative_rounding(means, 1.0 / spread))], unit
 
 
 def _verdict(

@@ -16,7 +16,7 @@ def class_covariances(sums: ClassMoments) -> Array:
     return np.asarray(sums.scatter() / sums.weight[:, None, None])
 
 
-def towards_sphere(covariances: Array, share: float) -> Array:
+def shrunk_covariance(covariances: Array, share: float) -> Array:
     """(1 − share)·C + share·(mean variance)·I, for each class or for one."""
     d = covariances.shape[-1]
     mean_variance = np.trace(covariances, axis1=-2, axis2=-1) / d
@@ -55,7 +55,7 @@ def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple
         noise = (float(fourth[k]) / sums.weight[k] - size) / sums.weight[k]
         distance = size - d * mean**2
         shares[k] = 0.0 if d == 1 or noise <= 0.0 else min(noise, distance) / distance
-        target = towards_sphere(unit, float(shares[k]))
+        target = shrunk_covariance(unit, float(shares[k]))
         shrunk[k] = target * spread[k][:, None] * spread[k]
     return shrunk, shares
 

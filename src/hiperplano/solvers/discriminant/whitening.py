@@ -111,7 +111,7 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     upper = np.zeros((len(scale), len(scale)))
     upper[: len(triangle)] = triangle
     values, basis = svd(upper, full_matrices=False, check_finite=False)[1:]
-    present = is_present(values, basis, blur_of(means if only is None else means[[only]], scale))
+    present = is_present(values, basis, relative_rounding(means if only is None else means[[only]], scale))
     method = Message("orthogonal factorisation of the rows")
     if present.all():
         factor = from_triangle(upper, scale)
@@ -144,7 +144,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     apart *= scale
     values, basis = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
-    present = is_present(values, basis, blur_of(means, scale))
+    present = is_present(values, basis, relative_rounding(means, scale))
     method = Message("singular value decomposition of the rows")
     return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
 
@@ -189,7 +189,7 @@ def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
     return cholesky(gram[np.ix_(vary, vary)], scale[vary]) if vary.any() else None
 
 
-def blur_of(means: Array, scale: Array) -> Array:
+def relative_rounding(means: Array, scale: Array) -> Array:
     """Rounding of each column as it was written down, relative to its spread."""
     return np.asarray(EPS * np.maximum(np.abs(means).max(axis=0) * scale, scale > 0))
 

@@ -13,7 +13,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.residuals import summed_residual_squares
+from hiperplano.solvers.least_squares.normal import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, constant_columns, penalised_sum
 from hiperplano.solvers.statistics import centred_product, centred_scores
 

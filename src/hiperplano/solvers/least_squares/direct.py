@@ -20,10 +20,9 @@ from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.orthogonal import Directions, dependent_columns, directions
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.least_squares.normal import NormalEquations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.least_squares.refine import Refinement
-from hiperplano.solvers.least_squares.residuals import residual_squares
 from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,

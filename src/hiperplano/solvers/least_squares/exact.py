@@ -134,12 +134,9 @@ class ExactResiduals:
         pieces = [*left[0].sum(axis=0), 0.0 if rest is None else rest.sum() / size]
         gradient, gain = _sum(_columns(sums)), _sum([np.atleast_1d(piece) for piece in pieces])
         weighted = block.weighted(f)
-        plain = (
-            centred_product(block, self.mean, weighted),
-            centred_product(block, self.mean, block.weights),
-            np.atleast_1d(weighted.sum()),
-        )
-        return (*(size * each for each in (*gradient, *gain)), *plain), {"f": f}
+        cross, drift = centred_product(block, self.mean, np.column_stack([weighted, block.weights])).T
+        exact = (size * each for each in (*gradient, *gain))
+        return (*exact, cross, drift, np.atleast_1d(weighted.sum())), {"f": f}
 
 
 def add_exact(a: Sums, b: Sums) -> Sums:

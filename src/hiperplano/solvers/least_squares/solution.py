@@ -61,10 +61,10 @@ def trusted_digits(digits: float) -> Message:
     return Message("; about {digits:.0f} digits of the coefficients can be trusted.", digits=digits)
 
 
-def constant_columns(constant: int, n_columns: int) -> Message:
+def constant_columns(constant: int, n_columns: int) -> str:
     """The sentence of a status on columns that do not vary; empty if there are none."""
     if not constant:
-        return Message("")
+        return ""
     if constant == 1:
         return Message(" 1 of {n} columns does not vary and got the coefficient 0.", n=n_columns)
     return Message(" {constant} of {n} columns do not vary and got the coefficient 0.", constant=constant, n=n_columns)

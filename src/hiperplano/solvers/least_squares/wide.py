@@ -13,7 +13,7 @@ from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.residuals import summed_residual_squares
+from hiperplano.solvers.least_squares.normal import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
@@ -91,7 +91,7 @@ def wide_least_squares(
     if positive:
         method = Message("active set, coefficients ≥ 0")
         choice = Message(" (many coefficients fit equally well: some of them were taken)")
-    status = Message("Solved by {method}", method=method) + (Message("") if unique else choice) + trusted_digits(digits)
+    status = Message("Solved by {method}", method=method) + ("" if unique else choice) + trusted_digits(digits)
     scale = reciprocal(rows.length)
     keep = unique and design.n_columns <= _MOST_KEPT
     return LeastSquaresSolution(

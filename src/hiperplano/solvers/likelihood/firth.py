@@ -53,12 +53,12 @@ class FirthSolution(LogisticSolution):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is written to files: no rows, which may be many, and confidential."""
-        return {**self.__dict__, "problem": None}
+        return super().__getstate__() | {"problem": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FirthSolution:
         """A copy in memory keeps the rows, and shares them."""
-        copied = {name: deepcopy(value, memo) for name, value in self.__getstate__().items()}
-        return FirthSolution(**{**copied, "problem": self.problem})
+        copied = {name: deepcopy(value, memo) for name, value in vars(self).items() if name != "problem"}
+        return FirthSolution(**copied, problem=self.problem)
 
 
 class Evaluation(NamedTuple):
@@ -160,39 +160,47 @@ class FirthLikelihood:
         end : Minimum
             Of −value/total, in the coordinates of `span`.
         """
-        span = np.eye(len(theta)) if span is None else span
         problem = _NegativeFirth(self, theta, span)
-        end = newton(problem, np.zeros(span.shape[1]), tol, max_steps, _SETTLED, longest=LONGEST_STEP)
-        return theta + span @ end.state.theta, end
+        start = np.zeros(len(theta) if span is None else span.shape[1])
+        end = newton(problem, start, tol, max_steps, _SETTLED, longest=LONGEST_STEP)
+        return problem.point(end.state.theta), end
 
 
 class _NegativeFirth:
-    """−(l + ½·log det I)/Σw within the columns of a matrix about a point, as Newton's method takes it.
+    """−(l + ½·log det I)/Σw about a point, along the columns of a matrix if one is given, as `newton` takes it.
 
     The information stands for the Hessian, until steps gain too slowly: then what it lacks is added.
     """
 
-    def __init__(self, problem: FirthLikelihood, origin: Array, span: Array) -> None:
+    def __init__(self, problem: FirthLikelihood, origin: Array, span: Array | None) -> None:
         self._problem, self._origin, self._span = problem, origin, span
         self._logdet: Array | float = 0.0
         self._gain = np.inf
 
+    def point(self, theta: Array) -> Array:
+        """θ of all coordinates."""
+        return self._origin + (theta if self._span is None else self._span @ theta)
+
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
-        point = self._origin + self._span @ theta
+        point, total = self.point(theta), self._problem.total
         here = self._problem.evaluate(point)
-        score = self._span.T @ here.score
+        score = here.score if self._span is None else self._span.T @ here.score
         if not np.isfinite(here.value):
-            return np.inf, -score / self._problem.total, self._span.T @ here.information @ self._span
-        curvature = Curvature(here.information, self._logdet).across(self._span)
+            return np.inf, -score / total, self._curvature(here).information / total
+        curvature = self._curvature(here)
         gain = float(score @ curvature.solve(score))
         if gain > _SLOW * self._gain and self._problem.has_logdet_hessian:
             self._logdet = self._problem.logdet_hessian(point, here)
-            curvature = Curvature(here.information, self._logdet).across(self._span)
+            curvature = self._curvature(here)
         self._gain = gain
-        return -here.value / self._problem.total, -score / self._problem.total, curvature.positive / self._problem.total
+        return -here.value / total, -score / total, curvature.positive / total
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         return self.evaluate_with_hessian(theta)[:2]
+
+    def _curvature(self, here: Evaluation) -> Curvature:
+        curvature = Curvature(here.information, self._logdet)
+        return curvature if self._span is None else curvature.across(self._span)
 
 
 class Curvature(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Sums
-from hiperplano.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Perceptron, Squared, SquaredHinge
+from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
 
 _SMALLEST = 1e-300
@@ -121,16 +121,7 @@ def loss_of(rule: Array) -> Any:
     -------
     NamedTuple of `hiperplano.losses`
     """
-    epsilon = float(rule[at.EPSILON])
-    return {
-        at.PERCEPTRON: Perceptron(),
-        at.HINGE: Hinge(),
-        at.SQUARED_HINGE: SquaredHinge(),
-        at.LOGISTIC: Logistic(),
-        at.SQUARED: Squared(),
-        at.HUBER: Huber(epsilon),
-        at.EPSILON_INSENSITIVE: EpsilonInsensitive(epsilon),
-    }[int(rule[at.LOSS])]
+    return scalar.loss_of(int(rule[at.LOSS]), float(rule[at.EPSILON]))
 
 
 @dataclass(frozen=True)
@@ -156,7 +147,7 @@ class Objective:
     def __call__(self, coef: Array, intercept: Array) -> float:
         alpha = float(self.rule[at.ALPHA])
         mean = float(self.design.fold(_LossSum(loss_of(self.rule), coef, intercept))[0][0]) / self.total
-        if self.rule[at.LOSS] == at.PERCEPTRON and alpha == 0.0:
+        if self.rule[at.LOSS] == scalar.PERCEPTRON and alpha == 0.0:
             length = float(np.sqrt(coef @ coef + intercept**2))
             return float(np.log(max(mean / length, _SMALLEST))) if length > 0.0 else np.inf
         square = coef @ coef + (intercept**2 if self.rule[at.PENALISE_INTERCEPT] else 0.0)

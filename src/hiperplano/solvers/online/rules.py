@@ -8,15 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-# Losses, as in `hiperplano.losses`. From SQUARED on the target is a number, not a class.
-PERCEPTRON: Final = 0
-HINGE: Final = 1
-SQUARED_HINGE: Final = 2
-LOGISTIC: Final = 3
-SQUARED: Final = 4
-HUBER: Final = 5
-EPSILON_INSENSITIVE: Final = 6
-
 # How long a step is: a rate that depends on the number t of the step only, or on the example.
 CONSTANT: Final = 0  # ETA
 POWER: Final = 1  # ETA / t**EXPONENT

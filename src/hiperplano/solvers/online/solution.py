@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.losses import scalar
+from hiperplano.messages import Message
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.training import Control, Record
@@ -60,7 +62,7 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
     OnlineSolution
     """
     coef, intercept = learner.coefficients()
-    by_class = bool(rule[at.LOSS] < at.SQUARED)
+    by_class = bool(rule[at.LOSS] < scalar.SQUARED)
     runs = learner.states[: learner.counted, at.RUN]
     clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
@@ -94,31 +96,54 @@ def _sentence(
     mistakes: int | None,
     clean: bool | None,
 ) -> str:
-    many = f"{passes} pass{'es' if passes != 1 else ''}"
-    counts = f"{learner.count(at.UPDATES)} updates" + ("" if mistakes is None else f" after {mistakes} mistakes")
+    many = Message("1 pass") if passes == 1 else Message("{n} passes", n=passes)
+    counts = Message("{n} updates", n=learner.count(at.UPDATES))
+    if mistakes is not None:
+        counts = Message("{n} updates after {k} mistakes", n=learner.count(at.UPDATES), k=mistakes)
     if learner.chunks or not records:
-        last = "" if clean is None else f"; the last chunk was {'without' if clean else 'not without'} a mistake"
-        return f"Learnt from {learner.count(at.EXAMPLES)} examples in {many}, with {counts}{last}."
+        return _after_chunks(learner.count(at.EXAMPLES), many, counts, clean)
     if all(record.ended == "no_updates" for record in records):
-        return f"The last of {many} changed nothing: all examples are answered as the rule asks, with {counts}."
-    left = "" if mistakes is None else _left(records)
-    if any(record.ended == "diverging" for record in records):
-        return (
-            f"Stopped after {many}, as the gradient grew from pass to pass: the steps are too long, with {counts}. "
-            "Lower eta0, or bring the columns to unit scale (StandardScaler)."
+        return Message(
+            "The last of {passes} changed nothing: all examples are answered as the rule asks, with {counts}.",
+            passes=many,
+            counts=counts,
         )
+    if any(record.ended == "diverging" for record in records):
+        return Message(
+            "Stopped after {passes}, as the gradient grew from pass to pass: the steps are too long, with {counts}. "
+            "Lower eta0, or bring the columns to unit scale (StandardScaler).",
+            passes=many,
+            counts=counts,
+        )
+    left = "" if mistakes is None else _left(records)
+    if control.tol is None and unfinished:
+        return Message("Made the {passes} asked for, with {counts}.", passes=many, counts=counts) + left
+    fields = {"passes": many, "tol": control.tol, "counts": counts}
     if not unfinished:
-        return f"Stopped after {many}, as no pass improved by tol={control.tol:g} any more, with {counts}.{left}"
-    if control.tol is None:
-        return f"Made the {many} asked for, with {counts}.{left}"
-    return (
-        f"The {many} of max_iter ended before the improvement fell below tol={control.tol:g}, with {counts}.{left} "
-        "Raise max_iter, or tol if this is good enough; columns of like scale (StandardScaler) are learnt sooner."
+        end = Message("Stopped after {passes}, as no pass improved by tol={tol:g} any more, with {counts}.", **fields)
+        return end + left
+    end = Message(
+        "The {passes} of max_iter ended before the improvement fell below tol={tol:g}, with {counts}.", **fields
     )
+    remedy = Message(
+        " Raise max_iter, or tol if this is good enough; columns of like scale (StandardScaler) are learnt sooner."
+    )
+    return end + left + remedy
+
+
+def _after_chunks(examples: int, passes: Message, counts: Message, clean: bool | None) -> Message:
+    found = Message("Learnt from {n} examples in {passes}, with {counts}", n=examples, passes=passes, counts=counts)
+    if clean is None:
+        return found + "."
+    if clean:
+        return found + Message("; the last chunk was without a mistake.")
+    return found + Message("; the last chunk was not without a mistake.")
 
 
 def _left(records: Sequence[Record]) -> str:
     last = int(np.sum([record.mistakes[-1] for record in records]))
     if not last:
         return ""
-    return f" {last} mistakes in the last pass: no plane was found that separates all rows, and there may be none."
+    return Message(
+        " {n} mistakes in the last pass: no plane was found that separates all rows, and there may be none.", n=last
+    )

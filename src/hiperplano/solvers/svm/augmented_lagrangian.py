@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, total
 from hiperplano.solvers.svm.duality_gap import Budget, Certificate, GapTolerance, certify
 from hiperplano.solvers.svm.newton import minimise
@@ -55,10 +55,10 @@ def augmented_newton(design: Design, loss: DualLoss, *, fit_intercept: bool, tol
         d = design.n_columns
         if d > MATRIX_COLUMNS:
             problem = SmoothedProblem(design, loss, fit_intercept, squares=design.fold(_column_squares)[0])
-            return _solve(problem, Hyperplane(np.zeros(d), 0.0, np.zeros(d)), tol, budget)
+            return _solve(problem, Hyperplane.zero(np.zeros(d)), tol, budget)
         shift, far = typical_row(design, fit_intercept)
         problem = SmoothedProblem(design, loss, fit_intercept, centre_rows=far)
-        return _solve(problem, Hyperplane(np.zeros(d), 0.0, shift), tol, budget)
+        return _solve(problem, Hyperplane.zero(shift), tol, budget)
 
 
 def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
@@ -123,17 +123,17 @@ class _CostOfWidth:
 
 @dataclass
 class AugmentedLagrangian:
-    """Rounds of Newton's method on all rows: of a `SmoothedProblem`, or of `SmoothedClasses`."""
+    """Rounds of Newton's method on all rows."""
 
-    problem: Any
+    problem: SmoothedProblem
     tolerance: GapTolerance
     budget: Budget
 
-    def run(self, plane: Any, width: float, curvature: Any) -> Certificate:
+    def run(self, plane: Hyperplane, width: float, curvature: Curvature | None) -> Certificate:
         """From a plane, with the first width, or for a squared loss with the curvature of similar rows."""
         return self._once(plane, curvature) if self.problem.loss.ridge else self._rounds(plane, width)
 
-    def _once(self, plane: Any, curvature: Any) -> Certificate:
+    def _once(self, plane: Hyperplane, curvature: Curvature | None) -> Certificate:
         """A squared loss needs no rounds, but a smaller tolerance if dual variables do not prove enough yet."""
         now = self.problem.evaluate(plane, curved=curvature is None)
         self.budget.take()
@@ -149,10 +149,10 @@ class AugmentedLagrangian:
     def _by_rows(self) -> bool:
         return self.problem.squares is not None
 
-    def _share(self, share: float) -> Callable[[Any], float]:
+    def _share(self, share: float) -> Callable[[Evaluation], float]:
         return lambda now: share * self.tolerance.at(now.objective)
 
-    def _rounds(self, plane: Any, width: float) -> Certificate:
+    def _rounds(self, plane: Hyperplane, width: float) -> Certificate:
         problem, bound = self.problem, self.problem.loss.high
         now = problem.evaluate(plane, curved=False)
         self.budget.take()
@@ -181,7 +181,7 @@ class AugmentedLagrangian:
             else:
                 plane, centre, width = now.plane, problem.middle(now), width * _SHRINK**2
 
-    def _allowed(self, now: Any) -> float:
+    def _allowed(self, now: Evaluation) -> float:
         """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""
         wanted = self.tolerance.at(now.objective)
         return (0.5 if self._by_rows else 0.1) * now.slack if now.slack > 0.7 * wanted else 0.3 * wanted

@@ -15,18 +15,24 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory, require_memory
-from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS, WIDE, AugmentedLagrangian, typical_row
+from hiperplano.solvers.svm.augmented_lagrangian import (
+    MATRIX_COLUMNS,
+    WIDE,
+    AugmentedLagrangian,
+    typical_row,
+)
 from hiperplano.solvers.svm.choice import solve_svm
+from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, GapTolerance
-from hiperplano.solvers.svm.smoothed_classes import ClassLoss, Hyperplanes, SmoothedClasses, balanced_classes
+from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
 from hiperplano.solvers.svm.solution import METHODS, SvmSolution, status
 
-_FIRST_LOOK = 0.3  # all rows are looked at when the largest violation has fallen to this
-_NEXT_LOOK = 0.3  # and each time when it has fallen to this share
-_LONGEST = 30  # passes between looks
+_FIRST_CHECK = 0.3  # all rows are checked when the largest violation has fallen to this
+_NEXT_CHECK = 0.3  # and each time when it has fallen to this share
+_LONGEST = 30  # passes between checks
 _STILL = 1e-14  # violations that are rounding
-_PATIENCE = 3  # looks at dual variables that rest
+_PATIENCE = 3  # checks at which dual variables rest
 
 
 class _Found(NamedTuple):
@@ -113,17 +119,13 @@ def _newton(
 ) -> tuple[_Found, bool]:
     """By Newton's method on the augmented Lagrangian, as for two classes."""
     shift, _ = typical_row(design, fit_intercept)
-    zero = Hyperplanes(np.zeros((n_classes, design.n_columns)), np.zeros(n_classes), shift)
-    problem = SmoothedClasses(design, ClassLoss(n_classes, strength), fit_intercept)
-    answer = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget).run(zero, WIDE, None)
+    problem = SmoothedProblem(design, ClassLoss(n_classes, strength), fit_intercept)
+    search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
+    answer = search.run(Hyperplane.zero(shift, n_classes), WIDE, None)
     found = answer.evaluation
     level = found.plane.intercept - found.plane.intercept.mean() if fit_intercept else np.zeros(n_classes)
-    alpha = design.collect(design.with_vectors(gamma=found.gamma).map(_weighted_gamma))
+    alpha = design.collect(design.with_vectors(gamma=found.gamma).map(problem.loss.row_pulls))
     return _Found(found.plane.coef.T, level, alpha, found.objective, answer.gap), answer.proved
-
-
-def _weighted_gamma(block: Block) -> Array:
-    return block.weighted(block.vectors["gamma"])
 
 
 class _Ascent:
@@ -133,7 +135,7 @@ class _Ascent:
         from hiperplano.solvers.svm import dual_loops
 
         n = design.n_rows
-        self.loops, self.fit_intercept = dual_loops, fit_intercept
+        self.loops, self.loss, self.fit_intercept = dual_loops, ClassLoss(n_classes, strength), fit_intercept
         self.codes, self.arrays = design.collect(design.vector("code")), design.loop_arrays()
         self.cap = strength * (design.collect(design.vector("weight")) if design.has_weight else np.ones(n))
         self.design = design.with_vectors(weight=None)  # β has the weights in it
@@ -143,23 +145,23 @@ class _Ascent:
         self.level, self.total = np.zeros(n_classes), np.zeros(n_classes)
         self.pull = float(self.square.mean()) + 1.0 / float(self.cap.sum()) if fit_intercept else 0.0
         self.order, self.size, self.largest = np.empty(0, dtype=np.int64), 0, np.inf
-        self._call_back(np.zeros((n, n_classes)))
+        self._restore_rows(np.zeros((n, n_classes)))
 
     def run(self, tol: float, budget: Budget) -> tuple[_Found, bool]:
-        look_at, still, best = _FIRST_LOOK, 0, None
+        threshold, still, best = _FIRST_CHECK, 0, None
         while True:
-            self._passes(look_at, budget)
-            found, scores = self._look()
+            self._passes(threshold, budget)
+            found, scores = self._check_all_rows()
             budget.take()
             best = found if best is None or found.gap <= best.gap else best
             level_rests = float(np.abs(self.total).sum()) <= _STILL * float(np.abs(self.alpha).sum())
             still = still + 1 if self.largest <= _STILL and (level_rests or not self.fit_intercept) else 0
             if best.gap <= tol * best.objective or still > _PATIENCE or budget.left <= 0:
                 return best, best.gap <= tol * best.objective
-            look_at = _NEXT_LOOK * min(look_at, self.largest)
-            self._call_back(scores)
+            threshold = _NEXT_CHECK * min(threshold, self.largest)
+            self._restore_rows(scores)
 
-    def _passes(self, look_at: float, budget: Budget) -> None:
+    def _passes(self, threshold: float, budget: Budget) -> None:
         for _ in range(_LONGEST):
             self.size, self.largest = self.loops.ascend_classes(
                 *self.arrays, self.codes, self.cap, self.square, self.alpha, self.coef, self.level, self.total,
@@ -167,13 +169,13 @@ class _Ascent:
             )  # fmt: skip
             self.level += self.pull * self.total
             budget.take()
-            if self.largest <= look_at or budget.left <= 0:
+            if self.largest <= threshold or budget.left <= 0:
                 break
 
-    def _look(self) -> tuple[_Found, Array]:
+    def _check_all_rows(self) -> tuple[_Found, Array]:
         """Balance β; the gap of the coefficients they make; and the scores of all rows."""
         design = self.design.with_vectors(gamma=self.alpha)
-        alpha = design.collect(balanced_classes(design)).copy() if self.fit_intercept else self.alpha.copy()
+        alpha = design.collect(self.loss.balanced(design)).copy() if self.fit_intercept else self.alpha.copy()
         (coef,) = design.with_vectors(gamma=alpha).fold(_pull)
         level = self.level - self.level.mean() if self.fit_intercept else self.level
         scores = design.collect(design.map(_Scores(coef, level)))
@@ -186,7 +188,7 @@ class _Ascent:
         dual = float(alpha[here, self.codes].sum()) - squares
         return _Found(coef, level, alpha, objective, objective - dual), scores
 
-    def _call_back(self, scores: Array) -> None:
+    def _restore_rows(self, scores: Array) -> None:
         """Visit those rows again that have dual variables, or a margin that is not well beyond 1."""
         here = np.arange(len(scores))
         rivals = scores.copy()

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
-from hiperplano.linalg.triangular import inverse_root
+from hiperplano.linalg.symmetric import SymmetricSolver
 
-_RIDGES = (0.0, 1e-14, 1e-11, 1e-8)  # tried in turn where rounding makes a matrix indefinite
+_SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
 _FEW_ROWS = 800
 _GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
 _GATHERED_ENTRIES = 2**27
@@ -37,6 +37,14 @@ class Curvature(ABC):
     @abstractmethod
     def offset(self) -> Array:
         """Mean of the free rows, from the shift."""
+
+    def balancing_cost(self, excess: Array) -> float:
+        """What balancing dual variables whose sum is `excess` will cost, about: those of free rows are shifted."""
+        if not excess.any():
+            return 0.0
+        if self.mass <= 0:
+            return np.inf
+        return 0.5 * float(excess @ excess) * (1.0 / self.mass + float(self.offset @ self.offset))
 
     @abstractmethod
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> Array:
@@ -76,19 +84,15 @@ class MatrixCurvature(Curvature):
         matrix.flat[: last * (last + 2) : last + 2] += 1.0  # of the penalty, which leaves out the level
         if not fit_intercept or matrix[last, last] <= 0:
             matrix[last, :], matrix[:, last], matrix[last, last], right[last] = 0.0, 0.0, 1.0, 0.0
-        return solve_scaled(matrix, right)
+        return solve(matrix, right)
 
 
-def free_gram(block: Block, free: Array, shift: Array) -> Array:
-    """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1]."""
-    xp = block.xp
-    places = xp.nonzero(free)[0]
-    rows = xp.empty((len(places), len(shift) + 1))
-    xp.subtract(Block(block.x, {}).take(places).dense(), shift, out=rows[:, :-1])
+def rows_with_one(block: Block, shift: Array) -> Array:
+    """[x − shift, 1] of every row, as a fresh array."""
+    rows = np.empty((len(block), len(shift) + 1))
+    np.subtract(block.dense(), shift, out=rows[:, :-1])
     rows[:, -1] = 1.0
-    if block.weight is not None:
-        rows *= xp.sqrt(block.weight[places])[:, None]
-    return np.asarray(rows.T @ rows)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,10 @@ class RowCurvature(Curvature):
         entries = self.n_free * self.design.n_columns * self.design.density
         if self.n_free > _GATHERED_SHARE * self.design.n_rows or entries > _GATHERED_ENTRIES:
             return self.design
+        return self._free_rows
+
+    @cached_property
+    def _free_rows(self) -> InMemory:
         return self.design.gather(self.design.map(_is_free))
 
     @cached_property
@@ -130,12 +138,12 @@ class RowCurvature(Curvature):
         """Exactly: with A the free rows and S their weights, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
         if not self.n_free:
             return np.append(-slope[:-1], 0.0)
-        rows = self.design.gather(self.design.map(_is_free))
+        rows = self._free_rows
         a = rows.dense()
         matrix = a @ a.T
         matrix.flat[:: len(a) + 1] += 1.0 / rows.collect(rows.vector("stiffness"))
         right = np.column_stack([a @ slope[:-1], np.ones(len(a))])
-        pull, ones = solve_scaled(matrix, right).T
+        pull, ones = solve(matrix, right).T
         rise = (pull.sum() - slope[-1]) / ones.sum() if level else 0.0
         return np.append(-slope[:-1] - (rise * ones - pull) @ a, rise)
 
@@ -175,19 +183,6 @@ class _Product:
         return (block.transpose_dot(block.vectors["stiffness"] * block.dot(self.p)),)
 
 
-def solve_scaled(matrix: Array, right: Array) -> Array:
-    """Solve with a positive definite matrix, brought to a diagonal of ones.
-
-    So coordinates of any size are solved for with the same relative accuracy. The matrix is written to.
-    """
-    scale = inverse_root(matrix.diagonal())
-    matrix *= scale[:, None] * scale
-    scaled = right * (scale if right.ndim == 1 else scale[:, None])
-    for ridge in _RIDGES:
-        try:
-            factor = cho_factor(matrix + ridge * np.eye(len(matrix)), check_finite=False)
-        except LinAlgError:
-            continue
-        scaled = cho_solve(factor, scaled, check_finite=False)
-        break
-    return np.asarray(scaled * (scale if right.ndim == 1 else scale[:, None]))
+def solve(matrix: Array, right: Array) -> Array:
+    """The inverse of a positive definite matrix times `right`; its pseudo-inverse only where rounding leaves none."""
+    return SymmetricSolver(matrix, _SINGULAR).solve(right)

@@ -1,7 +1,7 @@
 """Support vector machines by dual coordinate ascent, with a certificate of how good the answer is.
 
 One dual variable is maximised over at a time, which costs its row only; rows whose dual variables rest at a bound are
-left out until a look at all rows calls them back. An intercept without penalty asks that dual variables balance,
+left out until a check of all rows brings them back. An intercept without penalty asks that dual variables balance,
 Σβ = 0: its value is kept near a guess, which follows after each pass (an augmented Lagrangian of one number).
 """
 
@@ -18,10 +18,10 @@ from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, Certificate, GapTolerance, certify
 from hiperplano.solvers.svm.smoothed import Hyperplane, SmoothedProblem
 
-_FIRST_LOOK = 0.1  # all rows are looked at when the largest slope, in units of the scores, has fallen to this
-_NEXT_LOOK = 0.3  # and each time when it has fallen to this share
-_LONGEST = 30  # passes between looks
-_PATIENCE = 10  # looks at dual variables that rest
+_FIRST_CHECK = 0.1  # all rows are checked when the largest slope, in units of the scores, has fallen to this
+_NEXT_CHECK = 0.3  # and each time when it has fallen to this share
+_LONGEST = 30  # passes between checks
+_PATIENCE = 10  # checks at which dual variables rest
 _STILL = 1e-14  # slopes, in units of the scores, that are rounding
 
 
@@ -73,11 +73,11 @@ class _Ascent:
 
     def run(self, tolerance: GapTolerance, budget: Budget) -> Certificate:
         unit = self.problem.unit
-        look_at, least, still = _FIRST_LOOK * unit, np.inf, 0
+        threshold, least, still = _FIRST_CHECK * unit, np.inf, 0
         best: tuple[Hyperplane, Array] | None = None
         while True:
-            largest = self._passes(look_at, budget)
-            plane, gamma, objective, slack = self._look()
+            largest = self._passes(threshold, budget)
+            plane, gamma, objective, slack = self._check_all_rows()
             budget.take()
             if best is None or slack <= least:
                 least, best = slack, (plane, gamma)
@@ -90,11 +90,11 @@ class _Ascent:
                     return certificate
             if still:  # dual variables rest at their bounds, so the level must move by itself
                 at = self.loops
-                self.state[at.LEVEL] = plane.level + self.state[at.PULL] * self.state[at.SUM]
-            look_at = _NEXT_LOOK * min(look_at, largest)
-            self._call_back(largest)
+                self.state[at.LEVEL] = float(plane.level) + self.state[at.PULL] * self.state[at.SUM]
+            threshold = _NEXT_CHECK * min(threshold, largest)
+            self._restore_rows(largest)
 
-    def _passes(self, look_at: float, budget: Budget) -> float:
+    def _passes(self, threshold: float, budget: Budget) -> float:
         """Ascend until the largest slope is small; return it."""
         at = self.loops
         for _ in range(_LONGEST):
@@ -104,11 +104,11 @@ class _Ascent:
             )  # fmt: skip
             self.state[at.LEVEL] += self.state[at.PULL] * self.state[at.SUM]
             budget.take()
-            if self.state[at.LARGEST] <= look_at or budget.left <= 0:
+            if self.state[at.LARGEST] <= threshold or budget.left <= 0:
                 break
         return float(self.state[at.LARGEST])
 
-    def _look(self) -> tuple[Hyperplane, Array, float, float]:
+    def _check_all_rows(self) -> tuple[Hyperplane, Array, float, float]:
         """The plane with its best level, balanced dual variables, the objective, and about the gap."""
         loss, design = self.problem.loss, self.design
         self.without_level = self.target - design.collect(design.map(_Scores(self.coef)))
@@ -123,7 +123,7 @@ class _Ascent:
         moved = 0.5 * float(self.state[self.loops.PULL] * self.state[self.loops.SUM] ** 2)
         slack = float(self.weight @ (losses - loss.gain(residual, gamma))) + moved
         objective = 0.5 * float(self.coef @ self.coef) + float(self.weight @ losses)
-        return Hyperplane(self.coef.copy(), level, np.zeros_like(self.coef)), gamma, objective, slack
+        return Hyperplane(self.coef.copy(), np.asarray(level), np.zeros_like(self.coef)), gamma, objective, slack
 
     def _best_level(self, residual: Array) -> float:
         """The number to take from target − score of all rows so that the sum of the losses is least."""
@@ -132,8 +132,8 @@ class _Ascent:
             return self.problem.level_step(self.sign * residual)
         return best_plain_level(residual, self.low, self.high, loss.epsilon)
 
-    def _call_back(self, beyond: float) -> None:
-        """Visit those rows again whose dual variables can move, by the slopes of the last look."""
+    def _restore_rows(self, beyond: float) -> None:
+        """Visit those rows again whose dual variables can move, by the slopes of the last check."""
         slope = self.without_level - self.state[self.loops.LEVEL] - self.soft * self.beta
         epsilon = self.problem.loss.epsilon
         up = np.where(self.beta >= 0, slope - epsilon, slope + epsilon)

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, rows_with_one
 
 _FURTHEST = 1e30
 _TIGHT = 4 * float(np.finfo(float).eps)
@@ -44,6 +47,8 @@ class DualLoss:
     ridge: float
     classifies: bool
 
+    n_scores = 1
+
     @classmethod
     def hinge(cls, strength: float, squared: bool) -> DualLoss:
         """strength·max(0, 1 − sign·score), or its square."""
@@ -55,12 +60,12 @@ class DualLoss:
         bound, ridge = (np.inf, 0.5 / strength) if squared else (strength, 0.0)
         return cls(-bound, bound, epsilon, ridge, False)
 
-    def residual(self, block: Block, score: Array) -> Array:
+    def residual(self, block: Block, score: Array | float) -> Array:
         """1 − sign·score, or target − score."""
         return np.asarray(1.0 - block.vectors["sign"] * score if self.classifies else block.y[:, 0] - score)
 
-    def signed(self, block: Block, values: Array) -> Array:
-        """Values in units of the residual times what one unit of the score is in them: the sign, in classification."""
+    def signed(self, block: Block, values: Array | float) -> Any:
+        """Values times what one unit of the score is in units of the residual: the sign, in classification."""
         return values * block.vectors["sign"] if self.classifies else values
 
     def beta(self, block: Block, gamma: Array) -> Array:
@@ -90,6 +95,10 @@ class DualLoss:
         free = (gamma > self.low) & (gamma < self.high)
         return free & (gamma != 0) if self.epsilon else free
 
+    def follow(self, block: Block, residual: Array, proximity: float) -> Array:
+        """`dual_variable` with the vector "centre" of a block."""
+        return self.dual_variable(residual, block.vectors["centre"] if proximity else 0.0, proximity)
+
     def gain(self, residual: Array, gamma: Array) -> Array:
         """r·γ − ε|γ| − ½·ridge·γ², at most the loss."""
         gain = residual * gamma
@@ -99,7 +108,7 @@ class DualLoss:
             gain -= 0.5 * self.ridge * np.square(gamma)
         return gain
 
-    def value(self, residual: Array) -> Array:
+    def value(self, residual: Array, block: Block | None = None) -> Array:
         """The loss."""
         if self.ridge:
             return self.gain(residual, self.dual_variable(residual))
@@ -118,60 +127,61 @@ class DualLoss:
             return np.full(len(residual), 0.5 * (self.low + self.high))
         return 0.5 * np.where(residual > 0, self.high, self.low)
 
+    def free_gram(self, block: Block, gamma: Array, shift: Array) -> Array:
+        """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1]."""
+        free = np.flatnonzero(self.free(gamma))
+        rows = rows_with_one(Block(block.x, {}).take(free), shift)
+        if block.weight is not None:
+            rows *= np.sqrt(block.weight[free])[:, None]
+        return np.asarray(rows.T @ rows)
+
+    def curvature(self, gram: Array, row: float) -> Curvature:
+        """How a matrix of curvature is solved with; `row` is what one row adds to that of the level."""
+        return MatrixCurvature(gram)
+
+    def balanced(self, design: Design) -> RowVector:
+        """Dual variables near the vector "gamma" with Σβ = 0, as an intercept without penalty asks.
+
+        Those that follow the score are shifted together, none past 0 or its bound; all are if those are not enough.
+        """
+        now, size, weight = (float(each) for each in design.fold(_Balance(self))[0])
+        if now == 0:
+            return design.vector("gamma")
+
+        def shifted(shift: float, everywhere: bool = False) -> tuple[float, float]:
+            value, slope = design.fold(_Shifted(self, shift, everywhere))[0]
+            return float(value), float(slope)
+
+        everywhere = shifted(-np.sign(now) * _FURTHEST)[0] * now > 0
+        shift = root_of_increasing(partial(shifted, everywhere=everywhere), size / weight or 1.0)
+        return design.map(_Moved(self, shift, everywhere))
+
     def moved(self, block: Block, shift: float, everywhere: bool) -> Array:
         """The vector "gamma" with `shift` added, times the sign, but none past 0 or its bound.
 
         Those that do not follow the score stay, unless `everywhere`.
         """
         gamma = block.vectors["gamma"]
-        low, high = np.where(gamma > 0, 0.0, self.low), np.where(gamma < 0, 0.0, self.high)
-        step = self.signed(block, np.full(len(gamma), shift))
-        new = np.clip(gamma + step, low, high)
+        low = np.where(gamma > 0, 0.0, self.low) if self.low else 0.0
+        high = np.where(gamma < 0, 0.0, self.high) if self.low else self.high
+        new = np.clip(gamma + self.signed(block, shift), low, high)
         return new if everywhere else np.where(self.free(gamma) & (gamma != 0), new, gamma)
 
 
 def total(block: Block, values: Array) -> Array:
-    """Σ of a number for each row, by weight."""
-    return np.asarray(block.xp.sum(values) if block.weight is None else values @ block.weight)
-
-
-def balanced(design: Design, loss: DualLoss, gamma: RowVector) -> RowVector:
-    """Dual variables near `gamma` with Σβ = 0, as an intercept without penalty asks.
-
-    Those that follow the score are shifted together, none past 0 or its bound; all are if those are not enough.
-
-    Parameters
-    ----------
-    design : Design
-    loss : DualLoss
-    gamma : RowVector
-
-    Returns
-    -------
-    RowVector
-    """
-    design = design.with_vectors(gamma=gamma)
-    now, size, weight, least, most = (float(each) for each in design.fold(_Balance(loss))[0])
-    if now == 0:
-        return gamma
-    everywhere = least > 0 or most < 0
-    shift = root_of_increasing(
-        lambda shift: design.fold(_Shifted(loss, shift, everywhere))[0].tolist(), size / weight or 1.0
-    )
-    return design.map(_Moved(loss, shift, everywhere))
+    """Σ of all numbers, one or k for each row, by weight."""
+    return np.asarray(block.xp.sum(values) if block.weight is None else block.xp.sum(block.weight @ values))
 
 
 @dataclass(frozen=True)
 class _Balance:
-    """Σβ, Σ|β|, Σ weight, and the least and the largest Σβ that shifting the free dual variables can make."""
+    """Σβ, Σ|β| and Σ weight."""
 
     loss: DualLoss
 
     def __call__(self, block: Block) -> Sums:
-        xp, beta = block.xp, self.loss.beta(block, block.vectors["gamma"])
-        ends = [self.loss.beta(block, self.loss.moved(block, far, False)) for far in (-_FURTHEST, _FURTHEST)]
-        sums = (beta, xp.abs(beta), block.weights, *ends)
-        return (xp.stack([xp.sum(each) for each in sums]),)
+        xp, beta = block.xp, self.loss.row_pulls(block)
+        return (xp.stack([xp.sum(each) for each in (beta, xp.abs(beta), block.weights)]),)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import RowVector
+from hiperplano.solvers.svm.curvature import Curvature
+from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
 
 _ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
 
@@ -32,8 +34,8 @@ class GapTolerance(NamedTuple):
     floor: float
 
     @classmethod
-    def of(cls, problem: Any, tol: float) -> GapTolerance:
-        """For a problem with a `zero_loss`."""
+    def of(cls, problem: SmoothedProblem, tol: float) -> GapTolerance:
+        """For a problem."""
         return cls(tol, _ROUNDING * problem.zero_loss)
 
     def at(self, objective: float) -> float:
@@ -44,7 +46,7 @@ class GapTolerance(NamedTuple):
 class Certificate(NamedTuple):
     """An evaluation with balanced dual variables, the gap they prove, and whether that is small enough."""
 
-    evaluation: Any
+    evaluation: Evaluation
     gap: float
     proved: bool
 
@@ -55,14 +57,20 @@ class Certificate(NamedTuple):
         return self.gap / objective if objective > 0 and np.isfinite(self.gap) else float(self.gap > 0) * np.inf
 
 
-def certify(problem: Any, plane: Any, gamma: RowVector, tolerance: GapTolerance, curvature: Any = None) -> Certificate:
+def certify(
+    problem: SmoothedProblem,
+    plane: Hyperplane,
+    gamma: RowVector,
+    tolerance: GapTolerance,
+    curvature: Curvature | None = None,
+) -> Certificate:
     """Balance the dual variables of a plane, and find their gap in one pass.
 
     Parameters
     ----------
-    problem : SmoothedProblem or SmoothedClasses
+    problem : SmoothedProblem
         Without proximity.
-    plane : Hyperplane or Hyperplanes
+    plane : Hyperplane
     gamma : RowVector
         Dual variables.
     tolerance : GapTolerance

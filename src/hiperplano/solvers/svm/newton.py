@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.duality_gap import Budget
-from hiperplano.solvers.svm.smoothed import SmoothedProblem
+from hiperplano.solvers.svm.smoothed import Evaluation, SmoothedProblem
 
 _SHORT = 1e-10  # steps cut below this share lead nowhere
 _PATIENCE = 25  # steps in which what is left should have halved
@@ -18,19 +18,19 @@ _FALLEN = 0.1  # an old curvature serves as long as each step leaves less than t
 
 
 def minimise(
-    problem: Any,
-    start: Any,
-    allowed: Callable[[Any], float],
+    problem: SmoothedProblem,
+    start: Evaluation,
+    allowed: Callable[[Evaluation], float],
     budget: Budget,
-    curvature: Any = None,
+    curvature: Curvature | None = None,
     fewest: int = 0,
-) -> tuple[Any, bool]:
+) -> tuple[Evaluation, bool]:
     """Newton steps until what remains to be gained is allowed to remain.
 
     Parameters
     ----------
-    problem : SmoothedProblem or SmoothedClasses
-    start : Evaluation or ClassEvaluation
+    problem : SmoothedProblem
+    start : Evaluation
         Of that problem.
     allowed : callable, evaluation -> float
         In units of the objective.
@@ -42,7 +42,7 @@ def minimise(
 
     Returns
     -------
-    found : Evaluation or ClassEvaluation
+    found : Evaluation
     solved : bool
         False if steps got stuck before.
     """
@@ -55,7 +55,7 @@ def minimise(
             now = problem.evaluate(now.plane)
             budget.take()
             continue
-        step = _step(problem, now, curvature or now.curvature, allowed(now))
+        step = _step(problem, now, curvature or now.curvature, allowed(now))  # type: ignore[arg-type]
         new, share = _line_search(problem, now, step, budget, curved=curvature is None)
         if curvature is not None and new.mismatch > _FALLEN * now.mismatch:
             curvature = None
@@ -67,8 +67,8 @@ def minimise(
     return now, True
 
 
-def _step(problem: Any, now: Any, curvature: Any, allowed: float) -> Array:
-    if isinstance(problem, SmoothedProblem) and problem.fit_intercept and curvature.mass <= 0 and now.slope[-1] != 0:
+def _step(problem: SmoothedProblem, now: Evaluation, curvature: Curvature, allowed: float) -> Array:
+    if problem.loss.n_scores == 1 and problem.fit_intercept and curvature.mass <= 0 and now.slope[-1] != 0:
         # No row is free: the level moves alone, to where some are.
         step = np.zeros_like(now.slope)
         step[-1] = problem.level_step(now.residual)
@@ -76,7 +76,9 @@ def _step(problem: Any, now: Any, curvature: Any, allowed: float) -> Array:
     return np.asarray(curvature.step(now.slope, problem.fit_intercept, float(np.sqrt(allowed))))
 
 
-def _line_search(problem: Any, start: Any, step: Array, budget: Budget, curved: bool) -> tuple[Any, float]:
+def _line_search(
+    problem: SmoothedProblem, start: Evaluation, step: Array, budget: Budget, curved: bool
+) -> tuple[Evaluation, float]:
     """The evaluation at the end of a step, or where the objective is least along it, and the share of the step."""
     before = float(start.slope @ step)
     if not before < 0:  # rounding is all that is left of the slope
@@ -89,15 +91,16 @@ def _line_search(problem: Any, start: Any, step: Array, budget: Budget, curved: 
     if not np.isfinite(after):
         return start, 0.0
 
+    known = {0.0: before, 1.0: after}
+
     def slope(share: float) -> float:
-        return float(problem.slope_along(start, end, step, share))
+        if share not in known:
+            known[share] = problem.slope_along(start, end, step, share)
+        return known[share]
 
     near, far = (0.0, 1.0) if after > 0 else (1.0, 2.0)
     while slope(far) < 0:
         near, far = far, 2.0 * far
-    # Sums added in another order may put the root at an end.
-    share = near if slope(near) >= 0 else float(brentq(slope, near, far, xtol=1e-12, rtol=1e-2))
-    if share == 0.0:
-        return start, 0.0
+    share = float(brentq(slope, near, far, xtol=1e-12, rtol=1e-2))
     budget.take()
     return problem.evaluate(start.plane.moved(step, share), curved=curved), share

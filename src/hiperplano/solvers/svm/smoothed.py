@@ -4,32 +4,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
-from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, RowCurvature, free_gram
-from hiperplano.solvers.svm.dual_losses import DualLoss, balanced, root_of_increasing, total
+from hiperplano.solvers.svm.curvature import Curvature, RowCurvature
+from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing, total
 
 _ROUNDING = 1e-15  # share of the sum of dual variables under which they are balanced
 
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """score = (x − shift)·coef + level. Measured from a point near the mean, so that coef and level hardly interact."""
+    """score = (x − shift)·coef + level. Measured from a point near the mean, so that coef and level hardly interact.
+
+    With a score for each of k classes, `coef` has shape (k, d) and `level` (k,).
+    """
 
     coef: Array
-    level: float
+    level: Array
     shift: Array
 
+    @classmethod
+    def zero(cls, shift: Array, *n_scores: int) -> Hyperplane:
+        """All coefficients and levels are 0."""
+        return cls(np.zeros((*n_scores, len(shift))), np.zeros(n_scores), shift)
+
     @property
-    def intercept(self) -> float:
+    def intercept(self) -> Array:
         """The score where x = 0."""
-        return self.level - float(self.shift @ self.coef)
+        return np.asarray(self.level - self.coef @ self.shift)
+
+    def parts(self, step: Array) -> tuple[Array, Array]:
+        """Of coefficients and levels, of a flat vector in which each score has its coefficients, then its level."""
+        change = step.reshape(*self.coef.shape[:-1], -1)
+        return change[..., :-1], change[..., -1]
 
     def moved(self, step: Array, share: float = 1.0) -> Hyperplane:
-        """Along a step of shape (d+1,), the level last."""
-        return Hyperplane(self.coef + share * step[:-1], self.level + share * float(step[-1]), self.shift)
+        """Along a step, a flat vector."""
+        coef, level = self.parts(step)
+        return Hyperplane(self.coef + share * coef, self.level + share * level, self.shift)
 
 
 @dataclass(frozen=True)
@@ -40,9 +55,9 @@ class Evaluation:
     ----------
     plane : Hyperplane
     residual, gamma : RowVector
-        Residuals and dual variables.
-    slope : ndarray of shape (d+1,)
-        [coef − Σβ·(x − shift), −Σβ].
+        Residuals and dual variables, k for each row where there are k scores.
+    slope : ndarray of shape (d+1,) or ((d+1)·k,)
+        [coef − Σβ·(x − shift), −Σβ] of each score.
     curvature : Curvature or None
         Of the losses, from the rows that are free; None if it was not asked for.
     loss : float
@@ -62,12 +77,12 @@ class Evaluation:
     @property
     def objective(self) -> float:
         """½‖coef‖² + Σ weight·loss."""
-        return 0.5 * float(self.plane.coef @ self.plane.coef) + self.loss
+        return 0.5 * float(np.vdot(self.plane.coef, self.plane.coef)) + self.loss
 
     @property
     def mismatch(self) -> float:
         """½‖coef − Σβ·x‖², which is 0 at the minimum."""
-        return 0.5 * float(self.slope[:-1] @ self.slope[:-1])
+        return 0.5 * float(np.sum(self.plane.parts(self.slope)[0] ** 2))
 
     @property
     def gap(self) -> float:
@@ -77,15 +92,12 @@ class Evaluation:
     def remaining(self, curvature: Curvature | None = None) -> float:
         """What the smooth problem has left to gain, at most: the mismatch, and what balancing will cost.
 
-        Balancing shifts the dual variables of free rows; `curvature` stands in where the evaluation has none.
+        `curvature` stands in where the evaluation has none.
         """
         curvature = self.curvature or curvature
-        if self.slope[-1] == 0 or curvature is None:
+        if curvature is None:
             return self.mismatch
-        if curvature.mass <= 0:
-            return np.inf
-        per_unit = 1.0 / curvature.mass + float(curvature.offset @ curvature.offset)
-        return self.mismatch + 0.5 * float(self.slope[-1]) ** 2 * per_unit
+        return self.mismatch + curvature.balancing_cost(np.atleast_1d(self.plane.parts(self.slope)[1]))
 
 
 @dataclass(frozen=True)
@@ -95,8 +107,8 @@ class SmoothedProblem:
     Attributes
     ----------
     design : Design
-        With a vector "sign" for classification, and "centre" where `proximity` is not 0.
-    loss : DualLoss
+        With the vectors that the loss asks for, and "centre" where `proximity` is not 0.
+    loss : DualLoss or ClassLoss
     fit_intercept : bool
     proximity : float
         Dual variables cost ½·proximity·(γ − centre)².
@@ -107,7 +119,7 @@ class SmoothedProblem:
     """
 
     design: Design
-    loss: DualLoss
+    loss: Any
     fit_intercept: bool
     proximity: float = 0.0
     squares: Array | None = None
@@ -151,7 +163,7 @@ class SmoothedProblem:
         wide = self.squares is not None
         statistic = _Pass(
             self.loss,
-            plane.coef,
+            plane.coef.T,
             plane.level if self.centre_rows else plane.intercept,
             plane.shift,
             self.proximity,
@@ -161,24 +173,23 @@ class SmoothedProblem:
             stiffness=stiffness if wide else 0.0,
         )
         design = self.design if gamma is None else self.design.with_vectors(gamma=gamma)
-        (pull, sums, *rest), kept = design.fold_and_map(statistic)
-        beta = float(sums[0])
-        level = 0.0 if not self.fit_intercept or abs(beta) <= _ROUNDING * sums[1] else -beta
-        pull -= 0.0 if self.centre_rows else beta * plane.shift
+        (pull, beta, size, sums, *gram), kept = design.fold_and_map(statistic)
+        level = -np.where(np.abs(beta) > _ROUNDING * size, beta, 0.0) * self.fit_intercept
+        pull = pull.T if self.centre_rows else pull.T - np.multiply.outer(beta, plane.shift)
         curvature: Curvature | None = None
         if curved and self.squares is not None:
             rows = self.design.with_vectors(stiffness=kept["stiffness"])
-            curvature = RowCurvature(rows, self.squares / self.weight, float(sums[4]), int(sums[5]))
+            curvature = RowCurvature(rows, self.squares / self.weight, float(sums[2]), int(sums[3]))
         elif curved:
-            curvature = MatrixCurvature(stiffness * rest[0])
+            curvature = self.loss.curvature(stiffness * gram[0], stiffness * self.weight / self.design.n_rows)
         return Evaluation(
             plane,
             kept["residual"],
             kept["gamma"] if gamma is None else gamma,
-            np.append(plane.coef - pull, level),
+            np.concatenate([plane.coef - pull, level[..., None]], axis=-1).ravel(),
             curvature,
-            float(sums[2]),
-            float(sums[3]),
+            float(sums[0]),
+            float(sums[1]),
         )
 
     def middle(self, start: Evaluation) -> RowVector:
@@ -187,30 +198,33 @@ class SmoothedProblem:
 
     def balanced(self, gamma: RowVector) -> RowVector:
         """Dual variables near these that an intercept without penalty allows."""
-        return balanced(self.design, self.loss, gamma) if self.fit_intercept else gamma
+        return self.loss.balanced(self.design.with_vectors(gamma=gamma)) if self.fit_intercept else gamma
 
     def slope_along(self, start: Evaluation, end: Evaluation, step: Array, share: float) -> float:
         """The slope along a step at a share of it, from the residuals at both ends."""
         design = self.design.with_vectors(residual=start.residual, end=end.residual)
         (pull,) = design.fold(_PullAlong(self.loss, self.proximity, share))
-        coef = start.plane.coef + share * step[:-1]
-        return float(coef @ step[:-1]) - float(pull[0])
+        coef, _ = start.plane.parts(step)
+        return float(np.vdot(start.plane.coef + share * coef, coef)) - float(pull)
 
     def level_step(self, residual: RowVector) -> float:
         """What the level must change by so that dual variables balance, the coefficients staying as they are."""
         design = self.design.with_vectors(residual=residual)
-        return root_of_increasing(
-            lambda level: design.fold(_PullAtLevel(self.loss, self.proximity, level))[0].tolist(), self.unit or 1.0
-        )
+
+        def pull(level: float) -> tuple[float, float]:
+            value, slope = design.fold(_PullAtLevel(self.loss, self.proximity, level))[0]
+            return float(value), float(slope)
+
+        return root_of_increasing(pull, self.unit or 1.0)
 
 
 @dataclass(frozen=True)
 class _Pass:
     """Residuals and dual variables of the rows, their sums, and the curvature of those that are free."""
 
-    loss: DualLoss
+    loss: Any
     coef: Array
-    intercept: float
+    intercept: Array
     shift: Array
     proximity: float
     centre_rows: bool
@@ -224,64 +238,51 @@ class _Pass:
         score = rows.dot(self.coef)
         score += self.intercept
         residual = loss.residual(block, score)
-        gamma = block.vectors["gamma"] if self.given else _dual_variable(loss, block, residual, self.proximity)
-        value, beta = loss.value(residual), loss.beta(block, gamma)
-        sums = [
-            xp.sum(beta),
-            xp.sum(xp.abs(beta)),
-            total(block, value),
-            total(block, value - loss.gain(residual, gamma)),
-        ]
-        pull = rows.transpose_dot(beta)
-        if self.gram:
-            return (pull, xp.stack(sums), free_gram(block, loss.free(gamma), self.shift)), _kept(residual, gamma)
-        if not self.stiffness:
-            return (pull, xp.stack(sums)), _kept(residual, gamma)
-        free = loss.free(gamma)
-        stiffness = block.weighted(xp.where(free, self.stiffness, 0.0))
-        sums += [xp.sum(stiffness), xp.asarray(xp.count_nonzero(free), dtype=xp.float64)]
-        return (pull, xp.stack(sums)), {**_kept(residual, gamma), "stiffness": stiffness}
-
-
-def _kept(residual: Array, gamma: Array) -> Rows:
-    return {"residual": residual, "gamma": gamma}
-
-
-def _dual_variable(loss: DualLoss, block: Block, residual: Array, proximity: float) -> Array:
-    return loss.dual_variable(residual, block.vectors["centre"] if proximity else 0.0, proximity)
+        gamma = block.vectors["gamma"] if self.given else loss.follow(block, residual, self.proximity)
+        value, beta = loss.value(residual, block), loss.beta(block, gamma)
+        totals = [total(block, value), total(block, value - loss.gain(residual, gamma))]
+        kept = {"residual": residual, "gamma": gamma}
+        if self.stiffness:
+            free = loss.free(gamma)
+            kept["stiffness"] = block.weighted(xp.where(free, self.stiffness, 0.0))
+            totals += [xp.sum(kept["stiffness"]), xp.asarray(xp.sum(free), dtype=xp.float64)]
+        sums = rows.transpose_dot(beta), xp.asarray(xp.sum(beta, axis=0)), xp.asarray(xp.sum(xp.abs(beta), axis=0))
+        gram = (loss.free_gram(block, gamma, self.shift),) if self.gram else ()
+        return (*sums, xp.stack(totals), *gram), kept
 
 
 @dataclass(frozen=True)
 class _AtZero:
     """Σ weight·loss, Σ weight·|residual| and Σ weight where all scores are 0."""
 
-    loss: DualLoss
+    loss: Any
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        residual = self.loss.residual(block, xp.zeros(len(block)))
-        sums = (self.loss.value(residual), xp.abs(residual), xp.ones(len(block)))
-        return (xp.stack([total(block, each) for each in sums]),)
+        residual = self.loss.residual(block, 0.0)
+        size = xp.max(xp.abs(residual.reshape(len(block), -1)), axis=1)
+        return (
+            xp.stack([total(block, each) for each in (self.loss.value(residual, block), size, xp.ones(len(block)))]),
+        )
 
 
 @dataclass(frozen=True)
 class _PullAlong:
     """Σ weight·γ·(change of the residual), a share of the way from "residual" to "end"."""
 
-    loss: DualLoss
+    loss: Any
     proximity: float
     share: float
 
     def __call__(self, block: Block) -> Sums:
         change = block.vectors["residual"] - block.vectors["end"]
         residual = block.vectors["residual"] - self.share * change
-        gamma = _dual_variable(self.loss, block, residual, self.proximity)
-        return (total(block, gamma * change)[None],)
+        return (total(block, self.loss.follow(block, residual, self.proximity) * change),)
 
 
 @dataclass(frozen=True)
 class _PullAtLevel:
-    """−Σβ where the level is changed by a number, and its slope in that number."""
+    """−Σβ where the level of one score is changed by a number, and its slope in that number."""
 
     loss: DualLoss
     proximity: float
@@ -289,7 +290,7 @@ class _PullAtLevel:
 
     def __call__(self, block: Block) -> Sums:
         xp, loss = block.xp, self.loss
-        residual = block.vectors["residual"] - loss.signed(block, xp.full(len(block), self.level))
-        gamma = _dual_variable(loss, block, residual, self.proximity)
+        residual = block.vectors["residual"] - loss.signed(block, self.level)
+        gamma = loss.follow(block, residual, self.proximity)
         mass = total(block, loss.free(gamma)) / (loss.ridge + self.proximity)
         return (xp.stack([-xp.sum(loss.beta(block, gamma)), mass]),)

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import NO_INDEX, frozen
 from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
 
 _AHEAD = 10  # rows between asking for one and using it
-_STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
 _LARGEST = float(np.finfo(np.float64).max)
 _SHORTEST = 1e-100  # squared length of rows after which nobody has to look whether weights are finite
 SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: differences of large sums cost digits
@@ -21,45 +21,7 @@ SMALLEST_SCALE = 1e-3  # below it the scale is multiplied into the weights: diff
 _NO_INDEX, _FIRST_ROW = NO_INDEX, frozen(np.zeros(1, dtype=np.intp))
 
 rate_of_step = part(learning_rate)
-
-
-@part
-def loss_value(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
-    """The loss of one example: the formulas of `hiperplano.losses`."""
-    if loss < at.SQUARED:
-        margin = target * score
-        if loss == at.LOGISTIC:
-            return math.log1p(math.exp(-abs(margin))) + (0.0 if margin > 0.0 else -margin)
-        short = (0.0 if loss == at.PERCEPTRON else 1.0) - margin
-        if short <= 0.0:
-            return 0.0
-        return short * short if loss == at.SQUARED_HINGE else short
-    miss = abs(score - target)
-    if loss == at.EPSILON_INSENSITIVE:
-        return miss - epsilon if miss > epsilon else 0.0
-    if loss == at.SQUARED or miss <= epsilon:
-        return 0.5 * miss * miss
-    return epsilon * (miss - 0.5 * epsilon)
-
-
-@part
-def loss_slope(loss, target, score, epsilon):  # type: ignore[no-untyped-def]
-    """Its derivative in the score; at a kink, the side on which the example is still learnt from."""
-    if loss < at.SQUARED:
-        margin = target * score
-        if loss == at.LOGISTIC:
-            small = math.exp(-abs(margin))
-            return -target * (small if margin > 0.0 else 1.0) / (1.0 + small)
-        if margin > (0.0 if loss == at.PERCEPTRON else 1.0):
-            return 0.0
-        slope = -2.0 * target * (1.0 - margin) if loss == at.SQUARED_HINGE else -target
-    else:
-        slope = score - target
-        if loss == at.EPSILON_INSENSITIVE and abs(slope) <= epsilon:
-            return 0.0
-        if loss != at.SQUARED and abs(slope) > epsilon:
-            return math.copysign(1.0 if loss == at.EPSILON_INSENSITIVE else epsilon, slope)
-    return slope if abs(slope) <= _STEEPEST else math.copysign(_STEEPEST, slope)
+loss_value, loss_slope = part(scalar.value), part(scalar.slope)
 
 
 @part
@@ -101,7 +63,7 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     weights, sums : float64 of shape (columns,), see `online.rules`
     """
     loss, epsilon = int(rule[at.LOSS]), rule[at.EPSILON]
-    by_class = loss < at.SQUARED
+    by_class = loss < scalar.SQUARED
     aggressive = rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1
     alpha = 0.0 if aggressive else rule[at.ALPHA]
     with_bias, bias_shrinks = rule[at.FIT_INTERCEPT] == 1.0, rule[at.PENALISE_INTERCEPT] == 1.0
@@ -111,8 +73,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     farthest = rule[at.MAX_SCORE] if rule[at.MAX_SCORE] > 0.0 else _LARGEST
     # Answers that are right by this much teach nothing, whatever else the rule says.
     enough = math.inf
-    if loss < at.LOGISTIC and alpha == 0.0:
-        enough = 0.0 if loss == at.PERCEPTRON else 1.0
+    if loss < scalar.LOGISTIC and alpha == 0.0:
+        enough = 0.0 if loss == scalar.PERCEPTRON else 1.0
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
     mass, bias_sum, averaged = state[at.MASS], state[at.INTERCEPT_SUM], state[at.AVERAGED]
     run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]

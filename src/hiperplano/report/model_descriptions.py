@@ -9,18 +9,18 @@ from hiperplano.messages.catalogue import translator
 _ = translator("report")
 
 
-class Kind(NamedTuple):
+class ModelDescription(NamedTuple):
     """A name and a sentence."""
 
     name: str
     sentence: str
 
 
-def kind_of(model: Any) -> Kind:
+def describe_model(model: Any) -> ModelDescription:
     """The kind of a model; one that is not known is called by its class."""
     name = type(model).__name__
     known = _kinds().get(name)
-    return Kind(name, _("A model of the class {name}.", name=name)) if known is None else Kind(*known)
+    return ModelDescription(*(known or (name, _("A model of the class {name}.", name=name))))
 
 
 def _kinds() -> dict[str, tuple[str, str]]:

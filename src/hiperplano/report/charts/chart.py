@@ -15,7 +15,7 @@ _LETTER = 6.1  # width of a letter of 11 pixels, about
 
 
 @dataclass
-class Picture:
+class Chart:
     """Axes and what is drawn between them.
 
     Attributes
@@ -118,7 +118,7 @@ class Picture:
             viewBox=f"0 0 {place(self.width)} {place(self.height)}",
             role="img",
             aria_labelledby=ids,
-            class_="picture",
+            class_="chart",
         )
 
     def _points(self, x: Any, y: Any) -> str:

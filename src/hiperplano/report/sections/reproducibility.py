@@ -10,7 +10,7 @@ from typing import Any
 
 from hiperplano import __version__
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Cell, Code, Heading, Section, Table, Words
+from hiperplano.report.blocks import Block, Cell, Code, Heading, Paragraph, Section, Table
 from hiperplano.report.subject import Subject
 
 _ = translator("report")
@@ -18,18 +18,18 @@ _ = translator("report")
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
-def origin_section(subject: Subject, provenance: Mapping[str, Any]) -> Section:
-    """What the caller told, and versions."""
-    told: list[list[Cell]] = [[str(name), str(value)] for name, value in provenance.items()]
-    told.append([_("Written"), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")])
+def reproducibility_section(subject: Subject, provenance: Mapping[str, Any]) -> Section:
+    """What the caller says of the origin, and versions."""
+    facts: list[list[Cell]] = [[str(name), str(value)] for name, value in provenance.items()]
+    facts.append([_("Written"), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")])
     versions: list[list[Cell]] = [["hiperplano", __version__], ["Python", platform.python_version()]]
     versions += [[name, version(name)] for name in _PACKAGES]
     versions.append([_("System"), f"{platform.system()} {platform.machine()}"])
     blocks: list[Block | Heading] = [
-        Words(_("With the same rows, parameters and versions the fit gives the same bits on one machine.")),
-        Table(_("Where this page comes from"), [_("What"), _("Value")], told, name="provenance"),
+        Paragraph(_("With the same rows, parameters and versions the fit gives the same bits on one machine.")),
+        Table(_("Where this page comes from"), [_("What"), _("Value")], facts, name="provenance"),
         Table(_("Versions"), [_("What"), _("Version")], versions, name="versions"),
         Heading(_("The model as Python writes it")),
         Code(repr(subject.model)),
     ]
-    return Section("origin", _("Reproducibility"), blocks)
+    return Section("reproducibility", _("Reproducibility"), blocks)

@@ -36,7 +36,7 @@ def decimal(value: Any, places: int = 3) -> Number:
     return Number(number, _minus(f"{number:,.{places}f}".replace(",", _THIN)))
 
 
-def measure(value: Any) -> Number:
+def significant(value: Any) -> Number:
     """A number of any size, in five digits."""
     number = float(value)
     if not np.isfinite(number):
@@ -49,7 +49,7 @@ def measure(value: Any) -> Number:
     return Number(number, _minus(f"{number:.5g}"))
 
 
-def share(value: Any, places: int = 1) -> Number:
+def percent(value: Any, places: int = 1) -> Number:
     """A share as percent."""
     number = float(value)
     return Number(number, f"{100 * number:.{places}f}%" if np.isfinite(number) else _unusual(number))
@@ -63,7 +63,7 @@ def count(value: Any) -> Number:
 def column(heading: str, values: Array) -> list[Number]:
     """The numbers of a column of a summary: p-values and test statistics in the summary's own style."""
     if heading not in ("p", "t", "z"):
-        return [measure(value) for value in np.ravel(values).tolist()]
+        return [significant(value) for value in np.ravel(values).tolist()]
     texts = column_text(heading, values)
     return [Number(float(v), _minus(text)) for v, text in zip(np.ravel(values).tolist(), texts, strict=True)]
 

@@ -10,9 +10,9 @@ from hiperplano.data.design import Array
 from hiperplano.decision.votes import ambiguous
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import savings_score
-from hiperplano.report.blocks import Block, Cell, Section, Table, Words
-from hiperplano.report.figures import count, decimal, share
+from hiperplano.report.blocks import Block, Cell, Paragraph, Section, Table
 from hiperplano.report.metrics import accuracy
+from hiperplano.report.number_format import count, decimal, percent
 from hiperplano.report.subject import Sample, Subject
 
 _ = translator("report")
@@ -20,30 +20,31 @@ _ = translator("report")
 _MOST_CLASSES = 40  # in the confusion table
 
 
-def classes_section(subject: Subject) -> Section:
+def multiclass_section(subject: Subject) -> Section:
     """Validation of a classifier of more than two classes."""
     sample = subject.validation
-    blocks: list[Block] = [Words(_sentence(subject, sample))]
+    blocks: list[Block] = [Paragraph(_sentence(subject, sample))]
     if len(subject.classes) <= _MOST_CLASSES:
         blocks.append(_confusion(subject, sample))
     blocks.append(_by_class(subject, sample))
     open_share = ambiguous_share(sample)
     if open_share is not None:
         blocks.append(
-            Words(
+            Paragraph(
                 _(
                     "On {share} of the rows the rules of single classes contradict each other: none claims the row, or "
                     "more than one does, and the largest score decides.",
-                    share=share(open_share).text,
+                    share=percent(open_share).text,
                 )
             )
         )
     if subject.costs is not None:
         saved = savings_score(sample.y, sample.predicted, subject.costs, labels=sample.classes)
-        told = _(
-            "Measured by the costs, the decisions save {share} against the best constant one.", share=share(saved).text
+        sentence = _(
+            "Measured by the costs, the decisions save {share} against the best constant one.",
+            share=percent(saved).text,
         )
-        blocks.append(Words(told))
+        blocks.append(Paragraph(sentence))
     return Section("validation", _("Validation"), blocks)
 
 
@@ -52,9 +53,9 @@ def _sentence(subject: Subject, sample: Sample) -> str:
     return _(
         "{accuracy} of the validation rows get their class. Always deciding {label}, the most frequent class, would "
         "get {constant}.",
-        accuracy=share(accuracy(sample)).text,
+        accuracy=percent(accuracy(sample)).text,
         label=subject.classes[int(counts.argmax())],
-        constant=share(counts.max() / sample.n).text,
+        constant=percent(counts.max() / sample.n).text,
     )
 
 
@@ -74,7 +75,7 @@ def _by_class(subject: Subject, sample: Sample) -> Table:
         sample.y, sample.predicted, labels=sample.classes, zero_division=np.nan
     )
     rows: list[list[Cell]] = [
-        [label, count(size[k]), share(recall[k]), share(precision[k]), decimal(f1[k])]
+        [label, count(size[k]), percent(recall[k]), percent(precision[k]), decimal(f1[k])]
         for k, label in enumerate(subject.classes)
     ]
     headings = [_("Class"), _("Rows"), _("Found (recall)"), _("Precision"), "F1"]
@@ -83,10 +84,10 @@ def _by_class(subject: Subject, sample: Sample) -> Table:
 
 def ambiguous_share(sample: Sample) -> float | None:
     """Share of rows on which binary rules contradict each other; None where a model is not made of such rules."""
-    decider = sample.anatomy.decider
-    if isinstance(decider, OneVsRestClassifier | OneVsOneClassifier):
-        return float(ambiguous(decider, sample.coded).mean())
-    if getattr(decider, "multi_class", None) != "ovr" or not hasattr(decider, "decision_function"):
+    final_step = sample.parts.final_step
+    if isinstance(final_step, OneVsRestClassifier | OneVsOneClassifier):
+        return float(ambiguous(final_step, sample.transformed).mean())
+    if getattr(final_step, "multi_class", None) != "ovr" or not hasattr(final_step, "decision_function"):
         return None
-    claimed: Array = np.asarray(decider.decision_function(sample.coded)) > 0
+    claimed: Array = np.asarray(final_step.decision_function(sample.transformed)) > 0
     return float(np.mean(claimed.sum(axis=1) != 1))

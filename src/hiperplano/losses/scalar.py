@@ -1,0 +1,79 @@
+"""Losses of one example by their number: what compiled loops read in the place of the classes.
+
+The functions are plain Python, and loops compile them. They are the formulas of the classes in `LOSSES`, which a law
+holds them to; only at a kink, where any number between two slopes would do, they take the side on which the example is
+still learnt from.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from hiperplano.losses.hinge import Hinge, SquaredHinge
+from hiperplano.losses.logistic import Logistic
+from hiperplano.losses.perceptron import Perceptron
+from hiperplano.losses.robust import EpsilonInsensitive, Huber
+from hiperplano.losses.squared import Squared
+
+PERCEPTRON: Final = 0
+HINGE: Final = 1
+SQUARED_HINGE: Final = 2
+LOGISTIC: Final = 3
+SQUARED: Final = 4  # from here on the target is a number, not a class
+HUBER: Final = 5
+EPSILON_INSENSITIVE: Final = 6
+
+LOSSES: dict[int, Any] = {
+    PERCEPTRON: Perceptron,
+    HINGE: Hinge,
+    SQUARED_HINGE: SquaredHinge,
+    LOGISTIC: Logistic,
+    SQUARED: Squared,
+    HUBER: Huber,
+    EPSILON_INSENSITIVE: EpsilonInsensitive,
+}
+_STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
+
+
+def loss_of(loss: int, epsilon: float) -> Any:
+    """The loss with a number; `epsilon` is that of the losses that have one."""
+    kind = LOSSES[loss]
+    return kind(epsilon) if kind._fields else kind()
+
+
+def value(loss: int, target: float, score: float, epsilon: float) -> float:
+    """The loss of one example."""
+    if loss < SQUARED:
+        margin = target * score
+        if loss == LOGISTIC:
+            return math.log1p(math.exp(-abs(margin))) + (0.0 if margin > 0.0 else -margin)
+        short = (0.0 if loss == PERCEPTRON else 1.0) - margin
+        if short <= 0.0:
+            return 0.0
+        return short * short if loss == SQUARED_HINGE else short
+    miss = abs(score - target)
+    if loss == EPSILON_INSENSITIVE:
+        return miss - epsilon if miss > epsilon else 0.0
+    if loss == SQUARED or miss <= epsilon:
+        return 0.5 * miss * miss
+    return epsilon * (miss - 0.5 * epsilon)
+
+
+def slope(loss: int, target: float, score: float, epsilon: float) -> float:
+    """Its derivative in the score; at a kink, the side on which the example is still learnt from."""
+    if loss < SQUARED:
+        margin = target * score
+        if loss == LOGISTIC:
+            small = math.exp(-abs(margin))
+            return -target * (small if margin > 0.0 else 1.0) / (1.0 + small)
+        if margin > (0.0 if loss == PERCEPTRON else 1.0):
+            return 0.0
+        found = -2.0 * target * (1.0 - margin) if loss == SQUARED_HINGE else -target
+    else:
+        found = score - target
+        if loss == EPSILON_INSENSITIVE and abs(found) <= epsilon:
+            return 0.0
+        if loss != SQUARED and abs(found) > epsilon:
+            return math.copysign(1.0 if loss == EPSILON_INSENSITIVE else epsilon, found)
+    return found if abs(found) <= _STEEPEST else math.copysign(_STEEPEST, found)

@@ -1,0 +1,63 @@
+"""Conjugate gradients against a direct solve, and the spectrum they meet against all eigenvalues."""
+
+import numpy as np
+import pytest
+
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient
+
+
+def problem(d=30, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(3 * d, d)) * np.logspace(0, 2, d)
+    return rows.T @ rows, rng.normal(size=d)
+
+
+@pytest.mark.parametrize("preconditioned", [False, True])
+def test_the_answer_is_that_of_a_direct_solve(preconditioned):
+    matrix, right = problem()
+    found = conjugate_gradient(
+        matrix.__matmul__,
+        right,
+        atol=1e-12,
+        max_iter=1000,
+        preconditioner=1.0 / matrix.diagonal() if preconditioned else None,
+    )
+    assert np.linalg.norm(matrix @ found.x - right) < 1e-10
+    np.testing.assert_allclose(found.x, np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-12)
+
+
+def test_a_diagonal_preconditioner_saves_steps():
+    matrix, right = problem()
+    plain, scaled = (
+        conjugate_gradient(matrix.__matmul__, right, atol=1e-9, max_iter=1000, preconditioner=each)
+        for each in (None, 1.0 / matrix.diagonal())
+    )
+    assert len(scaled.steps) < len(plain.steps) / 2
+
+
+def test_the_relative_tolerance_stops_sooner():
+    matrix, right = problem()
+    rough = conjugate_gradient(matrix.__matmul__, right, atol=0.0, rtol=0.1, max_iter=1000)
+    residual = np.linalg.norm(right - matrix @ rough.x)
+    assert residual <= 0.1 * np.linalg.norm(right)
+    assert len(rough.steps) < len(conjugate_gradient(matrix.__matmul__, right, atol=1e-9, max_iter=1000).steps)
+
+
+def test_max_iter_is_kept():
+    matrix, right = problem()
+    assert len(conjugate_gradient(matrix.__matmul__, right, atol=0.0, max_iter=3).steps) == 3
+
+
+def test_the_steps_tell_the_extreme_eigenvalues():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 12))
+    matrix = rows.T @ rows
+    found = conjugate_gradient(matrix.__matmul__, rng.normal(size=12), atol=1e-10, max_iter=100)
+    values = np.linalg.eigvalsh(matrix)
+    np.testing.assert_allclose(found.eigenvalue_range(), (values[0], values[-1]), rtol=1e-4)
+
+
+def test_a_right_side_of_zeros_takes_no_step():
+    found = conjugate_gradient(np.eye(3).__matmul__, np.zeros(3), atol=1e-9, max_iter=10)
+    assert not found.x.any()
+    assert found.eigenvalue_range() == (1.0, 1.0)
