@@ -18,6 +18,10 @@ from babel.messages.pofile import read_po, write_po
 
 SOURCES = Path(__file__).parent.parent / "src" / "hiperplano"
 TRANSLATED = ("es",)
+SENTENCES = (
+    "Message", "InvalidData", "InvalidFile", "InvalidParameter", "InvalidTarget", "NotAvailable", "NotInstalled",
+    "NotSeparable",
+)  # fmt: skip
 _DOMAIN = re.compile(r"""^_ = translator\("(\w+)"\)""", re.MULTILINE)
 _FIELD = re.compile(r"\{\w+[^{}]*\}")
 
@@ -26,7 +30,7 @@ def texts() -> dict[str, list[str]]:
     """The texts of each domain, in the order of the files."""
     found: dict[str, dict[str, None]] = {"messages": {}}
     for path in sorted(SOURCES.rglob("*.py")):
-        found["messages"].update(dict.fromkeys(_texts_of(path, "python", "Message")))
+        found["messages"].update(dict.fromkeys(_texts_of(path, "python", *SENTENCES)))
         domain = _DOMAIN.search(path.read_text(encoding="utf-8"))
         if domain:
             own = found.setdefault(domain[1], {})
@@ -36,9 +40,9 @@ def texts() -> dict[str, list[str]]:
     return {domain: list(own) for domain, own in found.items()}
 
 
-def _texts_of(path: Path, method: str, function: str) -> list[str]:
+def _texts_of(path: Path, method: str, *functions: str) -> list[str]:
     options = {"encoding": "utf-8", "silent": "false"}
-    found = extract_from_file(method, str(path), {function: None}, options=options)
+    found = extract_from_file(method, str(path), dict.fromkeys(functions), options=options)
     return [text for _, text, *_ in found if text]
 
 

@@ -6,7 +6,11 @@ what was found, what is needed, what to do.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sklearn.exceptions import ConvergenceWarning
+
+from hiperplano.messages import Message
 
 __all__ = [
     "AccuracyWarning",
@@ -25,7 +29,18 @@ __all__ = [
 
 
 class HiperplanoError(Exception):
-    """Base of all errors raised on purpose by hiperplano."""
+    """Base of all errors raised on purpose by hiperplano.
+
+    Parameters
+    ----------
+    template : str
+        The sentence, with named fields: see `Message`, which it becomes.
+    **fields
+        Their values.
+    """
+
+    def __init__(self, template: str, /, **fields: Any) -> None:
+        super().__init__(template if isinstance(template, Message) else Message(template, **fields))
 
 
 class InvalidData(HiperplanoError, ValueError):

@@ -33,12 +33,10 @@ def refuse_dates(X: Any) -> None:
     for name, kind in _column_types(X):
         if str(kind).lower().startswith(_DATES):
             raise InvalidData(
-                Message(
-                    "Column {name!r} holds dates or times ({kind}); all columns must be numbers. Subtract a date and "
-                    "divide by a unit of time first, for example (day - day.min()) / one day.",
-                    name=name,
-                    kind=kind,
-                )
+                "Column {name!r} holds dates or times ({kind}); all columns must be numbers. Subtract a date and "
+                "divide by a unit of time first, for example (day - day.min()) / one day.",
+                name=name,
+                kind=kind,
             )
 
 
@@ -69,24 +67,20 @@ def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
     if found is not None:
         name, row, value = found
         return InvalidData(
-            Message(
-                "{text} Column {name!r} holds text ({value!r} in row {row}); all columns must be numbers. Encode it "
-                "first, for example with sklearn.preprocessing.OneHotEncoder.",
-                text=text,
-                name=name,
-                value=value,
-                row=row,
-            )
+            "{text} Column {name!r} holds text ({value!r} in row {row}); all columns must be numbers. Encode it "
+            "first, for example with sklearn.preprocessing.OneHotEncoder.",
+            text=text,
+            name=name,
+            value=value,
+            row=row,
         )
     if "could not convert" in text:
         found = _text_in(np.asarray(y, dtype=object).reshape(len(y), -1))
         where = "" if found is None else Message(" ({value!r} in row {row})", value=found[2], row=found[1])
         return InvalidTarget(
-            Message(
-                "{text} y holds text{where}; a regression needs numbers. Encode y, or take a classifier.",
-                text=text,
-                where=where,
-            )
+            "{text} y holds text{where}; a regression needs numbers. Encode y, or take a classifier.",
+            text=text,
+            where=where,
         )
     remedy = next((words for sign, words in _REMEDIES.items() if sign in text), "")
     kind = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData

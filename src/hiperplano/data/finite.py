@@ -52,15 +52,13 @@ def refuse_out_of_range(design: Design) -> None:
     if len(wrong):
         where, size = _name(design.names, int(doubtful[wrong[0]])), float(sizes[wrong[0]])
         raise InvalidData(
-            Message(
-                "Column {where} holds numbers of size {size:.1e}; the largest of a column must lie between "
-                "{low:g} and {high:g}, so that its squares are ordinary numbers. Use another unit "
-                "for it, or look for a wrong entry.",
-                where=where,
-                size=size,
-                low=SMALLEST,
-                high=LARGEST,
-            )
+            "Column {where} holds numbers of size {size:.1e}; the largest of a column must lie between "
+            "{low:g} and {high:g}, so that its squares are ordinary numbers. Use another unit "
+            "for it, or look for a wrong entry.",
+            where=where,
+            size=size,
+            low=SMALLEST,
+            high=LARGEST,
         )
 
 
@@ -70,13 +68,11 @@ def refuse_target_out_of_range(y: Array) -> None:
     wrong = (sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))
     if wrong.any():
         raise InvalidTarget(
-            Message(
-                "y holds numbers of size {size:.1e}; the largest of a target must lie between {low:g} and "
-                "{high:g}. Use another unit for it, or look for a wrong entry.",
-                size=float(np.max(sizes, where=wrong, initial=0.0)),
-                low=SMALLEST,
-                high=LARGEST,
-            )
+            "y holds numbers of size {size:.1e}; the largest of a target must lie between {low:g} and "
+            "{high:g}. Use another unit for it, or look for a wrong entry.",
+            size=float(np.max(sizes, where=wrong, initial=0.0)),
+            low=SMALLEST,
+            high=LARGEST,
         )
 
 
@@ -104,13 +100,11 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
         bad = np.flatnonzero(~np.isfinite(x))
         if len(bad):
             raise InvalidData(
-                Message(
-                    "Input X contains {kind} (first in row {row}, column {column}); every number must be "
-                    "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
-                    kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
-                    row=number,
-                    column=_name(names, int(bad[0])),
-                )
+                "Input X contains {kind} (first in row {row}, column {column}); every number must be "
+                "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
+                kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
+                row=number,
+                column=_name(names, int(bad[0])),
             )
 
 

@@ -12,7 +12,6 @@ from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
-from hiperplano.messages import Message
 
 # A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
 # rows that a product over it outweighs the addition of its result.
@@ -217,10 +216,8 @@ def require_memory(design: Design, reason: str) -> InMemory:
     if isinstance(design, InMemory):
         return design
     raise NotAvailable(
-        Message(
-            "{reason} These {n_rows} rows lie elsewhere ({design}). Pass arrays, or a sample of the rows.",
-            reason=reason,
-            n_rows=design.n_rows,
-            design=type(design).__name__,
-        )
+        "{reason} These {n_rows} rows lie elsewhere ({design}). Pass arrays, or a sample of the rows.",
+        reason=reason,
+        n_rows=design.n_rows,
+        design=type(design).__name__,
     )

@@ -40,43 +40,35 @@ def encode_labels(design: Design) -> tuple[Array, RowVector]:
     if kind == "unknown":
         (kinds,) = design.fold(_LabelKinds(), _union)
         raise InvalidTarget(
-            Message(
-                "Unknown label type: {kind}. y holds objects of the kinds {listed}; labels must be all "
-                "numbers or all text, and none may be missing. Fill or convert them first.",
-                kind=kind,
-                listed=", ".join(kinds.tolist()),
-            )
+            "Unknown label type: {kind}. y holds objects of the kinds {listed}; labels must be all "
+            "numbers or all text, and none may be missing. Fill or convert them first.",
+            kind=kind,
+            listed=", ".join(kinds.tolist()),
         )
     if kind not in ("binary", "multiclass"):
         seen: str = kind
         if kind.startswith("continuous"):
             seen = Message("{n} different numbers with fractions", n=len(classes))
         raise InvalidTarget(
-            Message(
-                "Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a "
-                "classifier needs classes. Use a regressor, or cut the numbers into classes first.",
-                kind=kind,
-                seen=seen,
-            )
+            "Unknown label type: {kind}. y holds {seen}: this looks like a regression target; a "
+            "classifier needs classes. Use a regressor, or cut the numbers into classes first.",
+            kind=kind,
+            seen=seen,
         )
     if classes.dtype.kind in "iuf" and _too_many(classes, design.n_rows):
         raise InvalidTarget(
-            Message(
-                "y holds {n_classes} different numbers in {n_rows} rows: this looks like a regression "
-                "target; a classifier needs classes. Use a regressor, cut the numbers into classes, or pass "
-                "them as text if each really is a class.",
-                n_classes=len(classes),
-                n_rows=design.n_rows,
-            )
+            "y holds {n_classes} different numbers in {n_rows} rows: this looks like a regression "
+            "target; a classifier needs classes. Use a regressor, cut the numbers into classes, or pass "
+            "them as text if each really is a class.",
+            n_classes=len(classes),
+            n_rows=design.n_rows,
         )
     if len(classes) < 2:
         raise InvalidTarget(
-            Message(
-                "y holds one class ({classes!r} in all {n_rows} rows); a classifier needs 2 classes or more. "
-                "Check the target column.",
-                classes=classes.tolist()[0],
-                n_rows=design.n_rows,
-            )
+            "y holds one class ({classes!r} in all {n_rows} rows); a classifier needs 2 classes or more. "
+            "Check the target column.",
+            classes=classes.tolist()[0],
+            n_rows=design.n_rows,
         )
     return classes, design.map(_Codes(classes))
 
@@ -209,28 +201,22 @@ def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
         by_class = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InvalidParameter(
-            Message(
-                "class_weight={class_weight!r}; {rule} ({problem}). Set one of them.",
-                class_weight=class_weight,
-                rule=rule,
-                problem=problem,
-            )
+            "class_weight={class_weight!r}; {rule} ({problem}). Set one of them.",
+            class_weight=class_weight,
+            rule=rule,
+            problem=problem,
         ) from problem
     if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
         raise InvalidParameter(
-            Message(
-                "class_weight gives {classes}; {rule}. Correct it.",
-                classes=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
-                rule=rule,
-            )
+            "class_weight gives {classes}; {rule}. Correct it.",
+            classes=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
+            rule=rule,
         )
     if not by_class.any():
         raise InvalidParameter(
-            Message(
-                "class_weight gives 0 to all {n_classes} classes; {rule}, and one above 0. Set it.",
-                n_classes=len(classes),
-                rule=rule,
-            )
+            "class_weight gives 0 to all {n_classes} classes; {rule}, and one above 0. Set it.",
+            n_classes=len(classes),
+            rule=rule,
         )
     return by_class
 
@@ -244,22 +230,18 @@ def codes_of(labels: Array, classes: Array) -> Array:
             places = np.array([place_of.get(label, len(classes)) for label in labels.tolist()], dtype=np.intp)
         except TypeError as problem:
             raise InvalidTarget(
-                Message(
-                    "y holds an object that cannot be a label ({problem}); labels must be all numbers or all "
-                    "text. Convert them first.",
-                    problem=problem,
-                )
+                "y holds an object that cannot be a label ({problem}); labels must be all numbers or all "
+                "text. Convert them first.",
+                problem=problem,
             ) from problem
     unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
     if len(unknown):
         raise InvalidTarget(
-            Message(
-                "y holds {label!r} (row {row}), which is none of the classes {classes}. Name all "
-                "classes that can come in `classes` at the first call of partial_fit.",
-                label=labels.tolist()[unknown[0]],
-                row=unknown[0],
-                classes=classes.tolist(),
-            )
+            "y holds {label!r} (row {row}), which is none of the classes {classes}. Name all "
+            "classes that can come in `classes` at the first call of partial_fit.",
+            label=labels.tolist()[unknown[0]],
+            row=unknown[0],
+            classes=classes.tolist(),
         )
     return places
 
@@ -268,16 +250,12 @@ def first_classes(classes: Any) -> Array:
     """The sorted classes named at the first call of `partial_fit`."""
     if classes is None:
         raise InvalidTarget(
-            Message(
-                "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. "
-                "Pass classes=numpy.unique(y) of all rows to come."
-            )
+            "classes must be passed on the first call to partial_fit: a chunk need not hold all of them. "
+            "Pass classes=numpy.unique(y) of all rows to come."
         )
     known = np.unique(np.asarray(classes))
     if len(known) < 2:
         raise InvalidTarget(
-            Message(
-                "classes={known}; a classifier needs 2 classes or more. Name all that can come.", known=known.tolist()
-            )
+            "classes={known}; a classifier needs 2 classes or more. Name all that can come.", known=known.tolist()
         )
     return known

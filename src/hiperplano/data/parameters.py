@@ -37,13 +37,11 @@ def check_number(
         limits = [Message("{lower} and {upper}", lower=limits[0], upper=limits[1])]
     kind = Message("a number") if infinite else Message("a finite number")
     raise InvalidParameter(
-        Message(
-            "{owner}: {name}={value!r}; {name} must be {kind}. Set {name} to such a number.",
-            owner=owner,
-            name=name,
-            value=value,
-            kind=Message.join(", ", [kind, *limits]),
-        )
+        "{owner}: {name}={value!r}; {name} must be {kind}. Set {name} to such a number.",
+        owner=owner,
+        name=name,
+        value=value,
+        kind=Message.join(", ", [kind, *limits]),
     )
 
 
@@ -58,13 +56,11 @@ def whole(owner: Any, name: str, *, low: int = 0, optional: bool = False) -> int
     if optional:
         kind = Message("a whole number of {low} or more or None", low=low)
     raise InvalidParameter(
-        Message(
-            "{owner}: {name}={value!r}; {name} must be {kind}. Set {name} to such a number.",
-            owner=type(owner).__name__,
-            name=name,
-            value=value,
-            kind=kind,
-        )
+        "{owner}: {name}={value!r}; {name} must be {kind}. Set {name} to such a number.",
+        owner=type(owner).__name__,
+        name=name,
+        value=value,
+        kind=kind,
     )
 
 
@@ -74,13 +70,11 @@ def one_of(owner: Any, name: str, choices: Sequence[str]) -> str:
     if isinstance(value, str) and value in choices:
         return value
     raise InvalidParameter(
-        Message(
-            "{owner}: {name}={value!r}; {name} must be one of {choices}. Choose one of them.",
-            owner=type(owner).__name__,
-            name=name,
-            value=value,
-            choices=", ".join(map(repr, choices)),
-        )
+        "{owner}: {name}={value!r}; {name} must be one of {choices}. Choose one of them.",
+        owner=type(owner).__name__,
+        name=name,
+        value=value,
+        choices=", ".join(map(repr, choices)),
     )
 
 
@@ -90,10 +84,8 @@ def flag(owner: Any, name: str) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise InvalidParameter(
-        Message(
-            "{owner}: {name}={value!r}; {name} must be True or False. Set one of them.",
-            owner=type(owner).__name__,
-            name=name,
-            value=value,
-        )
+        "{owner}: {name}={value!r}; {name} must be True or False. Set one of them.",
+        owner=type(owner).__name__,
+        name=name,
+        value=value,
     )

@@ -16,7 +16,6 @@ from hiperplano.data.error_messages import data_error, refuse_dates
 from hiperplano.data.finite import refuse_nonfinite, refuse_out_of_range, refuse_target_out_of_range
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidData, InvalidTarget
-from hiperplano.messages import Message
 
 _FLOATS = [np.float64, np.float32]
 _MOST_WEIGHT = 1e50
@@ -86,7 +85,7 @@ def validate(
 def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset: bool) -> Design:
     """Rows that come as a design, with the same checks of columns as arrays."""
     if y is not None:
-        raise InvalidTarget(Message("y was passed beside rows that bring their own target. Leave y out."))
+        raise InvalidTarget("y was passed beside rows that bring their own target. Leave y out.")
     if sample_weight is not None:
         design = design.with_vectors(weight=check_weight(sample_weight, design.n_rows))
     if reset:
@@ -96,13 +95,11 @@ def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset:
             estimator.feature_names_in_ = np.asarray(design.names, dtype=object)
     elif estimator.n_features_in_ != design.n_columns:
         raise InvalidData(
-            Message(
-                "X has {n_columns} columns, but {kind} was fitted to {n_features_in}. Pass the columns seen "
-                "in fit, in the same order.",
-                n_columns=design.n_columns,
-                kind=type(estimator).__name__,
-                n_features_in=estimator.n_features_in_,
-            )
+            "X has {n_columns} columns, but {kind} was fitted to {n_features_in}. Pass the columns seen "
+            "in fit, in the same order.",
+            n_columns=design.n_columns,
+            kind=type(estimator).__name__,
+            n_features_in=estimator.n_features_in_,
         )
     return design.weighted_rows()
 
@@ -113,29 +110,25 @@ def refuse_masked(X: Any, y: Any) -> None:
         if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
             hidden = int(np.ma.getmaskarray(values).sum())
             raise InvalidData(
-                Message(
-                    "Input {name} contains {hidden} masked values: a mask stands for missing values, and all "
-                    "must be there. Drop those rows, or fill them first, for example with {name}.filled(value).",
-                    name=name,
-                    hidden=hidden,
-                )
+                "Input {name} contains {hidden} masked values: a mask stands for missing values, and all "
+                "must be there. Drop those rows, or fill them first, for example with {name}.filled(value).",
+                name=name,
+                hidden=hidden,
             )
 
 
 def _numbers(y: Any) -> Array:
     if issparse(y):
-        raise InvalidTarget(Message("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray()."))
+        raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
     try:
         y = np.asarray(y, dtype=np.float64)
     except ValueError as problem:
         raise data_error(problem, None, y) from problem
     if not np.isfinite(y).all():  # missing values of object arrays pass scikit-learn's look
         raise InvalidTarget(
-            Message(
-                "Input y contains NaN or infinity in {bad} of {size} places. A target must be finite. Drop those rows.",
-                bad=np.sum(~np.isfinite(y)),
-                size=y.size,
-            )
+            "Input y contains NaN or infinity in {bad} of {size} places. A target must be finite. Drop those rows.",
+            bad=np.sum(~np.isfinite(y)),
+            size=y.size,
         )
     return np.asarray(y)
 
@@ -209,63 +202,51 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
         weight = weight.astype(np.float64, casting="unsafe" if weight.dtype.kind in "OUS" else "same_kind", copy=False)
     except (TypeError, ValueError) as problem:
         raise InvalidData(
-            Message(
-                "sample_weight cannot be read as numbers ({problem}); one number for each of the {n_rows} "
-                "rows is needed. Pass the weights themselves, not the name of their column.",
-                problem=problem,
-                n_rows=n_rows,
-            )
+            "sample_weight cannot be read as numbers ({problem}); one number for each of the {n_rows} "
+            "rows is needed. Pass the weights themselves, not the name of their column.",
+            problem=problem,
+            n_rows=n_rows,
         ) from problem
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
         raise InvalidData(
-            Message(
-                "sample_weight has shape {shape}; one weight for each of the {n_rows} rows is needed, so "
-                "sample_weight.shape == ({n_rows},). Pass a vector in the order of the rows.",
-                shape=weight.shape,
-                n_rows=n_rows,
-            )
+            "sample_weight has shape {shape}; one weight for each of the {n_rows} rows is needed, so "
+            "sample_weight.shape == ({n_rows},). Pass a vector in the order of the rows.",
+            shape=weight.shape,
+            n_rows=n_rows,
         )
     if not np.isfinite(weight).all():
         bad = int(np.flatnonzero(~np.isfinite(weight))[0])
         raise InvalidData(
-            Message(
-                "Input sample_weight contains NaN or infinity (row {bad}: {weight}); weights must be finite. "
-                "Use 0 for rows that should not count.",
-                bad=bad,
-                weight=weight[bad],
-            )
+            "Input sample_weight contains NaN or infinity (row {bad}: {weight}); weights must be finite. "
+            "Use 0 for rows that should not count.",
+            bad=bad,
+            weight=weight[bad],
         )
     if (weight < 0).any():
         bad = int(np.flatnonzero(weight < 0)[0])
         raise InvalidData(
-            Message(
-                "Negative values in data passed to `sample_weight` (row {bad}: {weight:g}); weights must be "
-                "0 or more. Use 0 for rows that should not count.",
-                bad=bad,
-                weight=weight[bad],
-            )
+            "Negative values in data passed to `sample_weight` (row {bad}: {weight:g}); weights must be "
+            "0 or more. Use 0 for rows that should not count.",
+            bad=bad,
+            weight=weight[bad],
         )
     sizes = weight[weight > 0]
     if len(sizes) and (sizes.max() > _MOST_WEIGHT or sizes.min() < 1 / _MOST_WEIGHT):
         worst = float(sizes.max() if sizes.max() > _MOST_WEIGHT else sizes.min())
         raise InvalidData(
-            Message(
-                "sample_weight holds {worst:.1e}; weights must be 0 or lie between {value:g} and "
-                "{_MOST_WEIGHT:g}. Divide them by their mean.",
-                worst=worst,
-                value=1 / _MOST_WEIGHT,
-                _MOST_WEIGHT=_MOST_WEIGHT,
-            )
+            "sample_weight holds {worst:.1e}; weights must be 0 or lie between {value:g} and "
+            "{_MOST_WEIGHT:g}. Divide them by their mean.",
+            worst=worst,
+            value=1 / _MOST_WEIGHT,
+            _MOST_WEIGHT=_MOST_WEIGHT,
         )
     if not weight.any():
         raise InvalidData(
-            Message(
-                "Sample weights must contain at least one non-zero number; all {n_rows} are 0. Give a "
-                "positive weight to the rows that should count.",
-                n_rows=n_rows,
-            )
+            "Sample weights must contain at least one non-zero number; all {n_rows} are 0. Give a "
+            "positive weight to the rows that should count.",
+            n_rows=n_rows,
         )
     return weight
 

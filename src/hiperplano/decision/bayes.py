@@ -13,7 +13,6 @@ from scipy.special import logsumexp, ndtr
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.metrics.costs import check_costs
 
 _REACH = 9.0  # standard deviations beyond which a Gaussian holds less than 1e-18
@@ -93,7 +92,7 @@ def bayes_error(
     matrix = check_costs(costs, member.shape[0])
     if matrix.ndim != 2:
         raise InvalidParameter(
-            Message("bayes_error: costs holds a matrix for each row; there are no rows here. Pass one matrix.")
+            "bayes_error: costs holds a matrix for each row; there are no rows here. Pass one matrix."
         )
     risk = matrix @ member  # cost of each decision where each component is the source
     centres, spreads = _projected(centres, spreads)
@@ -116,33 +115,26 @@ def _checked_mixture(means: Any, covariances: Any, priors: Any) -> tuple[Array, 
         spreads = spreads.reshape(-1, 1, 1)
     if spreads.shape not in ((d, d), (1, d, d), (k, d, d)):
         raise InvalidParameter(
-            Message(
-                "bayes_error: means has shape {shape} and covariances {other}; covariances must be one ({d}, {d}) "
-                "matrix, or one for each of the {k} components. Arrange them so.",
-                shape=centres.shape,
-                other=spreads.shape,
-                d=d,
-                k=k,
-            )
+            "bayes_error: means has shape {shape} and covariances {other}; covariances must be one ({d}, {d}) "
+            "matrix, or one for each of the {k} components. Arrange them so.",
+            shape=centres.shape,
+            other=spreads.shape,
+            d=d,
+            k=k,
         )
     spreads = np.broadcast_to(spreads, (k, d, d))
     symmetric = np.allclose(spreads, np.swapaxes(spreads, 1, 2))
     if not symmetric or not np.isfinite(spreads).all() or (np.linalg.eigvalsh(spreads) <= 0).any():
         raise InvalidParameter(
-            Message(
-                "bayes_error: a covariance is not symmetric and positive definite; a Gaussian needs one that is. "
-                "Check it."
-            )
+            "bayes_error: a covariance is not symmetric and positive definite; a Gaussian needs one that is. Check it."
         )
     shares = np.full(k, 1.0 / k) if priors is None else np.asarray(priors, dtype=np.float64)
     if shares.shape != (k,) or not (shares >= 0).all() or not np.isclose(shares.sum(), 1.0):
         raise InvalidParameter(
-            Message(
-                "bayes_error: priors={priors!r}; priors must be {k} numbers of 0 or more that sum to 1. Divide them "
-                "by their sum.",
-                priors=priors,
-                k=k,
-            )
+            "bayes_error: priors={priors!r}; priors must be {k} numbers of 0 or more that sum to 1. Divide them "
+            "by their sum.",
+            priors=priors,
+            k=k,
         )
     return centres, spreads, shares
 
@@ -153,12 +145,10 @@ def _membership(labels: Any, components: int) -> Array:
     numbered = codes.shape == (components,) and codes.dtype.kind in "iu"
     if not numbered or set(codes.tolist()) != set(range(codes.max() + 1)):
         raise InvalidParameter(
-            Message(
-                "bayes_error: labels={labels!r}; labels must give each of the {components} components the number of "
-                "its class, 0, 1, … without gaps. Renumber the classes.",
-                labels=labels,
-                components=components,
-            )
+            "bayes_error: labels={labels!r}; labels must give each of the {components} components the number of "
+            "its class, 0, 1, … without gaps. Renumber the classes.",
+            labels=labels,
+            components=components,
         )
     return np.asarray(codes[None, :] == np.arange(codes.max() + 1)[:, None], dtype=np.float64)
 

@@ -9,7 +9,6 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.metrics.costs import check_costs, constant_costs
 
 _SUM_TOLERANCE = 1e-3  # of probabilities in float32
@@ -64,22 +63,18 @@ def expected_costs(proba: Any, costs: Any = None) -> Array:
     chances = np.asarray(proba)
     if chances.ndim != 2 or chances.shape[1] < 1:
         raise InvalidData(
-            Message(
-                "proba has shape {shape}; it must hold one row for each example and one column for each class. Pass "
-                "what predict_proba returns.",
-                shape=chances.shape,
-            )
+            "proba has shape {shape}; it must hold one row for each example and one column for each class. Pass "
+            "what predict_proba returns.",
+            shape=chances.shape,
         )
     sums = chances.sum(axis=1, dtype=np.float64)
     if not (chances >= 0).all() or not (np.abs(sums - 1.0) <= _SUM_TOLERANCE).all():
         bad = int(np.flatnonzero(~((chances >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SUM_TOLERANCE)))[0])
         raise InvalidData(
-            Message(
-                "proba is no distribution in row {bad} ({probabilities}); probabilities must be 0 or more and sum to "
-                "1. Pass what predict_proba returns, not scores.",
-                bad=bad,
-                probabilities=chances[bad].tolist(),
-            )
+            "proba is no distribution in row {bad} ({probabilities}); probabilities must be 0 or more and sum to "
+            "1. Pass what predict_proba returns, not scores.",
+            bad=bad,
+            probabilities=chances[bad].tolist(),
         )
     matrix = check_costs(costs, chances.shape[1], len(chances))
     if matrix.ndim == 2:
@@ -112,9 +107,7 @@ def prior_decision(y: Any, costs: Any = None, *, sample_weight: Any = None) -> i
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
         raise InvalidTarget(
-            Message(
-                "y has shape {shape}; it must be a vector of one class for each row. Pass a vector.", shape=labels.shape
-            )
+            "y has shape {shape}; it must be a vector of one class for each row. Pass a vector.", shape=labels.shape
         )
     classes, codes = np.unique(labels, return_inverse=True)
     matrix = check_costs(costs, len(classes), len(labels))
@@ -140,11 +133,9 @@ def odds_cutoff(costs: Any) -> float:
     lost, saved = matrix[1, 0] - matrix[0, 0], matrix[0, 1] - matrix[1, 1]
     if matrix.shape != (2, 2) or not (lost > 0 and saved > 0):
         raise InvalidParameter(
-            Message(
-                "costs={matrix}; a cut-off needs a (2, 2) matrix whose mistakes cost more than the right decisions: "
-                "C[1, 0] > C[0, 0] and C[0, 1] > C[1, 1]. Use bayes_decision for other costs.",
-                matrix=matrix.tolist(),
-            )
+            "costs={matrix}; a cut-off needs a (2, 2) matrix whose mistakes cost more than the right decisions: "
+            "C[1, 0] > C[0, 0] and C[0, 1] > C[1, 1]. Use bayes_decision for other costs.",
+            matrix=matrix.tolist(),
         )
     return float(lost / saved)
 

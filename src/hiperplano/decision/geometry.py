@@ -14,7 +14,6 @@ from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.validate import dense_rows
 from hiperplano.errors import InvalidTarget, NotAvailable
-from hiperplano.messages import Message
 
 
 def signed_distance(model: Any, X: Any) -> Array:
@@ -117,20 +116,16 @@ def _normal_lengths(model: Any) -> Array:
     check_is_fitted(model)
     if not (hasattr(model, "classes_") and hasattr(model, "coef_") and hasattr(model, "decision_function")):
         raise NotAvailable(
-            Message(
-                "{model} is no linear classifier (it lacks classes_, coef_ or decision_function), so there is no "
-                "plane to measure from. Pass a fitted linear classifier.",
-                model=type(model).__name__,
-            )
+            "{model} is no linear classifier (it lacks classes_, coef_ or decision_function), so there is no "
+            "plane to measure from. Pass a fitted linear classifier.",
+            model=type(model).__name__,
         )
     length = np.linalg.norm(np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)), axis=1)
     if not length.all():
         raise NotAvailable(
-            Message(
-                "All coefficients of {model} are 0: its scores do not depend on the row, and there is no plane to "
-                "measure from. Fit it with a weaker penalty, or on columns that tell the classes apart.",
-                model=type(model).__name__,
-            )
+            "All coefficients of {model} are 0: its scores do not depend on the row, and there is no plane to "
+            "measure from. Fit it with a weaker penalty, or on columns that tell the classes apart.",
+            model=type(model).__name__,
         )
     return np.asarray(length)
 
@@ -138,13 +133,11 @@ def _normal_lengths(model: Any) -> Array:
 def _require_one_plane(model: Any, length: Array, function: str) -> None:
     if len(length) > 1:
         raise NotAvailable(
-            Message(
-                "{function}: {model} has {n} planes, one for each class; a projection needs one. Fit two "
-                "classes at a time.",
-                function=function,
-                model=type(model).__name__,
-                n=len(length),
-            )
+            "{function}: {model} has {n} planes, one for each class; a projection needs one. Fit two "
+            "classes at a time.",
+            function=function,
+            model=type(model).__name__,
+            n=len(length),
         )
 
 
@@ -156,12 +149,10 @@ def _codes(model: Any, X: Any, y: Any) -> Array:
     if not known.all():
         row = int(np.argmin(known))
         raise InvalidTarget(
-            Message(
-                "y holds {label!r} (row {row}), which is none of the model's classes {classes}. Leave such rows out, "
-                "or fit with them.",
-                label=labels[row].item(),
-                row=row,
-                classes=model.classes_.tolist(),
-            )
+            "y holds {label!r} (row {row}), which is none of the model's classes {classes}. Leave such rows out, "
+            "or fit with them.",
+            label=labels[row].item(),
+            row=row,
+            classes=model.classes_.tolist(),
         )
     return np.searchsorted(model.classes_, labels)

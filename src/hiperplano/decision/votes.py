@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, NotAvailable
-from hiperplano.messages import Message
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,12 @@ def votes(scores: Any) -> Votes:
     n_classes = round((1 + np.sqrt(1 + 8 * pairwise.shape[-1])) / 2) if pairwise.ndim == 2 else 0
     if pairwise.ndim != 2 or n_classes < 2 or n_classes * (n_classes - 1) // 2 != pairwise.shape[1]:
         raise InvalidData(
-            Message(
-                "scores has shape {shape}; votes need one column for each of the K·(K − 1)/2 pairs of classes: 1, 3, "
-                "6, 10, … columns. Pass the scores of all pairs.",
-                shape=pairwise.shape,
-            )
+            "scores has shape {shape}; votes need one column for each of the K·(K − 1)/2 pairs of classes: 1, 3, "
+            "6, 10, … columns. Pass the scores of all pairs.",
+            shape=pairwise.shape,
         )
     if np.isnan(pairwise).any():
-        raise InvalidData(Message("scores contain NaN; every pair must have a score. Drop those rows."))
+        raise InvalidData("scores contain NaN; every pair must have a score. Drop those rows.")
     counts = np.zeros((len(pairwise), n_classes), dtype=np.int64)
     sums = np.zeros((len(pairwise), n_classes))
     for column, (first, second) in zip(pairwise.T, combinations(range(n_classes), 2), strict=True):
@@ -128,11 +125,9 @@ def ambiguous(model: Any, X: Any) -> Array:
         return votes(pair_scores(model, X)).ties
     if not hasattr(model, "decision_function"):
         raise NotAvailable(
-            Message(
-                "{model} has no decision_function: there are no scores that could be shared. Wrap it in "
-                "OneVsRestClassifier or OneVsOneClassifier.",
-                model=type(model).__name__,
-            )
+            "{model} has no decision_function: there are no scores that could be shared. Wrap it in "
+            "OneVsRestClassifier or OneVsOneClassifier.",
+            model=type(model).__name__,
         )
     scores = np.asarray(model.decision_function(X))
     if scores.ndim == 1:

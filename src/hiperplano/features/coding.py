@@ -62,15 +62,11 @@ class Coding(TransformerMixin, BaseEstimator):
         used = [column for column in self.columns if column.used]
         if not used:
             raise InvalidData(
-                Message(
-                    "no column is left to learn from: each is {kinds}. Choose kinds with --kind.",
-                    kinds=self._unused_kinds(),
-                )
+                "no column is left to learn from: each is {kinds}. Choose kinds with --kind.",
+                kinds=self._unused_kinds(),
             )
         if self.fill not in ("median", "model"):
-            raise InvalidParameter(
-                Message("fill is {fill!r}; it must be median or model. Choose one of them.", fill=self.fill)
-            )
+            raise InvalidParameter("fill is {fill!r}; it must be median or model. Choose one of them.", fill=self.fill)
         in_order = [each for each in used if each.kind != "nominal"] + [each for each in used if each.kind == "nominal"]
         self.feature_names_in_ = np.array([column.name for column in in_order], dtype=object)
         self.n_features_in_ = len(used)
@@ -82,11 +78,9 @@ class Coding(TransformerMixin, BaseEstimator):
         self.coders_ = in_threads(learn, in_order, len(X) * len(used))
         if not any(coder.names for coder in self.coders_):
             raise InvalidData(
-                Message(
-                    "no column is left to learn from: the categories of {names} are each in too few rows. Give more "
-                    "rows, or columns of numbers.",
-                    names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
-                )
+                "no column is left to learn from: the categories of {names} are each in too few rows. Give more "
+                "rows, or columns of numbers.",
+                names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
             )
         self.imputer_ = self._fit_imputer(X) if self.fill == "model" else None
         return self
@@ -140,13 +134,11 @@ class Coding(TransformerMixin, BaseEstimator):
         missing = [name for name in self.feature_names_in_.tolist() if name not in X.columns]
         if missing:
             raise InvalidData(
-                Message(
-                    "{n} of {all} columns that the model needs are not there: {names}. Give a table with them; their "
-                    "order does not matter.",
-                    n=len(missing),
-                    all=self.n_features_in_,
-                    names=", ".join(map(repr, missing[:6])),
-                )
+                "{n} of {all} columns that the model needs are not there: {names}. Give a table with them; their "
+                "order does not matter.",
+                n=len(missing),
+                all=self.n_features_in_,
+                names=", ".join(map(repr, missing[:6])),
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

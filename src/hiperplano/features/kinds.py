@@ -120,12 +120,10 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
         row = pc.index(pc.is_inf(column.cast(pa.float64())), True).as_py()
         if row >= 0:
             raise InvalidData(
-                Message(
-                    "column {name!r} holds infinity (row {row}); numbers must be finite. Empty that cell, or leave the "
-                    "column out with --drop {name}.",
-                    name=name,
-                    row=row + 1,
-                )
+                "column {name!r} holds infinity (row {row}); numbers must be finite. Empty that cell, or leave the "
+                "column out with --drop {name}.",
+                name=name,
+                row=row + 1,
             )
     if low == high:
         if missing:
@@ -192,21 +190,17 @@ def _check_given(table: pa.Table, target: str | None, *choices: Mapping[str, Any
         for name in choice:
             if name not in table.column_names or name == target:
                 raise InvalidParameter(
-                    Message(
-                        "a choice was made for column {name!r}; the columns are {names}. Check the name.",
-                        name=name,
-                        names=", ".join(repr(each) for each in table.column_names[:8] if each != target),
-                    )
+                    "a choice was made for column {name!r}; the columns are {names}. Check the name.",
+                    name=name,
+                    names=", ".join(repr(each) for each in table.column_names[:8] if each != target),
                 )
     for name, kind in choices[0].items():
         if kind not in KINDS:
             raise InvalidParameter(
-                Message(
-                    "column {name!r}: {kind!r} is no kind; the kinds are {kinds}. Choose one of them.",
-                    name=name,
-                    kind=kind,
-                    kinds=", ".join(KINDS),
-                )
+                "column {name!r}: {kind!r} is no kind; the kinds are {kinds}. Choose one of them.",
+                name=name,
+                kind=kind,
+                kinds=", ".join(KINDS),
             )
 
 
@@ -215,12 +209,10 @@ def _with_given_kind(column: Column, values: pa.ChunkedArray, kind: str, order: 
     if (kind == "numeric" and text) or (kind == "date" and not pa.types.is_timestamp(values.type)):
         example = repr(values.drop_null().slice(0, 1).to_pylist()[0]) if column.missing < len(values) else "—"
         raise InvalidParameter(
-            Message(
-                "column {name!r} cannot be {kind}: it holds {example}. Correct the file, or choose nominal.",
-                name=column.name,
-                kind=kind_label(kind),
-                example=example,
-            )
+            "column {name!r} cannot be {kind}: it holds {example}. Correct the file, or choose nominal.",
+            name=column.name,
+            kind=kind_label(kind),
+            example=example,
         )
     in_order = tuple(order or ())
     if kind == "ordered" and not in_order:

@@ -85,30 +85,26 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     """
     if not len(column):
         raise InvalidTarget(
-            Message("{file}: the target {name!r} is empty in all rows. Choose another column.", file=path, name=name)
+            "{file}: the target {name!r} is empty in all rows. Choose another column.", file=path, name=name
         )
     distinct = pc.unique(column)
     if len(distinct) < 2:
         raise InvalidTarget(
-            Message(
-                "{file}: the target {name!r} holds one value ({value} in all {n} rows); two or more are needed. Check "
-                "the column, and how the rows were chosen.",
-                file=path,
-                name=name,
-                value=repr(distinct.to_pylist()[0]),
-                n=f"{len(column):,}",
-            )
+            "{file}: the target {name!r} holds one value ({value} in all {n} rows); two or more are needed. Check "
+            "the column, and how the rows were chosen.",
+            file=path,
+            name=name,
+            value=repr(distinct.to_pylist()[0]),
+            n=f"{len(column):,}",
         )
     text = _is_text(column)
     if pa.types.is_timestamp(column.type) or (text and task == "regression"):
         raise InvalidTarget(
-            Message(
-                "{file}: the target {name!r} holds {value}; a regression needs numbers, a classification labels. "
-                "Choose another column, or --task.",
-                file=path,
-                name=name,
-                value=repr(str(distinct.to_pylist()[0])),
-            )
+            "{file}: the target {name!r} holds {value}; a regression needs numbers, a classification labels. "
+            "Choose another column, or --task.",
+            file=path,
+            name=name,
+            value=repr(str(distinct.to_pylist()[0])),
         )
     guessed, why = _task(column, len(distinct), text)
     if task is not None and task != guessed:
@@ -116,21 +112,19 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     if guessed == "regression":
         if positive is not None:
             raise InvalidParameter(
-                Message("--positive chooses one of two classes; {name!r} is a number ({why}).", name=name, why=why)
+                "--positive chooses one of two classes; {name!r} is a number ({why}).", name=name, why=why
             )
         return Target(name, guessed, column.to_numpy().astype(np.float64), why)
     classes, codes = sorted_labels(column)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
-            Message(
-                "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes can be "
-                "told apart. Choose another column, or --task regression for numbers.",
-                file=path,
-                name=name,
-                k=f"{len(classes):,}",
-                n=f"{len(codes):,}",
-                most=_MOST_CLASSES,
-            )
+            "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes can be "
+            "told apart. Choose another column, or --task regression for numbers.",
+            file=path,
+            name=name,
+            k=f"{len(classes):,}",
+            n=f"{len(codes):,}",
+            most=_MOST_CLASSES,
         )
     return Target(name, guessed, classes[codes], why, _positive(name, classes, positive), classes.tolist(), codes)
 
@@ -198,12 +192,10 @@ def _positive(name: str, classes: Array, wanted: str | None) -> Any:
             if str(label) == wanted and len(labels) == 2:
                 return label
         raise InvalidParameter(
-            Message(
-                "--positive {wanted}: the target {name!r} has the classes {labels}. Choose one of two.",
-                wanted=wanted,
-                name=name,
-                labels=", ".join(map(str, labels[:8])),
-            )
+            "--positive {wanted}: the target {name!r} has the classes {labels}. Choose one of two.",
+            wanted=wanted,
+            name=name,
+            labels=", ".join(map(str, labels[:8])),
         )
     if len(labels) != 2:
         return None

@@ -10,7 +10,6 @@ from scipy.special import ndtri
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.metrics.ranking import SortedScores, checked_ranking
 
 
@@ -84,12 +83,10 @@ def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
     fewest = min(len(low), len(high))
     if fewest < 2:
         raise InvalidTarget(
-            Message(
-                "auc_interval: y holds {n_low} rows of the negative and {n_high} of the positive class; a variance "
-                "needs 2 of each. Judge the model on more rows.",
-                n_low=len(low),
-                n_high=len(high),
-            )
+            "auc_interval: y holds {n_low} rows of the negative and {n_high} of the positive class; a variance "
+            "needs 2 of each. Judge the model on more rows.",
+            n_low=len(low),
+            n_high=len(high),
         )
     above, below = _placements(low, high), 1.0 - _placements(high, low)
     auc = float(above.mean())

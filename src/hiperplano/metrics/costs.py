@@ -10,7 +10,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 
 _RESAMPLED_CELLS = 2**22  # drawn counts held at a time
 
@@ -67,27 +66,21 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
     shape = matrix.shape[-2:] if matrix.ndim in (2, 3) else ()
     if len(shape) != 2 or shape[1] != n_classes or shape[0] < n_classes:
         raise InvalidParameter(
-            Message(
-                "costs has shape {shape}; it must be ({n_classes}, {n_classes}), costs[j, k] the cost of deciding "
-                "class j where class k is true, with further rows for decisions like 'do not decide', or hold one "
-                "such matrix for each row of data. Arrange costs so.",
-                shape=matrix.shape,
-                n_classes=n_classes,
-            )
+            "costs has shape {shape}; it must be ({n_classes}, {n_classes}), costs[j, k] the cost of deciding "
+            "class j where class k is true, with further rows for decisions like 'do not decide', or hold one "
+            "such matrix for each row of data. Arrange costs so.",
+            shape=matrix.shape,
+            n_classes=n_classes,
         )
     if matrix.ndim == 3 and n_rows is not None and len(matrix) != n_rows:
         raise InvalidData(
-            Message(
-                "costs holds matrices for {n} rows, the data {n_rows}; each row needs its own. Pass them in "
-                "the order of the rows.",
-                n=len(matrix),
-                n_rows=n_rows,
-            )
+            "costs holds matrices for {n} rows, the data {n_rows}; each row needs its own. Pass them in "
+            "the order of the rows.",
+            n=len(matrix),
+            n_rows=n_rows,
         )
     if not np.isfinite(matrix).all():
-        raise InvalidParameter(
-            Message("costs holds NaN or infinity; costs must be finite. Use a large number instead.")
-        )
+        raise InvalidParameter("costs holds NaN or infinity; costs must be finite. Use a large number instead.")
     return matrix
 
 
@@ -237,12 +230,10 @@ def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: A
     y, y_pred = np.asarray(y), np.asarray(y_pred)
     if y.ndim != 1 or y.shape != y_pred.shape or not len(y):
         raise InvalidData(
-            Message(
-                "y has shape {shape} and y_pred {other}; both must be vectors of the same length, of one row or "
-                "more. Pass one class for each row.",
-                shape=y.shape,
-                other=y_pred.shape,
-            )
+            "y has shape {shape} and y_pred {other}; both must be vectors of the same length, of one row or "
+            "more. Pass one class for each row.",
+            shape=y.shape,
+            other=y_pred.shape,
         )
     classes = np.unique(y) if labels is None else np.asarray(labels)
     true = class_numbers(y, classes)
@@ -279,12 +270,10 @@ def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Ar
     if unknown.any():
         if other is None:
             raise InvalidTarget(
-                Message(
-                    "{label!r} is none of the classes {classes}; every label must be one. Pass all classes in labels, "
-                    "in the order of costs, or give costs a row for not deciding.",
-                    label=labels[unknown].tolist()[0],
-                    classes=classes.tolist()[:10],
-                )
+                "{label!r} is none of the classes {classes}; every label must be one. Pass all classes in labels, "
+                "in the order of costs, or give costs a row for not deciding.",
+                label=labels[unknown].tolist()[0],
+                classes=classes.tolist()[:10],
             )
         found = np.where(unknown, other, found)
     return found

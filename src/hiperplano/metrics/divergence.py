@@ -11,7 +11,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 
 
 def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
@@ -134,20 +133,15 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
     labels, values = _sample(y, "y"), _sample(x, "x")
     if labels.shape != values.shape:
         raise InvalidData(
-            Message(
-                "y has {n_labels} rows and x {n_values}; each row needs a class and a value. Pass vectors of one "
-                "length.",
-                n_labels=len(labels),
-                n_values=len(values),
-            )
+            "y has {n_labels} rows and x {n_values}; each row needs a class and a value. Pass vectors of one length.",
+            n_labels=len(labels),
+            n_values=len(values),
         )
     classes, positive = np.unique(labels, return_inverse=True)
     if len(classes) != 2:
         raise InvalidTarget(
-            Message(
-                "y holds {n_classes} classes; information value compares two. Pass y == the positive class.",
-                n_classes=len(classes),
-            )
+            "y holds {n_classes} classes; information value compares two. Pass y == the positive class.",
+            n_classes=len(classes),
         )
     if bins is None:
         found, codes = np.unique(values, return_inverse=True)
@@ -221,12 +215,10 @@ def _two_distributions(p: Any, q: Any, bins: Any, smoothing: float) -> tuple[Arr
 def _same_length(left: Array, right: Array) -> None:
     if left.shape != right.shape:
         raise InvalidData(
-            Message(
-                "the distributions have {n_left} and {n_right} categories; both must be of the same ones. For samples "
-                "say how to cut them: set bins.",
-                n_left=len(left),
-                n_right=len(right),
-            )
+            "the distributions have {n_left} and {n_right} categories; both must be of the same ones. For samples "
+            "say how to cut them: set bins.",
+            n_left=len(left),
+            n_right=len(right),
         )
 
 
@@ -234,12 +226,10 @@ def _shares(values: Any, smoothing: float, name: str) -> Array:
     counts = np.asarray(values, dtype=np.float64)
     if counts.ndim != 1 or not len(counts) or not np.isfinite(counts).all() or (counts < 0).any() or not counts.any():
         raise InvalidData(
-            Message(
-                "{name} is no distribution ({counts} …); it must be a vector of shares or counts of 0 or more, not all "
-                "0. For samples set bins.",
-                name=name,
-                counts=counts.ravel()[:5].tolist(),
-            )
+            "{name} is no distribution ({counts} …); it must be a vector of shares or counts of 0 or more, not all "
+            "0. For samples set bins.",
+            name=name,
+            counts=counts.ravel()[:5].tolist(),
         )
     return _normalised(counts, smoothing)
 
@@ -248,9 +238,7 @@ def _normalised(counts: Array, smoothing: float) -> Array:
     added = counts + check_number("divergence", "smoothing", smoothing, 0.0, np.inf)
     total = added.sum()
     if not total > 0:
-        raise InvalidData(
-            Message("one of the two samples has weight 0; a distribution needs rows that count. Add rows.")
-        )
+        raise InvalidData("one of the two samples has weight 0; a distribution needs rows that count. Add rows.")
     return np.asarray(added / total)
 
 
@@ -258,17 +246,13 @@ def _sample(values: Any, name: str) -> Array:
     sample = np.asarray(values)
     if sample.ndim != 1 or not len(sample):
         raise InvalidData(
-            Message(
-                "{name} has shape {shape}; it must be a vector of one row or more. Pass a vector.",
-                name=name,
-                shape=sample.shape,
-            )
+            "{name} has shape {shape}; it must be a vector of one row or more. Pass a vector.",
+            name=name,
+            shape=sample.shape,
         )
     if sample.dtype.kind == "f" and np.isnan(sample).any():
         raise InvalidData(
-            Message(
-                "{name} contains NaN; every row needs a value. Drop those rows, or give them a category.", name=name
-            )
+            "{name} contains NaN; every row needs a value. Drop those rows, or give them a category.", name=name
         )
     return sample
 
@@ -284,6 +268,6 @@ def _inner_edges(bins: Any) -> Array:
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or np.isnan(edges).any() or (np.diff(edges) <= 0).any():
         raise InvalidParameter(
-            Message("bins={bins!r}; edges of bins must be rising numbers. Sort them and drop repeated ones.", bins=bins)
+            "bins={bins!r}; edges of bins must be rising numbers. Sort them and drop repeated ones.", bins=bins
         )
     return edges

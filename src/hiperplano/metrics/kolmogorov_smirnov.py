@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import ks_2samp, kstwo
 
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.metrics.ranking import checked_ranking, ranking_scores
 
 _EXACT = 10_000  # scores in the larger class up to which p-values are exact by default, as in SciPy
@@ -63,16 +62,14 @@ def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] =
     """
     if method not in ("auto", "exact", "asymptotic"):
         raise InvalidParameter(
-            Message(
-                "ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them.",
-                method=method,
-            )
+            "ks_test: method={method!r}; method must be 'auto', 'exact' or 'asymptotic'. Choose one of them.",
+            method=method,
         )
     positive, values, _ = checked_ranking(y, score, None)
     m, n = int(np.sum(~positive)), int(np.sum(positive))
     if not m or not n:
         raise InvalidTarget(
-            Message("ks_test: y holds one class in all {n} rows; two samples are compared. Check the target.", n=m + n)
+            "ks_test: y holds one class in all {n} rows; two samples are compared. Check the target.", n=m + n
         )
     found = ranking_scores(positive, values)
     chosen = method if method != "auto" else ("exact" if max(m, n) <= _EXACT else "asymptotic")

@@ -258,9 +258,7 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
     where = np.atleast_1d(np.asarray(cutoffs, dtype=np.float64))
     if where.ndim != 1 or np.isnan(where).any():
         raise InvalidParameter(
-            Message(
-                "confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.", cutoffs=cutoffs
-            )
+            "confusion_at: cutoffs={cutoffs!r}; cutoffs must be numbers. Pass a list of numbers.", cutoffs=cutoffs
         )
     if weight is None:
         return SortedScores.of(positive, values).confusion(where)
@@ -327,21 +325,17 @@ def checked_ranking(y: Any, score: Any, sample_weight: Any) -> tuple[Array, Arra
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if values.ndim != 1 or labels.shape != values.shape or not len(values):
         raise InvalidData(
-            Message(
-                "y has shape {shape} and score {other}; both must be vectors of the same length, of one row or "
-                "more. For probabilities pass the column of the positive class.",
-                shape=labels.shape,
-                other=values.shape,
-            )
+            "y has shape {shape} and score {other}; both must be vectors of the same length, of one row or "
+            "more. For probabilities pass the column of the positive class.",
+            shape=labels.shape,
+            other=values.shape,
         )
     if values.dtype.kind not in "fiub":
         raise InvalidData(
-            Message(
-                "score holds {dtype}; scores must be numbers. Pass what decision_function returns.", dtype=values.dtype
-            )
+            "score holds {dtype}; scores must be numbers. Pass what decision_function returns.", dtype=values.dtype
         )
     if values.dtype.kind == "f" and np.isnan(values.min()):  # a minimum takes over NaN, and needs no copy
-        raise InvalidData(Message("score contains NaN; every row needs a score. Drop those rows."))
+        raise InvalidData("score contains NaN; every row needs a score. Drop those rows.")
     return _is_positive(labels), values, check_weight(sample_weight, len(values))
 
 
@@ -358,10 +352,8 @@ def _is_positive(labels: Array) -> Array:
     classes = np.unique(labels) if type_of_target(labels) in ("binary", "multiclass") else np.array([])
     if len(classes) > 2 or not len(classes):
         raise InvalidTarget(
-            Message(
-                "y is {kind} with values like {examples}; ranking compares two classes. Pass y == the positive class.",
-                kind=type_of_target(labels),
-                examples=labels[:3].tolist(),
-            )
+            "y is {kind} with values like {examples}; ranking compares two classes. Pass y == the positive class.",
+            kind=type_of_target(labels),
+            examples=labels[:3].tolist(),
         )
     return labels == classes[-1] if len(classes) == 2 else np.zeros(len(labels), dtype=bool)

@@ -9,7 +9,6 @@ import sklearn.metrics
 from sklearn.metrics import make_scorer
 
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.metrics.costs import savings_score
 from hiperplano.metrics.ranking import gini_score, ks_score
 
@@ -54,12 +53,10 @@ def get_scorer(scoring: Any) -> Any:
         return sklearn.metrics.get_scorer(scoring)
     except ValueError as problem:
         raise InvalidParameter(
-            Message(
-                "scoring={scoring!r} is no scorer; the names are {names} and scikit-learn's "
-                "(sklearn.metrics.get_scorer_names()). Choose one of them, or make_scorer.",
-                scoring=scoring,
-                names=", ".join(sorted(SCORERS)),
-            )
+            "scoring={scoring!r} is no scorer; the names are {names} and scikit-learn's "
+            "(sklearn.metrics.get_scorer_names()). Choose one of them, or make_scorer.",
+            scoring=scoring,
+            names=", ".join(sorted(SCORERS)),
         ) from problem
 
 

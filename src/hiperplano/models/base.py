@@ -128,11 +128,9 @@ def publish(
     coef, intercept = solution.coef, solution.intercept
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise InvalidData(
-            Message(
-                "{model}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and weights must "
-                "be of sizes whose ratios fit. Use units in which their numbers are nearer to 1.",
-                model=type(model).__name__,
-            )
+            "{model}: a coefficient lies beyond the range of float64 (1.8e308); columns, target and weights must "
+            "be of sizes whose ratios fit. Use units in which their numbers are nearer to 1.",
+            model=type(model).__name__,
         )
     if representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)

@@ -153,20 +153,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         _check_size(design, len(classes), shrinkage, priors)
         if unbiased and design.total_weight <= len(classes):
             raise InvalidData(
-                Message(
-                    "LinearDiscriminantAnalysis: weights sum to {total_weight:g} for {n_classes} classes; "
-                    "unbiased=True divides by their difference, which must be positive. Set unbiased=False.",
-                    total_weight=design.total_weight,
-                    n_classes=len(classes),
-                )
+                "LinearDiscriminantAnalysis: weights sum to {total_weight:g} for {n_classes} classes; "
+                "unbiased=True divides by their difference, which must be positive. Set unbiased=False.",
+                total_weight=design.total_weight,
+                n_classes=len(classes),
             )
         solution = linear_discriminant(design, len(classes), priors=priors, shrinkage=shrinkage, unbiased=unbiased)
         if solution.rank == 0:
             raise InvalidData(
-                Message(
-                    "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
-                    "compare means with. Check the columns: one that tells the class by itself needs no model."
-                )
+                "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
+                "compare means with. Check the columns: one that tells the class by itself needs no model."
             )
         self.classes_ = classes
         publish(self, solution, design.dtype, one_target=False, remedy=Message("set shrinkage='auto'"))
@@ -184,12 +180,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return most
         if wanted > most:
             raise InvalidParameter(
-                Message(
-                    "LinearDiscriminantAnalysis: n_components={wanted}; n_components cannot be larger than "
-                    "min(n_features, n_classes - 1) = {most}. Set it to at most {most}.",
-                    wanted=wanted,
-                    most=most,
-                )
+                "LinearDiscriminantAnalysis: n_components={wanted}; n_components cannot be larger than "
+                "min(n_features, n_classes - 1) = {most}. Set it to at most {most}.",
+                wanted=wanted,
+                most=most,
             )
         return wanted
 
@@ -296,14 +290,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self)
         if len(self.classes_) != 2:
             raise NotAvailable(
-                Message(
-                    "Fisher's function is of two groups; this model has {n}. Use axes() and transform().",
-                    n=len(self.classes_),
-                )
+                "Fisher's function is of two groups; this model has {n}. Use axes() and transform().",
+                n=len(self.classes_),
             )
         solution = self.solution_
         if not len(solution.eigenvalues):
-            raise NotAvailable(Message("The two groups have the same mean: no direction separates them. Add columns."))
+            raise NotAvailable("The two groups have the same mean: no direction separates them. Add columns.")
         u = solution.scalings[:, 0]
         centroids = solution.means @ u
         apart = float(centroids[1] - centroids[0])
@@ -322,10 +314,8 @@ def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Ar
     small = square <= _MOST_CELLS if shrinkage is not None else fits_in_memory(design)
     if not small:
         raise InvalidData(
-            Message(
-                "LinearDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that size do "
-                "not fit. Select columns first, or project them, for example with sklearn.decomposition.TruncatedSVD.",
-                n_columns=design.n_columns,
-                n_classes=n_classes,
-            )
+            "LinearDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that size do "
+            "not fit. Select columns first, or project them, for example with sklearn.decomposition.TruncatedSVD.",
+            n_columns=design.n_columns,
+            n_classes=n_classes,
         )

@@ -12,7 +12,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import number
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.linear import Shrinkage
 
 
@@ -31,13 +30,11 @@ def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> Gaussian
     design = design.with_vectors(code=codes)
     if design.n_rows <= len(classes):
         raise InvalidData(
-            Message(
-                "{model}: n_samples={n_rows} for {n_classes} classes; the variance inside classes needs more rows "
-                "than classes. Add rows.",
-                model=type(model).__name__,
-                n_rows=design.n_rows,
-                n_classes=len(classes),
-            )
+            "{model}: n_samples={n_rows} for {n_classes} classes; the variance inside classes needs more rows "
+            "than classes. Add rows.",
+            model=type(model).__name__,
+            n_rows=design.n_rows,
+            n_classes=len(classes),
         )
     return GaussianProblem(design, classes, _checked_priors(model, classes))
 
@@ -51,15 +48,13 @@ def _checked_priors(model: Any, classes: Array) -> Array | None:
         priors = np.array([np.nan])
     if priors.shape != (len(classes),) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0, atol=1e-5):
         raise InvalidParameter(
-            Message(
-                "{model}: priors={priors!r}; priors must be {n_classes} positive numbers, in the order of the classes "
-                "{classes}, that sum to 1. Divide them by their sum, and leave out the rows of classes that cannot "
-                "occur.",
-                model=type(model).__name__,
-                priors=model.priors,
-                n_classes=len(classes),
-                classes=classes.tolist()[:10],
-            )
+            "{model}: priors={priors!r}; priors must be {n_classes} positive numbers, in the order of the classes "
+            "{classes}, that sum to 1. Divide them by their sum, and leave out the rows of classes that cannot "
+            "occur.",
+            model=type(model).__name__,
+            priors=model.priors,
+            n_classes=len(classes),
+            classes=classes.tolist()[:10],
         )
     return np.asarray(priors / priors.sum())
 
@@ -73,12 +68,9 @@ def checked_shrinkage(model: Any) -> Shrinkage:
         if value == "auto":
             return "auto"
         raise InvalidParameter(
-            Message(
-                "{model}: shrinkage={value!r}; shrinkage must be None, 'auto' or a number from 0 to 1. Choose one of "
-                "them.",
-                model=type(model).__name__,
-                value=value,
-            )
+            "{model}: shrinkage={value!r}; shrinkage must be None, 'auto' or a number from 0 to 1. Choose one of them.",
+            model=type(model).__name__,
+            value=value,
         )
     return number(model, "shrinkage", low=0.0, high=1.0)
 

@@ -103,11 +103,9 @@ class HardMarginSVC(LinearClassifier):
         classes, codes = encode_labels(design)
         if len(classes) > 2:
             raise InvalidTarget(
-                Message(
-                    "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC parts "
-                    "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC.",
-                    n_classes=len(classes),
-                )
+                "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC parts "
+                "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC.",
+                n_classes=len(classes),
             )
         design = design.with_vectors(code=codes)
         design = design.with_vectors(y=design.map(SignOfClass(1)))
@@ -134,13 +132,11 @@ def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
     where = "" if fit_intercept else Message(" through the origin")
     if not isinstance(proof, Overlapping | QuasiSeparable):
         raise InvalidTarget(
-            Message(
-                "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
-                "Use LinearSVC with a large C.",
-                proof=str(proof),
-                one=one,
-                other=other,
-            )
+            "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
+            "Use LinearSVC with a large C.",
+            proof=str(proof),
+            one=one,
+            other=other,
         )
     raise NotSeparable(
         Message(

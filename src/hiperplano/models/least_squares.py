@@ -16,7 +16,6 @@ from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first
 from hiperplano.solvers.statistics import Moments, NonFiniteRows
@@ -247,12 +246,10 @@ class Ridge(LeastSquares):
         values = [check_number("Ridge", f"alpha[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if len(values) != n_targets:
             raise InvalidParameter(
-                Message(
-                    "Ridge: alpha holds {n_values} numbers for {n_targets} targets; it must be one number, or one for "
-                    "each target. Correct alpha or y. (Number of targets and number of penalties do not correspond.)",
-                    n_values=len(values),
-                    n_targets=n_targets,
-                )
+                "Ridge: alpha holds {n_values} numbers for {n_targets} targets; it must be one number, or one for "
+                "each target. Correct alpha or y. (Number of targets and number of penalties do not correspond.)",
+                n_values=len(values),
+                n_targets=n_targets,
             )
         return np.array(values)
 

@@ -187,20 +187,16 @@ class LogisticRegression(LogisticClassifier):
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
-                    Message(
-                        "LogisticRegression: firth=True with {n_classes} classes. Only binary classification is "
-                        "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
-                        "compare two classes at a time.",
-                        n_classes=len(classes),
-                    )
+                    "LogisticRegression: firth=True with {n_classes} classes. Only binary classification is "
+                    "supported by Firth's likelihood; the type of the target is multiclass. Set firth=False, or "
+                    "compare two classes at a time.",
+                    n_classes=len(classes),
                 )
             if control.pop("solver") not in ("auto", "newton"):
                 raise InvalidParameter(
-                    Message(
-                        "LogisticRegression: firth=True with solver={solver!r}. Firth's likelihood is maximised by "
-                        "Newton's method. Set solver='auto'.",
-                        solver=self.solver,
-                    )
+                    "LogisticRegression: firth=True with solver={solver!r}. Firth's likelihood is maximised by "
+                    "Newton's method. Set solver='auto'.",
+                    solver=self.solver,
                 )
             solution: Any = fit_firth(coded, start=self._start(classes), **control)
         else:
@@ -257,11 +253,9 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
         if not totals.all():
             empty = classes.tolist()[int(np.flatnonzero(totals == 0)[0])]
             raise InvalidTarget(
-                Message(
-                    "all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
-                    "rows a positive weight, or leave the class out.",
-                    empty=empty,
-                )
+                "all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
+                "rows a positive weight, or leave the class out.",
+                empty=empty,
             )
     return classes, with_class_targets(design, codes, len(classes), weight)
 

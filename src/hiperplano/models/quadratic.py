@@ -110,22 +110,18 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         ridge = number(self, "reg_param", low=0.0, high=1.0)
         if ridge and shrinkage is not None:
             raise InvalidParameter(
-                Message(
-                    "QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can be "
-                    "set. Set reg_param=0.",
-                    ridge=ridge,
-                    shrinkage=shrinkage,
-                )
+                "QuadraticDiscriminantAnalysis: reg_param={ridge:g} with shrinkage={shrinkage!r}; only one can be "
+                "set. Set reg_param=0.",
+                ridge=ridge,
+                shrinkage=shrinkage,
             )
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
         if design.n_columns**2 * len(classes) > _MOST_CELLS:
             raise InvalidData(
-                Message(
-                    "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
-                    "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",
-                    n_columns=design.n_columns,
-                    n_classes=len(classes),
-                )
+                "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
+                "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",
+                n_columns=design.n_columns,
+                n_classes=len(classes),
             )
         solution = quadratic_discriminant(
             design, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased

@@ -95,21 +95,17 @@ def save(model: Any, path: str | Path) -> None:
     path = Path(path)
     if not path.parent.is_dir():
         raise InvalidFile(
-            Message(
-                "{path}: there is no folder {parent}. Make it first, or choose another.", path=path, parent=path.parent
-            )
+            "{path}: there is no folder {parent}. Make it first, or choose another.", path=path, parent=path.parent
         )
     content = dumps(model, compression=ZIP_DEFLATED)
     foreign = set(get_untrusted_types(data=content)) - TRUSTED
     if foreign:
         raise InvalidFile(
-            Message(
-                "{path} was not written: the model holds {types}, which load would refuse. Only estimators of "
-                "hiperplano and scikit-learn, and arrays, can be saved; leave out what else the model holds, such as "
-                "functions of your own.",
-                path=path,
-                types=_listed(foreign),
-            )
+            "{path} was not written: the model holds {types}, which load would refuse. Only estimators of "
+            "hiperplano and scikit-learn, and arrays, can be saved; leave out what else the model holds, such as "
+            "functions of your own.",
+            path=path,
+            types=_listed(foreign),
         )
     write_bytes(path, content)
 
@@ -146,7 +142,7 @@ def load(path: str | Path) -> Any:
 
     path = Path(path)
     if not path.is_file():
-        raise InvalidFile(Message("{path}: there is no such file. Check the path.", path=path))
+        raise InvalidFile("{path}: there is no such file. Check the path.", path=path)
     content = path.read_bytes()
     try:
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
@@ -157,22 +153,18 @@ def load(path: str | Path) -> Any:
         if isinstance(problem, BadZipFile):
             what = Message("no file that hiperplano.save wrote")
         raise InvalidFile(
-            Message(
-                "{path} is {what} ({kind}: {problem}). Give a file written by hiperplano.save or by the command "
-                "hiperplano fit; a pickle is never opened.",
-                path=path,
-                what=what,
-                kind=type(problem).__name__,
-                problem=problem,
-            )
+            "{path} is {what} ({kind}: {problem}). Give a file written by hiperplano.save or by the command "
+            "hiperplano fit; a pickle is never opened.",
+            path=path,
+            what=what,
+            kind=type(problem).__name__,
+            problem=problem,
         ) from problem
     raise InvalidFile(
-        Message(
-            "{path} holds types that are not trusted: {types}. A model consists of estimators of hiperplano and "
-            "scikit-learn and of arrays. Do not open the file unless you know who made it; then use skops.io.load.",
-            path=path,
-            types=_listed(foreign),
-        )
+        "{path} holds types that are not trusted: {types}. A model consists of estimators of hiperplano and "
+        "scikit-learn and of arrays. Do not open the file unless you know who made it; then use skops.io.load.",
+        path=path,
+        types=_listed(foreign),
     )
 
 

@@ -11,7 +11,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import class_totals, encode_labels, label_weight
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
 from hiperplano.solvers.svm.crammer_singer import SignOfClass, crammer_singer
@@ -118,10 +117,8 @@ class LinearSVC(LinearClassifier):
         control = _control(self)
         if at_once and squared:
             raise InvalidParameter(
-                Message(
-                    "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine "
-                    "is made of the hinge. Set loss='hinge', or multi_class='ovr'."
-                )
+                "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine "
+                "is made of the hinge. Set loss='hinge', or multi_class='ovr'."
             )
         design = validate(self, X, y, sample_weight, numeric_target=False)
         self.classes_, codes = encode_labels(design)
@@ -252,9 +249,7 @@ def _row_count(X: Any, y: Any) -> int:
 def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
     if not totals.all():
         raise InvalidTarget(
-            Message(
-                "All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
-                "weigh something. Leave those rows out, or correct class_weight.",
-                empty=classes.tolist()[int(totals.argmin())],
-            )
+            "All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
+            "weigh something. Leave those rows out, or correct class_weight.",
+            empty=classes.tolist()[int(totals.argmin())],
         )

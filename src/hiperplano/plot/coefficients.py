@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.plot.style import GREY, Display, colour, hide_spines, legend_above
 from hiperplano.stats.summary import Summary
 
@@ -112,11 +111,9 @@ class CoefficientDisplay(Display):
                 feature_names = _names_out(before)
         if not hasattr(estimator, "coef_"):
             raise NotAvailable(
-                Message(
-                    "CoefficientDisplay: {model} has no coef_; only linear models have coefficients. Pass a linear "
-                    "model, or a pipeline that ends with one.",
-                    model=type(estimator).__name__,
-                )
+                "CoefficientDisplay: {model} has no coef_; only linear models have coefficients. Pass a linear "
+                "model, or a pipeline that ends with one.",
+                model=type(estimator).__name__,
             )
         found = _with_intervals(estimator, level)
         names = _names(estimator, feature_names, found["coef"].shape[1])
@@ -146,9 +143,7 @@ class CoefficientDisplay(Display):
         """
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
             raise InvalidParameter(
-                Message(
-                    "CoefficientDisplay: most={most!r}; most must be a whole number of 1 or more. Set it so.", most=most
-                )
+                "CoefficientDisplay: most={most!r}; most must be a whole number of 1 or more. Set it so.", most=most
             )
         order = np.argsort(-np.abs(self.coef).max(axis=0), kind="stable")[:most]
         ax = self._axes(ax, (6.4, max(2.2, 0.9 + 0.28 * len(order) * max(1.0, 0.5 * len(self.coef)))))
@@ -228,12 +223,10 @@ def _names(model: Any, given: Any, count: int) -> list[str]:
         return [f"x{j}" for j in range(count)]
     if len(names) != count:
         raise InvalidParameter(
-            Message(
-                "CoefficientDisplay: feature_names holds {n_names} names for {count} coefficients; each needs one. "
-                "Pass the names of the model's columns in their order.",
-                n_names=len(names),
-                count=count,
-            )
+            "CoefficientDisplay: feature_names holds {n_names} names for {count} coefficients; each needs one. "
+            "Pass the names of the model's columns in their order.",
+            n_names=len(names),
+            count=count,
         )
     return [str(name) for name in names]
 
@@ -251,11 +244,9 @@ def _spread(rows: Any, count: int) -> Array:
     dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     if dense.ndim != 2 or dense.shape[1] != count:
         raise InvalidData(
-            Message(
-                "CoefficientDisplay: X has shape {shape} and the model {count} coefficients; X must have the columns "
-                "of the fit. Pass rows of the fit, or leave X out.",
-                shape=dense.shape,
-                count=count,
-            )
+            "CoefficientDisplay: X has shape {shape} and the model {count} coefficients; X must have the columns "
+            "of the fit. Pass rows of the fit, or leave X out.",
+            shape=dense.shape,
+            count=count,
         )
     return np.asarray(dense.std(axis=0))

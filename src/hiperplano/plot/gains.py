@@ -8,7 +8,6 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.metrics.ranking import confusion_at
 from hiperplano.plot.scores import ScoreDisplay, positive_labels
 from hiperplano.plot.style import GREY, colour, hide_spines, legend_above, subsample
@@ -121,7 +120,7 @@ class GainsDisplay(ScoreDisplay):
         """
         if kind not in KINDS:
             raise InvalidParameter(
-                Message("GainsDisplay: kind={kind!r}; kind must be 'gains' or 'lift'. Choose one of them.", kind=kind)
+                "GainsDisplay: kind={kind!r}; kind must be 'gains' or 'lift'. Choose one of them.", kind=kind
             )
         ax = self._axes(ax)
         shown = subsample(len(self.share))

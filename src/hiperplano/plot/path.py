@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.data.validate import check_weight, validate
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.models.least_squares import Ridge
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.plot.style import GREY, INK, Display, colour, format_number, hide_spines, legend_above
@@ -130,10 +129,8 @@ class PathDisplay(Display):
         for model in _fits(plan, X, y, sample_weight, total):
             if np.ndim(model.intercept_) and len(np.ravel(model.intercept_)) > 1 and not hasattr(model, "classes_"):
                 raise InvalidParameter(
-                    Message(
-                        "PathDisplay: y has {n} targets; a path belongs to one. Pass one column of y.",
-                        n=len(model.intercept_),
-                    )
+                    "PathDisplay: y has {n} targets; a path belongs to one. Pass one column of y.",
+                    n=len(model.intercept_),
                 )
             coef.append(np.ravel(model.coef_))
             training.append(_error(plan.scoring, Scorer(plan.scoring, weight)(model, X, y)))
@@ -243,11 +240,9 @@ def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> 
         check_is_fitted(model)
         if strengths is not None or validation is not None:
             raise InvalidParameter(
-                Message(
-                    "PathDisplay: {model} brings its own penalties and validation errors; strengths and validation "
-                    "belong to Ridge and LogisticRegression. Leave them out.",
-                    model=type(model).__name__,
-                )
+                "PathDisplay: {model} brings its own penalties and validation errors; strengths and validation "
+                "belong to Ridge and LogisticRegression. Leave them out.",
+                model=type(model).__name__,
             )
         return _plan_of_ridge(model, total) if isinstance(model, RidgeCV) else _plan_of_logistic(model, total)
     if isinstance(model, Ridge):
@@ -255,11 +250,9 @@ def _plan(model: Any, X: Any, total: float, strengths: Any, validation: Any) -> 
     if isinstance(model, LogisticRegression) and not model.firth:
         return _Plan(clone(model).set_params(warm_start=True), _checked(strengths, X), "neg_log_loss")
     raise NotAvailable(
-        Message(
-            "PathDisplay: {model} has no path; paths are drawn of hiperplano's Ridge, RidgeCV, LogisticRegression "
-            "(without firth) and LogisticRegressionCV. Pass one of these.",
-            model=type(model).__name__,
-        )
+        "PathDisplay: {model} has no path; paths are drawn of hiperplano's Ridge, RidgeCV, LogisticRegression "
+        "(without firth) and LogisticRegressionCV. Pass one of these.",
+        model=type(model).__name__,
     )
 
 
@@ -267,11 +260,9 @@ def _plan_of_ridge(model: RidgeCV, total: float) -> _Plan:
     alphas = np.ravel(np.asarray(model.alphas, dtype=np.float64))
     if np.ndim(model.alpha_):
         raise NotAvailable(
-            Message(
-                "PathDisplay: RidgeCV chose {n} penalties, one for each target; a path belongs to one. Fit one "
-                "target, or set alpha_per_target=False.",
-                n=np.size(model.alpha_),
-            )
+            "PathDisplay: RidgeCV chose {n} penalties, one for each target; a path belongs to one. Fit one "
+            "target, or set alpha_per_target=False.",
+            n=np.size(model.alpha_),
         )
     kept = np.flatnonzero(alphas > 0)  # 0 has no place on a logarithmic axis
     kept = kept[np.argsort(alphas[kept], kind="stable")]
@@ -307,11 +298,9 @@ def _checked(strengths: Any, X: Any) -> Array:
     values = np.unique(np.ravel(np.asarray(strengths, dtype=np.float64)))
     if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
         raise InvalidParameter(
-            Message(
-                "PathDisplay: strengths={strengths!r}; they must be finite numbers above 0, on a logarithmic axis. "
-                "Pass some, for example numpy.logspace(-4, 2, 30).",
-                strengths=strengths,
-            )
+            "PathDisplay: strengths={strengths!r}; they must be finite numbers above 0, on a logarithmic axis. "
+            "Pass some, for example numpy.logspace(-4, 2, 30).",
+            strengths=strengths,
         )
     return values
 

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidTarget, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.plot.style import GREY, INK, colour, marker, should_rasterise
 
 _COMPARABLE = 6.0  # columns whose ranges differ by more than this factor are not drawn in one unit
@@ -47,23 +46,19 @@ class Points(NamedTuple):
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
             raise InvalidData(
-                Message(
-                    "{owner}: X has shape {shape} and holds {dtype}; a picture of the plane needs rows of two numbers. "
-                    "Choose two columns and fit the model on these.",
-                    owner=owner,
-                    shape=rows.shape,
-                    dtype=rows.dtype,
-                )
+                "{owner}: X has shape {shape} and holds {dtype}; a picture of the plane needs rows of two numbers. "
+                "Choose two columns and fit the model on these.",
+                owner=owner,
+                shape=rows.shape,
+                dtype=rows.dtype,
             )
         rows = rows.astype(np.float64)
         if not np.isfinite(rows).all():
             row = int(np.argmin(np.isfinite(rows).all(axis=1)))
             raise InvalidData(
-                Message(
-                    "{owner}: row {row} of X holds NaN or infinity; points must be finite. Drop such rows.",
-                    owner=owner,
-                    row=row,
-                )
+                "{owner}: row {row} of X holds NaN or infinity; points must be finite. Drop such rows.",
+                owner=owner,
+                row=row,
             )
         columns = getattr(X, "columns", ("x0", "x1"))
         names = str(columns[0]), str(columns[1])
@@ -121,25 +116,21 @@ def _codes(owner: str, y: Any, classes: Any, n_rows: int) -> Array:
     labels, known = np.asarray(y), np.asarray(classes)
     if labels.shape != (n_rows,):
         raise InvalidTarget(
-            Message(
-                "{owner}: y has shape {shape} and X {n_rows} rows; each row needs one label. Pass a vector of them.",
-                owner=owner,
-                shape=labels.shape,
-                n_rows=n_rows,
-            )
+            "{owner}: y has shape {shape} and X {n_rows} rows; each row needs one label. Pass a vector of them.",
+            owner=owner,
+            shape=labels.shape,
+            n_rows=n_rows,
         )
     right = np.isin(labels, known)
     if not right.all():
         row = int(np.argmin(right))
         raise InvalidTarget(
-            Message(
-                "{owner}: y holds {label!r} (row {row}), which is none of the model's classes {known}. Leave such "
-                "rows out, or fit with them.",
-                owner=owner,
-                label=labels[row].item(),
-                row=row,
-                known=known.tolist(),
-            )
+            "{owner}: y holds {label!r} (row {row}), which is none of the model's classes {known}. Leave such "
+            "rows out, or fit with them.",
+            owner=owner,
+            label=labels[row].item(),
+            row=row,
+            known=known.tolist(),
         )
     return np.searchsorted(known, labels)
 
@@ -161,34 +152,28 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     check_is_fitted(model)
     if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
         raise NotAvailable(
-            Message(
-                "{owner}: {model} is no linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
-                "Pass a fitted linear classifier; RegionsDisplay draws the regions of any.",
-                owner=owner,
-                model=type(model).__name__,
-            )
+            "{owner}: {model} is no linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
+            "Pass a fitted linear classifier; RegionsDisplay draws the regions of any.",
+            owner=owner,
+            model=type(model).__name__,
         )
     coef = np.asarray(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_, dtype=np.float64)
     coef = np.atleast_2d(coef)
     if coef.shape != (1, 2):
         raise NotAvailable(
-            Message(
-                "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the picture shows one plane in two. "
-                "Fit two classes on two columns; RegionsDisplay draws several classes.",
-                owner=owner,
-                model=type(model).__name__,
-                n_planes=coef.shape[0],
-                n_columns=coef.shape[1],
-            )
+            "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the picture shows one plane in two. "
+            "Fit two classes on two columns; RegionsDisplay draws several classes.",
+            owner=owner,
+            model=type(model).__name__,
+            n_planes=coef.shape[0],
+            n_columns=coef.shape[1],
         )
     if not coef.any():
         raise NotAvailable(
-            Message(
-                "{owner}: both coefficients of {model} are 0, so there is no plane to draw. Fit it with a weaker "
-                "penalty, or on columns that tell the classes apart.",
-                owner=owner,
-                model=type(model).__name__,
-            )
+            "{owner}: both coefficients of {model} are 0, so there is no plane to draw. Fit it with a weaker "
+            "penalty, or on columns that tell the classes apart.",
+            owner=owner,
+            model=type(model).__name__,
         )
     return coef[0], float(np.ravel(model.intercept_)[0])
 

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.decision.votes import ambiguous
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.plot.plane import Points
 from hiperplano.plot.style import INK, Display, colour, hide_spines, legend_above
 
@@ -85,18 +84,14 @@ class RegionsDisplay(Display):
         check_is_fitted(estimator)
         if not hasattr(estimator, "classes_"):
             raise NotAvailable(
-                Message(
-                    "RegionsDisplay: {model} is no classifier (it has no classes_), so the plane has no regions. Pass "
-                    "a fitted classifier.",
-                    model=type(estimator).__name__,
-                )
+                "RegionsDisplay: {model} is no classifier (it has no classes_), so the plane has no regions. Pass "
+                "a fitted classifier.",
+                model=type(estimator).__name__,
             )
         if isinstance(resolution, bool) or not isinstance(resolution, int | np.integer) or resolution < 2:
             raise InvalidParameter(
-                Message(
-                    "RegionsDisplay: resolution={resolution!r}; it must be a whole number of 2 or more. Set it so.",
-                    resolution=resolution,
-                )
+                "RegionsDisplay: resolution={resolution!r}; it must be a whole number of 2 or more. Set it so.",
+                resolution=resolution,
             )
         points = Points.of(cls.__name__, X, y, estimator.classes_)
         low, high = points.limits()

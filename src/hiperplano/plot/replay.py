@@ -11,7 +11,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.validate import validate
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.plot.plane import Points, arrow, circle_points, draw_level
 from hiperplano.plot.style import GREY, INK, Display, colour, hide_spines, marker, pyplot
 
@@ -74,20 +73,16 @@ class ReplayDisplay(Display):
         classes, codes = encode_labels(validate(BaseEstimator(), points.rows, y, numeric_target=False))
         if len(classes) != 2:
             raise InvalidTarget(
-                Message(
-                    "ReplayDisplay: y holds {n_classes} classes; the picture follows one plane, between two. Compare "
-                    "one class with the rest, for example with y == label.",
-                    n_classes=len(classes),
-                )
+                "ReplayDisplay: y holds {n_classes} classes; the picture follows one plane, between two. Compare "
+                "one class with the rest, for example with y == label.",
+                n_classes=len(classes),
             )
         steps = [step for step in replay(estimator, X, y) if step.updated and np.any(step.coef)]
         if not steps:
             raise InvalidParameter(
-                Message(
-                    "ReplayDisplay: no step of {model} moved the plane, so there is nothing to draw. Let it make more "
-                    "passes, or start from weights that are not final.",
-                    model=type(estimator).__name__,
-                )
+                "ReplayDisplay: no step of {model} moved the plane, so there is nothing to draw. Let it make more "
+                "passes, or start from weights that are not final.",
+                model=type(estimator).__name__,
             )
         points = points._replace(codes=codes, classes=[str(one) for one in classes])
         return cls(steps=steps, points=points).plot(ax=ax, **kwargs)
@@ -115,11 +110,9 @@ class ReplayDisplay(Display):
         for name, value in (("panels", panels), ("columns", columns)):
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise InvalidParameter(
-                    Message(
-                        "ReplayDisplay: {name}={value!r}; {name} must be a whole number of 1 or more. Set it so.",
-                        name=name,
-                        value=value,
-                    )
+                    "ReplayDisplay: {name}={value!r}; {name} must be a whole number of 1 or more. Set it so.",
+                    name=name,
+                    value=value,
                 )
         count = min(int(panels), len(self.steps))
         chosen = np.linspace(0, len(self.steps) - 1, count).round().astype(int) if count > 1 else np.array([0])

@@ -86,12 +86,10 @@ class ResidualDisplay(Display):
         found = diagnose(estimator, X, y, sample_weight=sample_weight)
         if not np.isfinite(found.standardised).any():
             raise NotAvailable(
-                Message(
-                    "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding "
-                    "and show nothing. Add rows, or take columns out.",
-                    model=type(estimator).__name__,
-                    n=len(found.residuals),
-                )
+                "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding "
+                "and show nothing. Add rows, or take columns out.",
+                model=type(estimator).__name__,
+                n=len(found.residuals),
             )
         fitted = np.asarray(y, dtype=np.float64).ravel() - found.residuals
         display = cls(
@@ -121,12 +119,10 @@ class ResidualDisplay(Display):
         true, fitted = (np.asarray(values, dtype=np.float64) for values in (y, predicted))
         if true.ndim != 1 or true.shape != fitted.shape or len(true) < 2:
             raise InvalidData(
-                Message(
-                    "ResidualDisplay: y has shape {shape} and predicted {other}; both must be vectors of the same "
-                    "length, of two rows or more. Pass one target.",
-                    shape=true.shape,
-                    other=fitted.shape,
-                )
+                "ResidualDisplay: y has shape {shape} and predicted {other}; both must be vectors of the same "
+                "length, of two rows or more. Pass one target.",
+                shape=true.shape,
+                other=fitted.shape,
             )
         residuals = true - fitted
         if not np.isfinite(residuals).all() or not residuals.std() > 0:
@@ -134,11 +130,9 @@ class ResidualDisplay(Display):
             if np.isfinite(residuals).all():
                 what = Message("do not vary")
             raise InvalidData(
-                Message(
-                    "ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
-                    "predicted.",
-                    what=what,
-                )
+                "ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
+                "predicted.",
+                what=what,
             )
         display = cls(fitted=fitted, residuals=residuals, standardised=residuals / residuals.std())
         return display.plot(ax=ax, **kwargs)
@@ -165,12 +159,10 @@ class ResidualDisplay(Display):
         if unknown or not wanted:
             reason = "" if self.leverage is not None else Message(" (predictions alone have no leverage)")
             raise InvalidParameter(
-                Message(
-                    "ResidualDisplay: panels={panels!r}; panels must be some of {known}{reason}. Choose among them.",
-                    panels=panels,
-                    known=", ".join(map(repr, known)),
-                    reason=reason,
-                )
+                "ResidualDisplay: panels={panels!r}; panels must be some of {known}{reason}. Choose among them.",
+                panels=panels,
+                known=", ".join(map(repr, known)),
+                reason=reason,
             )
         draw = {"fitted": self._fitted, "quantiles": self._quantiles, "leverage": self._leverage}
         style = {

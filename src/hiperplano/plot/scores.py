@@ -38,12 +38,10 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
     check_is_fitted(model)
     if response_method not in RESPONSES:
         raise InvalidParameter(
-            Message(
-                "{owner}: response_method={response_method!r}; it must be one of {choices}. Choose one of them.",
-                owner=owner,
-                response_method=response_method,
-                choices=", ".join(map(repr, RESPONSES)),
-            )
+            "{owner}: response_method={response_method!r}; it must be one of {choices}. Choose one of them.",
+            owner=owner,
+            response_method=response_method,
+            choices=", ".join(map(repr, RESPONSES)),
         )
     classes = np.asarray(getattr(model, "classes_", ()))
     if len(classes) != 2:
@@ -51,23 +49,19 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
         if len(classes):
             what = Message("tells {n} classes apart", n=len(classes))
         raise NotAvailable(
-            Message(
-                "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
-                "or scores with from_predictions(y == label, scores).",
-                owner=owner,
-                model=type(model).__name__,
-                what=what,
-            )
+            "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
+            "or scores with from_predictions(y == label, scores).",
+            owner=owner,
+            model=type(model).__name__,
+            what=what,
         )
     label = classes[1] if pos_label is None else pos_label
     if label not in classes.tolist():
         raise InvalidParameter(
-            Message(
-                "{owner}: pos_label={pos_label!r} is none of the model's classes {classes}. Name one of them.",
-                owner=owner,
-                pos_label=pos_label,
-                classes=classes.tolist(),
-            )
+            "{owner}: pos_label={pos_label!r} is none of the model's classes {classes}. Name one of them.",
+            owner=owner,
+            pos_label=pos_label,
+            classes=classes.tolist(),
         )
     second = bool(label == classes[1])
     wanted = RESPONSES[1:] if response_method == "auto" else (response_method,)
@@ -78,13 +72,11 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
                 return found[:, int(second)], label
             return found if second else -found, label
     raise NotAvailable(
-        Message(
-            "{owner}: {model} has no {methods}; the picture needs scores. Pass a model that gives them, or scores "
-            "with from_predictions.",
-            owner=owner,
-            model=type(model).__name__,
-            methods=", ".join(wanted),
-        )
+        "{owner}: {model} has no {methods}; the picture needs scores. Pass a model that gives them, or scores "
+        "with from_predictions.",
+        owner=owner,
+        model=type(model).__name__,
+        methods=", ".join(wanted),
     )
 
 
@@ -107,41 +99,33 @@ def positive_labels(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[st
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
         raise InvalidTarget(
-            Message(
-                "{owner}: y has shape {shape}; it must be a vector of labels. Pass one column.",
-                owner=owner,
-                shape=labels.shape,
-            )
+            "{owner}: y has shape {shape}; it must be a vector of labels. Pass one column.",
+            owner=owner,
+            shape=labels.shape,
         )
     classes = np.unique(labels)
     if len(classes) == 1:
         raise InvalidTarget(
-            Message(
-                "{owner}: y holds one class ({label!r} in all {n_labels} rows); two are compared. Pass rows of both "
-                "classes.",
-                owner=owner,
-                label=classes.tolist()[0],
-                n_labels=len(labels),
-            )
+            "{owner}: y holds one class ({label!r} in all {n_labels} rows); two are compared. Pass rows of both "
+            "classes.",
+            owner=owner,
+            label=classes.tolist()[0],
+            n_labels=len(labels),
         )
     if len(classes) > 2 and pos_label is None:
         raise InvalidTarget(
-            Message(
-                "{owner}: y holds {n_classes} classes; two are compared. Pass pos_label to compare one class with all "
-                "others, or rows of two classes.",
-                owner=owner,
-                n_classes=len(classes),
-            )
+            "{owner}: y holds {n_classes} classes; two are compared. Pass pos_label to compare one class with all "
+            "others, or rows of two classes.",
+            owner=owner,
+            n_classes=len(classes),
         )
     label = classes[-1] if pos_label is None else pos_label
     if label not in classes.tolist():
         raise InvalidParameter(
-            Message(
-                "{owner}: pos_label={pos_label!r} does not occur in y, which holds {classes}. Name one of these.",
-                owner=owner,
-                pos_label=pos_label,
-                classes=classes.tolist(),
-            )
+            "{owner}: pos_label={pos_label!r} does not occur in y, which holds {classes}. Name one of these.",
+            owner=owner,
+            pos_label=pos_label,
+            classes=classes.tolist(),
         )
     others = [one for one in classes.tolist() if one != label]
     return labels == label, (str(others[0]) if len(others) == 1 else "all others", str(label))

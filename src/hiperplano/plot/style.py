@@ -9,7 +9,6 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter, NotInstalled
-from hiperplano.messages import Message
 
 # Okabe and Ito's palette, told apart with any kind of colour vision; its yellow, too pale for lines, is left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -26,11 +25,9 @@ def pyplot() -> Any:
         import matplotlib.pyplot
     except ImportError as problem:
         raise NotInstalled(
-            Message(
-                "Pictures are drawn by matplotlib, which cannot be imported ({problem}). Install it with `pip install "
-                "hiperplano[app]`, or `pip install matplotlib`.",
-                problem=problem,
-            )
+            "Pictures are drawn by matplotlib, which cannot be imported ({problem}). Install it with `pip install "
+            "hiperplano[app]`, or `pip install matplotlib`.",
+            problem=problem,
         ) from problem
     return matplotlib.pyplot
 
@@ -67,13 +64,11 @@ class Display:
         panels = np.ravel(np.asarray(ax, dtype=object))
         if len(panels) != count:
             raise InvalidParameter(
-                Message(
-                    "{model}: ax holds {n_panels} axes, and there are {count} panels to draw; each needs its own. Pass "
-                    "{count} axes, or leave ax out.",
-                    model=type(self).__name__,
-                    n_panels=len(panels),
-                    count=count,
-                )
+                "{model}: ax holds {n_panels} axes, and there are {count} panels to draw; each needs its own. Pass "
+                "{count} axes, or leave ax out.",
+                model=type(self).__name__,
+                n_panels=len(panels),
+                count=count,
             )
         self.ax_, self.figure_ = panels, panels[0].figure
         return panels

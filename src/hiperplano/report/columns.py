@@ -10,7 +10,6 @@ from scipy.sparse import csc_array, issparse
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
-from hiperplano.messages import Message
 
 _BLOCK = 2**14  # rows of a NumPy array looked at together
 
@@ -47,9 +46,7 @@ def row_count(X: Any) -> int:
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     if len(shape) != 2:
         raise InvalidData(
-            Message(
-                "X has shape {shape}; a table of rows and columns is needed. Pass such a table.", shape=tuple(shape)
-            )
+            "X has shape {shape}; a table of rows and columns is needed. Pass such a table.", shape=tuple(shape)
         )
     return int(shape[0])
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.messages.catalogue import LANGUAGES, translator, use_language
 from hiperplano.report.blocks import KeyFigure, Page, Section
 from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
@@ -91,11 +90,9 @@ def write_report(
     """
     if language not in LANGUAGES:
         raise InvalidParameter(
-            Message(
-                "write_report: language={language!r}; the page speaks {languages}. Choose one of them.",
-                language=language,
-                languages=", ".join(LANGUAGES),
-            )
+            "write_report: language={language!r}; the page speaks {languages}. Choose one of them.",
+            language=language,
+            languages=", ".join(LANGUAGES),
         )
     wanted = _writable(Path(path))
     return write_subject(
@@ -115,15 +112,13 @@ def _writable(path: Path) -> Path:
     """Refused before any work is done."""
     if path.is_dir():
         raise InvalidParameter(
-            Message("write_report: {path!r} is a folder; a file is written. Add a file's name to it.", path=str(path))
+            "write_report: {path!r} is a folder; a file is written. Add a file's name to it.", path=str(path)
         )
     if not path.absolute().parent.is_dir():
         raise InvalidParameter(
-            Message(
-                "write_report: {path!r} lies in a folder that does not exist; files are written into existing ones. "
-                "Make the folder first, or choose another.",
-                path=str(path),
-            )
+            "write_report: {path!r} lies in a folder that does not exist; files are written into existing ones. "
+            "Make the folder first, or choose another.",
+            path=str(path),
         )
     return path
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from hiperplano import __version__
 from hiperplano.errors import NotAvailable
-from hiperplano.messages import Message
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Page
 from hiperplano.report.charts.svg import Markup
@@ -37,9 +36,7 @@ def _environment() -> Any:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ModuleNotFoundError as problem:
         raise NotAvailable(
-            Message(
-                "write_report needs jinja2, which is not installed. Install it with: pip install 'hiperplano[app]'."
-            )
+            "write_report needs jinja2, which is not installed. Install it with: pip install 'hiperplano[app]'."
         ) from problem
     made = Environment(
         loader=PackageLoader("hiperplano.report"),

@@ -229,9 +229,7 @@ def prepare_subject(
     fitted_on = None
     if training is not None:
         if not isinstance(training, tuple | list) or len(training) != 2:
-            raise InvalidParameter(
-                Message("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
-            )
+            raise InvalidParameter("training must be a pair (X, y): the rows of the fit and their target. Pass both.")
         fitted_on = _sample(
             training[0], training[1], parts, classes, chosen, Message("the training rows' y"), transformed[1]
         )
@@ -239,16 +237,14 @@ def prepare_subject(
     matrix = None
     if costs is not None:
         if classes is None:
-            raise InvalidParameter(Message("costs are those of classes; a regression has none. Leave costs out."))
+            raise InvalidParameter("costs are those of classes; a regression has none. Leave costs out.")
         matrix = check_costs(costs, len(classes))
         if matrix.shape != (len(classes), len(classes)):
             raise InvalidParameter(
-                Message(
-                    "costs has shape {shape}; the page needs ({n_classes}, {n_classes}): costs[j, k], the cost of "
-                    "deciding class j where class k is true. Arrange costs so.",
-                    shape=matrix.shape,
-                    n_classes=len(classes),
-                )
+                "costs has shape {shape}; the page needs ({n_classes}, {n_classes}): costs[j, k], the cost of "
+                "deciding class j where class k is true. Arrange costs so.",
+                shape=matrix.shape,
+                n_classes=len(classes),
             )
     return Subject(
         model=model,
@@ -267,19 +263,14 @@ def _positive(positive: Any, classes: Array | None, task: Task) -> int:
         return 1
     if task != "two classes":
         raise InvalidParameter(
-            Message(
-                "positive={positive!r} chooses one of two classes; this model has not two. Leave it out.",
-                positive=positive,
-            )
+            "positive={positive!r} chooses one of two classes; this model has not two. Leave it out.", positive=positive
         )
     labels = [str(label) for label in np.asarray(classes).tolist()]
     if str(positive) not in labels:
         raise InvalidParameter(
-            Message(
-                "positive={positive!r}; the model knows the classes {labels}. Choose one of them.",
-                positive=positive,
-                labels=labels,
-            )
+            "positive={positive!r}; the model knows the classes {labels}. Choose one of them.",
+            positive=positive,
+            labels=labels,
         )
     return labels.index(str(positive))
 
@@ -292,28 +283,22 @@ def _sample(
         values = values[:, 0]
     if values.ndim != 1 or len(values) != n or not n:
         raise InvalidTarget(
-            Message(
-                "{which} has shape {shape} and the table {n} rows; a page is about one target with a value for each "
-                "row, and one row or more. Pass one column.",
-                which=which,
-                shape=values.shape,
-                n=n,
-            )
+            "{which} has shape {shape} and the table {n} rows; a page is about one target with a value for each "
+            "row, and one row or more. Pass one column.",
+            which=which,
+            shape=values.shape,
+            n=n,
         )
     if classes is None:
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as problem:
             raise InvalidTarget(
-                Message(
-                    "{which} cannot be read as numbers ({problem}); a regression needs them.",
-                    which=which,
-                    problem=problem,
-                )
+                "{which} cannot be read as numbers ({problem}); a regression needs them.", which=which, problem=problem
             ) from problem
         if not np.isfinite(values).all():
             raise InvalidData(
-                Message("{which} contains NaN or infinity; every row needs a target. Drop those rows.", which=which)
+                "{which} contains NaN or infinity; every row needs a target. Drop those rows.", which=which
             )
     sample = Sample(X, values, parts, classes, positive, given)
     if classes is not None:

@@ -19,7 +19,6 @@ from hiperplano.data.validate import check_weight
 from hiperplano.decision.costs import bayes_decision, best_cutoff
 from hiperplano.decision.votes import binary_scores
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.metrics.costs import check_costs, class_numbers, constant_costs, realised_costs
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
 
@@ -176,21 +175,17 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return dict(routed["estimator"]["fit"])
         if params:
             raise InvalidParameter(
-                Message(
-                    "CostSensitiveClassifier: fit got {names}; further arguments need metadata routing. Call "
-                    "sklearn.set_config(enable_metadata_routing=True) and request them on the estimator.",
-                    names=", ".join(sorted(params)),
-                )
+                "CostSensitiveClassifier: fit got {names}; further arguments need metadata routing. Call "
+                "sklearn.set_config(enable_metadata_routing=True) and request them on the estimator.",
+                names=", ".join(sorted(params)),
             )
         if sample_weight is None:
             return {}
         if not has_fit_parameter(self._inner(), "sample_weight"):
             raise InvalidParameter(
-                Message(
-                    "CostSensitiveClassifier: {name} takes no sample_weight, so weights would count for the costs "
-                    "only. Leave them out, or choose another estimator.",
-                    name=type(self._inner()).__name__,
-                )
+                "CostSensitiveClassifier: {name} takes no sample_weight, so weights would count for the costs "
+                "only. Leave them out, or choose another estimator.",
+                name=type(self._inner()).__name__,
             )
         return {"sample_weight": sample_weight}
 
@@ -198,37 +193,29 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         extra = costs.shape[-2] - len(classes)
         if extra > 1:
             raise InvalidParameter(
-                Message(
-                    "CostSensitiveClassifier: costs has {extra} rows more than the {n_classes} classes; predict knows "
-                    "one label for not deciding. Use bayes_decision for more decisions.",
-                    extra=extra,
-                    n_classes=len(classes),
-                )
+                "CostSensitiveClassifier: costs has {extra} rows more than the {n_classes} classes; predict knows "
+                "one label for not deciding. Use bayes_decision for more decisions.",
+                extra=extra,
+                n_classes=len(classes),
             )
         if extra and (classes == self.reject_label).any():
             raise InvalidParameter(
-                Message(
-                    "CostSensitiveClassifier: reject_label={reject_label!r} is a class; rows that are not decided need "
-                    "a label of their own. Set another reject_label.",
-                    reject_label=self.reject_label,
-                )
+                "CostSensitiveClassifier: reject_label={reject_label!r} is a class; rows that are not decided need "
+                "a label of their own. Set another reject_label.",
+                reject_label=self.reject_label,
             )
         if tuned and (len(classes) != 2 or extra):
             raise InvalidParameter(
-                Message(
-                    "CostSensitiveClassifier: threshold='tuned' with {n_classes} classes and {n_decisions} decisions; "
-                    "one cut-off parts two. Only binary classification is supported then: set threshold='bayes'.",
-                    n_classes=len(classes),
-                    n_decisions=len(classes) + extra,
-                )
+                "CostSensitiveClassifier: threshold='tuned' with {n_classes} classes and {n_decisions} decisions; "
+                "one cut-off parts two. Only binary classification is supported then: set threshold='bayes'.",
+                n_classes=len(classes),
+                n_decisions=len(classes) + extra,
             )
         if not tuned and not hasattr(fitted, "predict_proba"):
             raise NotAvailable(
-                Message(
-                    "CostSensitiveClassifier: {fitted} has no predict_proba, which Bayes' rule needs. Set "
-                    "threshold='tuned', or wrap it in sklearn.calibration.CalibratedClassifierCV.",
-                    fitted=type(fitted).__name__,
-                )
+                "CostSensitiveClassifier: {fitted} has no predict_proba, which Bayes' rule needs. Set "
+                "threshold='tuned', or wrap it in sklearn.calibration.CalibratedClassifierCV.",
+                fitted=type(fitted).__name__,
             )
 
     def _tuned(
@@ -270,21 +257,17 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if self.threshold == "tuned":
             if costs is not None:
                 raise InvalidParameter(
-                    Message(
-                        "CostSensitiveClassifier: costs passed to predict with threshold='tuned'; the cut-off is the "
-                        "same for all rows. Leave them out, or set threshold='bayes'."
-                    )
+                    "CostSensitiveClassifier: costs passed to predict with threshold='tuned'; the cut-off is the "
+                    "same for all rows. Leave them out, or set threshold='bayes'."
                 )
             return (binary_scores(self.estimator_, X) > self.cutoff_).astype(np.intp)
         chosen = self.costs_ if costs is None else costs
         if np.shape(chosen)[-2:] != self.costs_.shape:
             raise InvalidParameter(
-                Message(
-                    "CostSensitiveClassifier: costs has shape {found}; the fit knew {shape} decisions and classes. "
-                    "Pass costs of the same decisions.",
-                    found=np.shape(chosen),
-                    shape=self.costs_.shape,
-                )
+                "CostSensitiveClassifier: costs has shape {found}; the fit knew {shape} decisions and classes. "
+                "Pass costs of the same decisions.",
+                found=np.shape(chosen),
+                shape=self.costs_.shape,
             )
         return bayes_decision(self.estimator_.predict_proba(X), chosen)
 
@@ -346,8 +329,6 @@ def _mean_costs(codes: Array, costs: Array, weight: Array | None, n_classes: int
     own = constant_costs(codes, costs)
     totals = np.bincount(codes, weights=share, minlength=n_classes)
     if not totals.all():
-        raise InvalidTarget(
-            Message("CostSensitiveClassifier: a class has weight 0, so its costs have no mean. Leave it out.")
-        )
+        raise InvalidTarget("CostSensitiveClassifier: a class has weight 0, so its costs have no mean. Leave it out.")
     sums = np.stack([np.bincount(codes, weights=share * column, minlength=n_classes) for column in own.T])
     return np.asarray(sums / totals)

@@ -133,13 +133,11 @@ class LogisticRegressionCV(LogisticClassifier):
         mean = scores.mean(axis=0)
         if np.isnan(mean).any():
             raise InvalidParameter(
-                Message(
-                    "LogisticRegressionCV: scoring={scoring!r} gives NaN in {n} of {size} cases; every fold needs a "
-                    "score for every C. Choose another scorer, or folds with all classes in them.",
-                    scoring=self.scoring,
-                    n=np.isnan(scores).sum(),
-                    size=scores.size,
-                )
+                "LogisticRegressionCV: scoring={scoring!r} gives NaN in {n} of {size} cases; every fold needs a "
+                "score for every C. Choose another scorer, or folds with all classes in them.",
+                scoring=self.scoring,
+                n=np.isnan(scores).sum(),
+                size=scores.size,
             )
         best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
         solution = fit_likelihood(
@@ -170,15 +168,11 @@ class LogisticRegressionCV(LogisticClassifier):
     def _checked_Cs(self) -> Array:
         if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
             if self.Cs < 1:
-                raise InvalidParameter(
-                    Message("LogisticRegressionCV: Cs={Cs}; Cs must be 1 or more. Set it so.", Cs=self.Cs)
-                )
+                raise InvalidParameter("LogisticRegressionCV: Cs={Cs}; Cs must be 1 or more. Set it so.", Cs=self.Cs)
             return np.logspace(-4, 4, int(self.Cs))
         values = np.ravel(self.Cs).tolist()
         if not values:
-            raise InvalidParameter(
-                Message("LogisticRegressionCV: Cs is empty; at least one value is needed. Pass some.")
-            )
+            raise InvalidParameter("LogisticRegressionCV: Cs is empty; at least one value is needed. Pass some.")
         name = "LogisticRegressionCV"
         return np.array(
             [check_number(name, f"Cs[{i}]", value, 0.0, np.inf, open_low=True) for i, value in enumerate(values)]
@@ -268,13 +262,11 @@ def _positions(rows: Any, n_rows: int) -> Array:
     if not len(rows) or rows.min() < -n_rows or rows.max() >= n_rows:
         limits = Message(" from {first} to {last}", first=rows.min(), last=rows.max()) if len(rows) else ""
         raise InvalidParameter(
-            Message(
-                "LogisticRegressionCV: cv gives {n} rows{limits} of a table of {n_rows}; every split needs rows to "
-                "train and to test on, by their positions. Check the splitter.",
-                n=len(rows),
-                limits=limits,
-                n_rows=n_rows,
-            )
+            "LogisticRegressionCV: cv gives {n} rows{limits} of a table of {n_rows}; every split needs rows to "
+            "train and to test on, by their positions. Check the splitter.",
+            n=len(rows),
+            limits=limits,
+            n_rows=n_rows,
         )
     return np.asarray(np.where(rows < 0, rows + n_rows, rows))
 
@@ -285,12 +277,10 @@ def _refuse_missing_classes(design: Design, classes: Array) -> None:
     for k, label in enumerate(classes.tolist()):
         if not weights[k].all():
             raise InvalidTarget(
-                Message(
-                    "fold {fold} trains on no row of class {label!r}; every fold needs all classes. Use stratified "
-                    "folds, or fewer of them.",
-                    fold=int(np.flatnonzero(weights[k] == 0)[0]),
-                    label=label,
-                )
+                "fold {fold} trains on no row of class {label!r}; every fold needs all classes. Use stratified "
+                "folds, or fewer of them.",
+                fold=int(np.flatnonzero(weights[k] == 0)[0]),
+                label=label,
             )
 
 

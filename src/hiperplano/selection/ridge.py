@@ -111,16 +111,12 @@ class RidgeCV(LeastSquares):
         self._target_names_ = target_names(y)
         if not fits_in_memory(design):
             raise InvalidData(
-                Message(
-                    "RidgeCV: {n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
-                    "which is too large. Search with sklearn.model_selection.GridSearchCV over Ridge(solver='cg').",
-                    n_columns=design.n_columns,
-                )
+                "RidgeCV: {n_columns} columns; cross-validation by one factorisation holds their Gram matrix, "
+                "which is too large. Search with sklearn.model_selection.GridSearchCV over Ridge(solver='cg').",
+                n_columns=design.n_columns,
             )
         if design.n_rows < 2:
-            raise InvalidData(
-                Message("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
-            )
+            raise InvalidData("RidgeCV: n_samples=1; a row must be predicted by others. Give two rows or more.")
         sums, results = None, None
         with one_blas_thread():
             if self.cv is None:
@@ -132,10 +128,8 @@ class RidgeCV(LeastSquares):
         scores = np.where(np.isnan(scores), -np.inf, scores)
         if not np.isfinite(scores.max(axis=0)).all():
             raise InvalidData(
-                Message(
-                    "RidgeCV: no penalty has a score: single rows determine coefficients that are not penalised. Try "
-                    "penalties above 0."
-                )
+                "RidgeCV: no penalty has a score: single rows determine coefficients that are not penalised. Try "
+                "penalties above 0."
             )
         best = np.argmax(scores, axis=0)
         per_target = scores.ndim > 1
@@ -155,16 +149,14 @@ class RidgeCV(LeastSquares):
         values = [check_number("RidgeCV", f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if not values:
             raise InvalidParameter(
-                Message("RidgeCV: alphas is empty; at least one penalty is needed. Pass one or more numbers.")
+                "RidgeCV: alphas is empty; at least one penalty is needed. Pass one or more numbers."
             )
         for name in ("store_cv_results", "alpha_per_target"):
             if flag(self, name) and self.cv is not None:
                 raise InvalidParameter(
-                    Message(
-                        "RidgeCV: {name}=True with cv={cv!r}; it belongs to leave-one-out. Set cv=None.",
-                        name=name,
-                        cv=self.cv,
-                    )
+                    "RidgeCV: {name}=True with cv={cv!r}; it belongs to leave-one-out. Set cv=None.",
+                    name=name,
+                    cv=self.cv,
                 )
         return np.array(values)
 

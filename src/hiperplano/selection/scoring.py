@@ -9,7 +9,6 @@ from sklearn.metrics import get_scorer
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 
 
 class Scorer:
@@ -20,11 +19,9 @@ class Scorer:
             self._score = get_scorer(scoring)
         except (ValueError, TypeError) as problem:
             raise InvalidParameter(
-                Message(
-                    "scoring={scoring!r}; scoring must be None, a name that scikit-learn knows or a scorer. See "
-                    "sklearn.metrics.get_scorer_names().",
-                    scoring=scoring,
-                )
+                "scoring={scoring!r}; scoring must be None, a name that scikit-learn knows or a scorer. See "
+                "sklearn.metrics.get_scorer_names().",
+                scoring=scoring,
             ) from problem
         named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
         self._extra = {"sample_weight": weight} if weight is not None and named else {}

@@ -9,7 +9,6 @@ from sklearn.model_selection import check_cv
 
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 
 Split = tuple[Array, Array]
 
@@ -42,26 +41,22 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any) -> list[Split]:
         ]
     except (ValueError, TypeError, IndexError) as problem:
         raise InvalidParameter(
-            Message(
-                "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
-                "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
-                model=name,
-                cv=model.cv,
-                n=n_rows,
-                problem=str(problem),
-            )
+            "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
+            "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
+            model=name,
+            cv=model.cv,
+            n=n_rows,
+            problem=str(problem),
         ) from problem
     splits = [(train[train >= 0], test[test >= 0]) for train, test in splits]
     for number, (train, test) in enumerate(splits):
         if not (len(train) and len(test)):
             raise InvalidParameter(
-                Message(
-                    "{model}: fold {number} has {train} rows to train and {test} to test on with a weight above 0; "
-                    "both need at least one. Use fewer folds, or shuffled ones.",
-                    model=name,
-                    number=number,
-                    train=len(train),
-                    test=len(test),
-                )
+                "{model}: fold {number} has {train} rows to train and {test} to test on with a weight above 0; "
+                "both need at least one. Use fewer folds, or shuffled ones.",
+                model=name,
+                number=number,
+                train=len(train),
+                test=len(test),
             )
     return splits

@@ -72,7 +72,7 @@ def inference(
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
         raise InvalidParameter(
-            Message("inference: cov={cov!r}; cov must be one of {words}. Choose one of them.", cov=cov, words=words)
+            "inference: cov={cov!r}; cov must be one of {words}. Choose one of them.", cov=cov, words=words
         )
     solution = model.solution_ if hasattr(model, "summary") else None
     return _infer(solution, model, X, y, cov, sample_weight, level)
@@ -81,11 +81,9 @@ def inference(
 @singledispatch
 def _infer(solution: Any, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float) -> Summary:
     raise NotAvailable(
-        Message(
-            "inference: no standard errors for {model}; they are known for hiperplano's LinearRegression, Ridge, "
-            "RidgeCV and LogisticRegression. Fit one of those.",
-            model=library_and_name(model),
-        )
+        "inference: no standard errors for {model}; they are known for hiperplano's LinearRegression, Ridge, "
+        "RidgeCV and LogisticRegression. Fit one of those.",
+        model=library_and_name(model),
     )
 
 
@@ -120,13 +118,11 @@ def _refuse_leverage_of_one(design: Design, hat: Hat, kind: str) -> None:
     if len(rows):
         some = ", ".join(map(str, rows[:6].tolist())) + (" …" if len(rows) > 6 else "")
         raise NotAvailable(
-            Message(
-                "inference: {kind} is not defined here: row {some} has a leverage of 1, so it is fitted exactly "
-                "whatever its target, and {kind} divides by one minus the leverage. Take cov='HC1', or leave out the "
-                "row and the column that only it determines.",
-                kind=kind,
-                some=some,
-            )
+            "inference: {kind} is not defined here: row {some} has a leverage of 1, so it is fitted exactly "
+            "whatever its target, and {kind} divides by one minus the leverage. Take cov='HC1', or leave out the "
+            "row and the column that only it determines.",
+            kind=kind,
+            some=some,
         )
 
 

@@ -14,7 +14,6 @@ from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.solvers.statistics import align_rows, count_rows
@@ -120,19 +119,15 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
     solution = getattr(model, "solution_", None)
     if not isinstance(solution, LeastSquaresSolution) or not hasattr(model, "summary"):
         raise NotAvailable(
-            Message(
-                "diagnose: no residual analysis for {model}; it is made for hiperplano's LinearRegression, Ridge and "
-                "RidgeCV. Fit one of those.",
-                model=library_and_name(model),
-            )
+            "diagnose: no residual analysis for {model}; it is made for hiperplano's LinearRegression, Ridge and "
+            "RidgeCV. Fit one of those.",
+            model=library_and_name(model),
         )
     design = validate(model, X, y, sample_weight, reset=False)
     if design.n_targets != 1:
         raise InvalidParameter(
-            Message(
-                "diagnose: y has {n_targets} targets; residuals belong to one target. Pass one column.",
-                n_targets=design.n_targets,
-            )
+            "diagnose: y has {n_targets} targets; residuals belong to one target. Pass one column.",
+            n_targets=design.n_targets,
         )
     refuse_undetermined(model, solution, "diagnose")
     with one_blas_thread():
@@ -142,11 +137,9 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
         df = sample.n - hat.freedom
         if df <= 1:
             raise NotAvailable(
-                Message(
-                    "diagnose: {n} rows leave {df:g} degrees of freedom; residuals say nothing then. Add rows.",
-                    n=sample.n,
-                    df=df,
-                )
+                "diagnose: {n} rows leave {df:g} degrees of freedom; residuals say nothing then. Add rows.",
+                n=sample.n,
+                df=df,
             )
         rows = design.collect(design.map(_RowFigures(hat)))
         residuals, pearson, leverage, shrinkage = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]

@@ -104,13 +104,11 @@ class Hat:
         if len(culprits) == 1:
             fault = Message("does not vary")
         raise NotAvailable(
-            Message(
-                "{what}: {words} {fault} in these rows, so they say nothing about single coefficients. Pass rows in "
-                "which the columns vary independently, as a rule those of the fit, or fit without the column.",
-                what=what,
-                words=words,
-                fault=fault,
-            )
+            "{what}: {words} {fault} in these rows, so they say nothing about single coefficients. Pass rows in "
+            "which the columns vary independently, as a rule those of the fit, or fit without the column.",
+            what=what,
+            words=words,
+            fault=fault,
         )
 
     @cached_property

@@ -54,12 +54,10 @@ def summarise(model: Any, level: float) -> Summary:
     if slopes is None:
         d = len(solution.mean)
         raise NotAvailable(
-            Message(
-                "No standard errors after {method}: they need the inverse of a {d} × {d} matrix, which this solver "
-                "avoids. Set solver='gram' and fit again, or leave out columns if that does not fit memory.",
-                method=solution.method,
-                d=d,
-            )
+            "No standard errors after {method}: they need the inverse of a {d} × {d} matrix, which this solver "
+            "avoids. Set solver='gram' and fit again, or leave out columns if that does not fit memory.",
+            method=solution.method,
+            d=d,
         )
     half = slopes.with_intercept(solution.mean, solution.total, model.fit_intercept)
     explained = None if solution.factor is None else explained_squares(solution.factor, solution.coef)
@@ -82,40 +80,31 @@ def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -
         rows = model._sample_.n
         if rows <= len(names):
             raise NotAvailable(
-                Message(
-                    "{what}: {rows} rows do not determine {n_names} coefficients and their spread. Add rows, or leave "
-                    "out columns.",
-                    what=what,
-                    rows=rows,
-                    n_names=len(names),
-                )
+                "{what}: {rows} rows do not determine {n_names} coefficients and their spread. Add rows, or leave "
+                "out columns.",
+                what=what,
+                rows=rows,
+                n_names=len(names),
             )
         culprits = ", ".join(repr(names[j]) for j in solution.dependent[:6])
         if len(solution.dependent) == 1:
             raise NotAvailable(
-                Message(
-                    "{what}: column {culprits} does not vary, so its coefficient is not determined. Drop the column "
-                    "and fit again.",
-                    what=what,
-                    culprits=culprits,
-                )
+                "{what}: column {culprits} does not vary, so its coefficient is not determined. Drop the column "
+                "and fit again.",
+                what=what,
+                culprits=culprits,
             )
         raise NotAvailable(
-            Message(
-                "{what}: {culprits} follow from other columns or do not vary (rank {rank} of {n_names}), so "
-                "single coefficients are not determined. Drop a column of each relation and fit again.",
-                what=what,
-                culprits=culprits + (" …" if len(solution.dependent) > 6 else ""),
-                rank=solution.rank,
-                n_names=len(names),
-            )
+            "{what}: {culprits} follow from other columns or do not vary (rank {rank} of {n_names}), so "
+            "single coefficients are not determined. Drop a column of each relation and fit again.",
+            what=what,
+            culprits=culprits + (" …" if len(solution.dependent) > 6 else ""),
+            rank=solution.rank,
+            n_names=len(names),
         )
     if len(np.unique(solution.alpha)) > 1:
         raise NotAvailable(
-            Message(
-                "{what}: targets with different penalties have different covariances. Fit one target at a time.",
-                what=what,
-            )
+            "{what}: targets with different penalties have different covariances. Fit one target at a time.", what=what
         )
 
 
@@ -171,13 +160,11 @@ def table(
     df = sample.n - df_model - fit_intercept
     if df <= 0:
         raise NotAvailable(
-            Message(
-                "No standard errors: {n} rows leave {df:g} degrees of freedom for {n_coefficients} coefficients. Add "
-                "rows, or leave out columns.",
-                n=sample.n,
-                df=df,
-                n_coefficients=n_slopes + fit_intercept,
-            )
+            "No standard errors: {n} rows leave {df:g} degrees of freedom for {n_coefficients} coefficients. Add "
+            "rows, or leave out columns.",
+            n=sample.n,
+            df=df,
+            n_coefficients=n_slopes + fit_intercept,
         )
     sigma2 = solution.rss / df
     half = np.broadcast_to(spread.half, (len(sigma2), *spread.half.shape[-2:]))

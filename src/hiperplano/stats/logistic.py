@@ -28,11 +28,9 @@ def summarise(model: Any, level: float) -> OddsSummary:
     if solution.hessian is None:
         size = solution.coef.size + solution.intercept.size
         raise NotAvailable(
-            Message(
-                "No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers "
-                "at the solution. Ask for it with inference(model, X, y).",
-                size=size,
-            )
+            "No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers "
+            "at the solution. Ask for it with inference(model, X, y).",
+            size=size,
         )
     return table(model, solution, scaled_covariance(model, solution, solution.hessian), "classical", level)
 
@@ -60,11 +58,9 @@ def _inverse(hessian: Array, names: list[str]) -> Array:
         part = part.reshape(-1, len(names)).max(axis=0)
         culprits = [name for name, share in zip(names, part, strict=True) if share > 1e-3 and name != "intercept"]
         raise NotAvailable(
-            Message(
-                "No standard errors: {names} do not vary or follow from other columns, so single "
-                "coefficients are not determined. Drop a column of each relation and fit again, or set a finite C.",
-                names=", ".join(map(repr, culprits[:6])) + (" …" if len(culprits) > 6 else ""),
-            )
+            "No standard errors: {names} do not vary or follow from other columns, so single "
+            "coefficients are not determined. Drop a column of each relation and fit again, or set a finite C.",
+            names=", ".join(map(repr, culprits[:6])) + (" …" if len(culprits) > 6 else ""),
         )
     return solver.solve(np.eye(len(hessian)))
 

@@ -15,7 +15,6 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Sums
 from hiperplano.data.labels import label_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, NotAvailable
-from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
 from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
 from hiperplano.solvers.likelihood.solution import LogisticSolution
@@ -34,12 +33,10 @@ def logistic_inference(
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
         raise InvalidParameter(
-            Message(
-                "inference: cov={cov!r} with a logistic model; cov must be one of {words} there: leverage corrections "
-                "belong to least squares. Choose one of them.",
-                cov=cov,
-                words=words,
-            )
+            "inference: cov={cov!r} with a logistic model; cov must be one of {words} there: leverage corrections "
+            "belong to least squares. Choose one of them.",
+            cov=cov,
+            words=words,
         )
     design = coded_rows(model, X, y, sample_weight)
     theta = solution.parameters
@@ -59,12 +56,10 @@ def logistic_inference(
         k = max(1, len(solution.coef) - 1) * solution.scale.size
         if design.n_rows <= k:
             raise NotAvailable(
-                Message(
-                    "inference: HC1 is not defined here: it multiplies by n/(n − k), with n = {n_rows} rows and k = "
-                    "{k} coefficients. Take cov='HC0', or leave out columns.",
-                    n_rows=design.n_rows,
-                    k=k,
-                )
+                "inference: HC1 is not defined here: it multiplies by n/(n − k), with n = {n_rows} rows and k = "
+                "{k} coefficients. Take cov='HC0', or leave out columns.",
+                n_rows=design.n_rows,
+                k=k,
             )
         meat = meat * (design.n_rows / (design.n_rows - k))
     return table(model, here, scaled_covariance(model, here, hessian, meat), cov, level)
@@ -76,12 +71,10 @@ def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
     (strange,) = design.fold(_UnknownLabel(model.classes_), _first)
     if len(strange):
         raise InvalidTarget(
-            Message(
-                "y holds {label!r}, a class the model has not seen; labels must be among {classes}. Pass the rows of "
-                "the fit, or of the same kind.",
-                label=strange.tolist()[0],
-                classes=model.classes_.tolist(),
-            )
+            "y holds {label!r}, a class the model has not seen; labels must be among {classes}. Pass the rows of "
+            "the fit, or of the same kind.",
+            label=strange.tolist()[0],
+            classes=model.classes_.tolist(),
         )
     codes = design.map(_Codes(model.classes_))
     return with_class_targets(design, codes, len(model.classes_), label_weight(design, model.class_weight))
@@ -119,12 +112,10 @@ def _on_these_rows(solution: FirthSolution, design: Design) -> FirthSolution:
     largest = float(np.abs(problem.evaluate(theta).score).max()) / problem.total
     if largest > _AWAY:
         raise InvalidData(
-            Message(
-                "inference: the model is not at the maximum of Firth's likelihood of these rows (its score is "
-                "{largest:.1e} there), where the profile starts. Pass the rows and weights of the fit, or take "
-                "cov='HC0', which needs no profile.",
-                largest=largest,
-            )
+            "inference: the model is not at the maximum of Firth's likelihood of these rows (its score is "
+            "{largest:.1e} there), where the profile starts. Pass the rows and weights of the fit, or take "
+            "cov='HC0', which needs no profile.",
+            largest=largest,
         )
     return replace(solution, problem=problem, theta=theta, profiles={})
 
@@ -196,11 +187,9 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
         solution = model.solution_
         if not isinstance(solution, LogisticSolution) or not solution.at_maximum:
             raise NotAvailable(
-                Message(
-                    "likelihood_ratio: {model!r} is not a maximum of the likelihood, which the test compares. Fit "
-                    "LogisticRegression(C=np.inf) to its end, on data that are not separated.",
-                    model=model,
-                )
+                "likelihood_ratio: {model!r} is not a maximum of the likelihood, which the test compares. Fit "
+                "LogisticRegression(C=np.inf) to its end, on data that are not separated.",
+                model=model,
             )
         design = coded_rows(model, rows, y, sample_weight)
         problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
@@ -208,24 +197,20 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
         largest = float(np.abs(gradient).max())
         if largest > _AWAY:
             raise InvalidData(
-                Message(
-                    "likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient "
-                    "is {largest:.1e} there, columns at unit spread); both models must have been fitted to them. Fit "
-                    "both to X and y, and pass the weights of the fits as sample_weight.",
-                    model=model,
-                    largest=largest,
-                )
+                "likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient "
+                "is {largest:.1e} there, columns at unit spread); both models must have been fitted to them. Fit "
+                "both to X and y, and pass the weights of the fits as sample_weight.",
+                model=model,
+                largest=largest,
             )
         deviances.append(2.0 * problem.total * value)
     blocks = max(1, len(large.solution_.coef) - 1)
     df = blocks * (large.n_features_in_ - small.n_features_in_ + large.fit_intercept - small.fit_intercept)
     if df <= 0:
         raise InvalidParameter(
-            Message(
-                "likelihood_ratio: `large` has {df} coefficients more than `small`; it must have at least 1 more. "
-                "Swap the models, or check their columns.",
-                df=df,
-            )
+            "likelihood_ratio: `large` has {df} coefficients more than `small`; it must have at least 1 more. "
+            "Swap the models, or check their columns.",
+            df=df,
         )
     statistic = max(deviances[0] - deviances[1], 0.0)
     return LikelihoodRatio(statistic, int(df), float(chdtrc(df, statistic)))
@@ -239,16 +224,12 @@ def _columns_of(small: Any, large: Any, X: Any) -> tuple[Any, Any]:
         alone = [str(name) for name in small.feature_names_in_ if name not in set(large.feature_names_in_)]
         if alone:
             raise InvalidParameter(
-                Message(
-                    "likelihood_ratio: {names} of `small` are not among the columns of `large`; the test compares a "
-                    "model with a larger one that contains it. Add them to `large`.",
-                    names=", ".join(map(repr, alone[:6])),
-                )
+                "likelihood_ratio: {names} of `small` are not among the columns of `large`; the test compares a "
+                "model with a larger one that contains it. Add them to `large`.",
+                names=", ".join(map(repr, alone[:6])),
             )
         return X[list(small.feature_names_in_)], X[list(large.feature_names_in_)]
     raise InvalidData(
-        Message(
-            "likelihood_ratio: the models were fitted without column names, so their columns cannot be found in "
-            "X. Pass a pair (X_small, X_large)."
-        )
+        "likelihood_ratio: the models were fitted without column names, so their columns cannot be found in "
+        "X. Pass a pair (X_small, X_large)."
     )

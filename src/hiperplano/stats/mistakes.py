@@ -91,20 +91,16 @@ def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeB
     """
     if not isinstance(fit_intercept, bool | np.bool_):
         raise InvalidParameter(
-            Message(
-                "mistake_bound: fit_intercept={fit_intercept!r}; it must be True or False. Set one of them.",
-                fit_intercept=fit_intercept,
-            )
+            "mistake_bound: fit_intercept={fit_intercept!r}; it must be True or False. Set one of them.",
+            fit_intercept=fit_intercept,
         )
     design = validate(BaseEstimator(), X, y, numeric_target=False)
     classes, codes = encode_labels(design)
     if len(classes) > 2:
         raise InvalidTarget(
-            Message(
-                "y holds {n_classes} classes; the bound is one of two classes. Compare one class with the rest, for "
-                "example with y == label.",
-                n_classes=len(classes),
-            )
+            "y holds {n_classes} classes; the bound is one of two classes. Compare one class with the rest, for "
+            "example with y == label.",
+            n_classes=len(classes),
         )
     fit_intercept = bool(fit_intercept)
     coded = with_class_targets(design, codes, 2, None).with_vectors(position=np.arange(design.n_rows))
@@ -120,16 +116,14 @@ def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeB
     if not found.low > _THINNEST * radius:
         where = "" if fit_intercept else Message(" that goes through the origin")
         raise InvalidData(
-            Message(
-                "No plane{where} separates the rows of {first!r} from those of {second!r} (the best margin found is "
-                "{margin:.2g}, with rows of length {radius:.3g}); only separable rows have a bound. Ask "
-                "hiperplano.separability for a proof, and use Perceptron(average=True) or pocket=True.",
-                where=where,
-                first=classes.tolist()[0],
-                second=classes.tolist()[1],
-                margin=max(found.low, 0.0),
-                radius=radius,
-            )
+            "No plane{where} separates the rows of {first!r} from those of {second!r} (the best margin found is "
+            "{margin:.2g}, with rows of length {radius:.3g}); only separable rows have a bound. Ask "
+            "hiperplano.separability for a proof, and use Perceptron(average=True) or pocket=True.",
+            where=where,
+            first=classes.tolist()[0],
+            second=classes.tolist()[1],
+            margin=max(found.low, 0.0),
+            radius=radius,
         )
     plane = found.point / found.length
     coef, intercept = (plane[:-1], float(plane[-1])) if fit_intercept else (plane, 0.0)

@@ -33,13 +33,11 @@ def firth_intervals(solution: FirthSolution, level: float) -> tuple[Array, Array
         if solution.problem is None:
             known = ", ".join(f"{one:g}" for one in sorted(solution.profiles))
             raise NotAvailable(
-                Message(
-                    "The intervals of Firth's likelihood at level={level:g} need the rows of the fit, which a saved "
-                    "model does not keep{known}. Pass the rows: inference(model, X, y, level={level:g}); or call "
-                    "summary({level:g}) before saving, which is then kept.",
-                    level=level,
-                    known=Message(" (it knows those at {levels})", levels=known) if known else "",
-                )
+                "The intervals of Firth's likelihood at level={level:g} need the rows of the fit, which a saved "
+                "model does not keep{known}. Pass the rows: inference(model, X, y, level={level:g}); or call "
+                "summary({level:g}) before saving, which is then kept.",
+                level=level,
+                known=Message(" (it knows those at {levels})", levels=known) if known else "",
             )
         directions = solution.scale.matrix() @ solution.problem.basis
         solution.profiles[level] = profile(solution.problem, solution.theta, directions, level)

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from hiperplano.data import validate
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.likelihood import with_class_targets
 from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
@@ -61,10 +60,8 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     """
     if not isinstance(fit_intercept, bool | np.bool_):
         raise InvalidParameter(
-            Message(
-                "separability: fit_intercept={fit_intercept!r}; it must be True or False. Set one of them.",
-                fit_intercept=fit_intercept,
-            )
+            "separability: fit_intercept={fit_intercept!r}; it must be True or False. Set one of them.",
+            fit_intercept=fit_intercept,
         )
     columns = BaseEstimator()
     design = validate(columns, X, y, numeric_target=False)
@@ -72,12 +69,10 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     if len(classes) > 2:
         shown = ", ".join(repr(label) for label in classes[:5].tolist())
         raise InvalidTarget(
-            Message(
-                "y holds {n_classes} classes ({labels}); separability is a question about 2. Compare one class "
-                "with the rest, for example with y == label, or keep the rows of two.",
-                n_classes=len(classes),
-                labels=shown + (", …" if len(classes) > 5 else ""),
-            )
+            "y holds {n_classes} classes ({labels}); separability is a question about 2. Compare one class "
+            "with the rest, for example with y == label, or keep the rows of two.",
+            n_classes=len(classes),
+            labels=shown + (", …" if len(classes) > 5 else ""),
         )
     coded = with_class_targets(design, codes, 2, None)
     found = separate(coded, bool(fit_intercept), coefficient_names(columns, fit_intercept=False))

@@ -70,9 +70,7 @@ def read_table(
     table = table.drop_columns(list(drop)) if drop else table
     if not table.num_rows:
         raise InvalidFile(
-            Message(
-                "{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path
-            )
+            "{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path
         )
     columns = {name: _normalise_column(path, name, table.column(name)) for name in table.column_names}
     reading_notes = () if dialect is None else tuple(_read_numbers(columns, dialect))
@@ -109,29 +107,25 @@ class _Format:
 def _file_format(path: Path) -> _Format:
     """What kind of file it is, by its first bytes."""
     if path.is_dir():
-        raise InvalidFile(Message("{file} is a folder; one file is needed. Name a file in it.", file=path))
+        raise InvalidFile("{file} is a folder; one file is needed. Name a file in it.", file=path)
     if not path.exists():
-        raise InvalidFile(Message("{file}: there is no such file. Check the path.", file=path))
+        raise InvalidFile("{file}: there is no such file. Check the path.", file=path)
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as problem:
         raise InvalidFile(
-            Message("{file} cannot be read ({why}). Check who may read it.", file=path, why=problem.strerror)
+            "{file} cannot be read ({why}). Check who may read it.", file=path, why=problem.strerror
         ) from problem
     if not head.strip():
-        raise InvalidFile(
-            Message("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
-        )
+        raise InvalidFile("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
     if head.startswith(b"PAR1"):
         return _Format("parquet", _read_parquet)
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return _Format("arrow", _read_arrow)
     if head.startswith(b"PK\x03\x04"):
         raise InvalidFile(
-            Message(
-                "{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path
-            )
+            "{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path
         )
     return _Format("csv", read_csv)
 
@@ -168,7 +162,7 @@ class _ReadErrors:
         if isinstance(problem, pa.ArrowException | OSError):
             first = str(problem).splitlines()[0]
             raise InvalidFile(
-                Message("{file} is damaged: {why}. Write or copy it again.", file=self._path, why=first.rstrip("."))
+                "{file} is damaged: {why}. Write or copy it again.", file=self._path, why=first.rstrip(".")
             ) from problem
 
 
@@ -176,24 +170,20 @@ def _check_names(path: Path, names: list[str]) -> None:
     empty = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
     if empty:
         raise InvalidFile(
-            Message(
-                "{file}: column {places} has no name; every column needs one. Write a name into the first row, or "
-                "write the table without row numbers (pandas: index=False).",
-                file=path,
-                places=", ".join(empty[:5]),
-            )
+            "{file}: column {places} has no name; every column needs one. Write a name into the first row, or "
+            "write the table without row numbers (pandas: index=False).",
+            file=path,
+            places=", ".join(empty[:5]),
         )
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         places = [str(place) for place, name in enumerate(names, 1) if name == twice[0]]
         raise InvalidFile(
-            Message(
-                "{file}: {n} columns are called {name!r} (columns {places}); names must differ. Rename them.",
-                file=path,
-                n=len(places),
-                name=twice[0],
-                places=", ".join(places),
-            )
+            "{file}: {n} columns are called {name!r} (columns {places}); names must differ. Rename them.",
+            file=path,
+            n=len(places),
+            name=twice[0],
+            places=", ".join(places),
         )
 
 
@@ -246,13 +236,11 @@ def _normalise_column(path: Path, name: str, column: pa.ChunkedArray) -> pa.Chun
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return column.cast(pa.timestamp("us"))
     raise InvalidFile(
-        Message(
-            "{file}: column {name!r} holds {kind}; a cell must be a number, a date or a text. Leave the column out "
-            "with --drop {name}.",
-            file=path,
-            name=name,
-            kind=str(kind),
-        )
+        "{file}: column {name!r} holds {kind}; a cell must be a number, a date or a text. Leave the column out "
+        "with --drop {name}.",
+        file=path,
+        name=name,
+        kind=str(kind),
     )
 
 

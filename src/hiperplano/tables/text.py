@@ -42,20 +42,16 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
             head = stream.read(_HEAD)
     except OSError as problem:
         raise InvalidFile(
-            Message("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
+            "{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip(".")
         ) from problem
     if not head.strip():
-        raise InvalidFile(
-            Message("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
-        )
+        raise InvalidFile("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
     if b"\x00" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InvalidFile(
-            Message(
-                "{file} is a binary file of unknown kind (byte {place} is 0); CSV, Parquet, Arrow and Feather can be "
-                "read. Save it as one of these.",
-                file=path,
-                place=head.index(b"\x00") + 1,
-            )
+            "{file} is a binary file of unknown kind (byte {place} is 0); CSV, Parquet, Arrow and Feather can be "
+            "read. Save it as one of these.",
+            file=path,
+            place=head.index(b"\x00") + 1,
         )
     dialect = sniff(head, separator, decimal)
     _check_header(path, head, dialect)
@@ -113,7 +109,7 @@ def _read(path: Path, compression: str | None, dialect: Dialect) -> pa.Table:
         raise InvalidFile(_parse_error_message(path, str(problem), dialect)) from problem
     except OSError as problem:
         raise InvalidFile(
-            Message("{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip("."))
+            "{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip(".")
         ) from problem
 
 
@@ -149,24 +145,20 @@ def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
             else Message("give it with --separator")
         )
         raise InvalidFile(
-            Message(
-                "{file}: one column was found, called {name!r}, with cells parted at {separator}; a target and at "
-                "least one other column are needed. If the table has more columns, the separator is wrong: {hint}; "
-                "or the line with their names is not the first: remove those above it.",
-                file=path,
-                name=first[:60],
-                separator=repr(dialect.separator),
-                hint=hint,
-            )
+            "{file}: one column was found, called {name!r}, with cells parted at {separator}; a target and at "
+            "least one other column are needed. If the table has more columns, the separator is wrong: {hint}; "
+            "or the line with their names is not the first: remove those above it.",
+            file=path,
+            name=first[:60],
+            separator=repr(dialect.separator),
+            hint=hint,
         )
     if all(_is_number(name, dialect.decimal) for name in names):
         raise InvalidFile(
-            Message(
-                "{file}: the first row holds numbers only ({row}); it must hold the names of the columns. Write a row "
-                "of names above it.",
-                file=path,
-                row=first[:60],
-            )
+            "{file}: the first row holds numbers only ({row}); it must hold the names of the columns. Write a row "
+            "of names above it.",
+            file=path,
+            row=first[:60],
         )
 
 

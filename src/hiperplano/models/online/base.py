@@ -15,7 +15,6 @@ from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.models.base import LinearModel, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
@@ -138,12 +137,10 @@ class OnlineModel(LinearModel, ABC):
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as problem:
             raise InvalidParameter(
-                Message(
-                    "{model}: random_state={random_state!r}; it must be None, a whole number of 0 or more, or a numpy "
-                    "RandomState. Set one of them.",
-                    model=type(self).__name__,
-                    random_state=self.random_state,
-                )
+                "{model}: random_state={random_state!r}; it must be None, a whole number of 0 or more, or a numpy "
+                "RandomState. Set one of them.",
+                model=type(self).__name__,
+                random_state=self.random_state,
             ) from problem
 
     def _workers(self, n_tasks: int) -> int:
@@ -157,10 +154,8 @@ class OnlineModel(LinearModel, ABC):
         share = number(self, "validation_fraction", low=0.0, high=1.0, open_low=True)
         if share == 1.0:
             raise InvalidParameter(
-                Message(
-                    "{model}: validation_fraction=1; rows must be left to learn from. Set less than 1.",
-                    model=type(self).__name__,
-                )
+                "{model}: validation_fraction=1; rows must be left to learn from. Set less than 1.",
+                model=type(self).__name__,
             )
         return share
 
@@ -180,13 +175,11 @@ class OnlineModel(LinearModel, ABC):
         )
         if planes[0].shape != shape:
             raise InvalidData(
-                Message(
-                    "{model}: warm_start=True, but the last fit had planes of shape {shape} and this one has "
-                    "{new_shape}; columns and classes must be the same. Fit a clone, or set warm_start=False.",
-                    model=type(self).__name__,
-                    shape=planes[0].shape,
-                    new_shape=shape,
-                )
+                "{model}: warm_start=True, but the last fit had planes of shape {shape} and this one has "
+                "{new_shape}; columns and classes must be the same. Fit a clone, or set warm_start=False.",
+                model=type(self).__name__,
+                shape=planes[0].shape,
+                new_shape=shape,
             )
         return Learner.start(*planes, self._pocketed())
 
@@ -202,14 +195,12 @@ class OnlineModel(LinearModel, ABC):
         found = np.asarray(values, dtype=np.float64)
         if found.size != np.prod(shape) or not np.isfinite(found).all():
             raise InvalidData(
-                Message(
-                    "{model}: {name} has shape {shape}; finite numbers of shape {needed} are needed. Pass the planes "
-                    "of a fit to the same columns and classes.",
-                    model=type(self).__name__,
-                    name=name,
-                    shape=found.shape,
-                    needed=shape,
-                )
+                "{model}: {name} has shape {shape}; finite numbers of shape {needed} are needed. Pass the planes "
+                "of a fit to the same columns and classes.",
+                model=type(self).__name__,
+                name=name,
+                shape=found.shape,
+                needed=shape,
             )
         return found.reshape(shape)
 
@@ -225,13 +216,11 @@ class OnlineModel(LinearModel, ABC):
         visits = 0.0 if memory.weight is None else float(np.ceil(memory.weight).sum())
         if visits > MOST_VISITS:
             raise InvalidData(
-                Message(
-                    "{model}: sample_weight asks for {visits:.3g} visits in a pass (a row of weight w is visited w "
-                    "times); at most {MOST_VISITS:g} are made. Divide the weights by their mean.",
-                    model=type(self).__name__,
-                    visits=visits,
-                    MOST_VISITS=MOST_VISITS,
-                )
+                "{model}: sample_weight asks for {visits:.3g} visits in a pass (a row of weight w is visited w "
+                "times); at most {MOST_VISITS:g} are made. Divide the weights by their mean.",
+                model=type(self).__name__,
+                visits=visits,
+                MOST_VISITS=MOST_VISITS,
             )
         return memory
 
@@ -274,11 +263,9 @@ class OnlineModel(LinearModel, ABC):
     def _refuse_overflow(self, design: Design, pass_number: int) -> None:
         refuse_out_of_range(design)
         raise InvalidData(
-            Message(
-                "{model}: the weights grew beyond the range of float64 in pass {pass_number}; steps must suit the "
-                "scale of the columns. Scale them (sklearn.preprocessing.StandardScaler), or take smaller steps "
-                "(eta0, C, a decreasing schedule).",
-                model=type(self).__name__,
-                pass_number=pass_number,
-            )
+            "{model}: the weights grew beyond the range of float64 in pass {pass_number}; steps must suit the "
+            "scale of the columns. Scale them (sklearn.preprocessing.StandardScaler), or take smaller steps "
+            "(eta0, C, a decreasing schedule).",
+            model=type(self).__name__,
+            pass_number=pass_number,
         )

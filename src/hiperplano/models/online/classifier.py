@@ -11,7 +11,6 @@ from hiperplano.data.block import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.labels import class_totals, class_weights, codes_of, encode_labels, first_classes
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
@@ -165,22 +164,18 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         rule = self._rule()
         if isinstance(self.class_weight, str):
             raise InvalidParameter(
-                Message(
-                    "class_weight={class_weight!r} is not supported for partial_fit: the shares of the classes in all "
-                    "rows are not known. Pass a dict with a weight for each class.",
-                    class_weight=self.class_weight,
-                )
+                "class_weight={class_weight!r} is not supported for partial_fit: the shares of the classes in all "
+                "rows are not known. Pass a dict with a weight for each class.",
+                class_weight=self.class_weight,
             )
         first = "_learner_" not in vars(self)
         known = first_classes(classes) if first else self.classes_
         if not first and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
             raise InvalidTarget(
-                Message(
-                    "classes={classes} are not those of the first call, {known}; they cannot change. Leave `classes` "
-                    "out, or start a new model.",
-                    classes=np.unique(np.asarray(classes)).tolist(),
-                    known=known.tolist(),
-                )
+                "classes={classes} are not those of the first call, {known}; they cannot change. Leave `classes` "
+                "out, or start a new model.",
+                classes=np.unique(np.asarray(classes)).tolist(),
+                known=known.tolist(),
             )
         memory = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False, reset=first))
         self._check_classes(known)
@@ -280,12 +275,10 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         held = hold_out(examples.memory, examples.codes, share, self._draw())
         if not held.any():
             raise InvalidTarget(
-                Message(
-                    "{model}: early_stopping holds out {share:g} of {n_examples_codes} rows, but those of each class "
-                    "are all alike: none can be judged without its own copy. Set early_stopping=False.",
-                    model=type(self).__name__,
-                    share=share,
-                    n_examples_codes=len(examples.codes),
-                )
+                "{model}: early_stopping holds out {share:g} of {n_examples_codes} rows, but those of each class "
+                "are all alike: none can be judged without its own copy. Set early_stopping=False.",
+                model=type(self).__name__,
+                share=share,
+                n_examples_codes=len(examples.codes),
             )
         return examples.subset(~held), examples.subset(held)

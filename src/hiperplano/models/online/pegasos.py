@@ -8,7 +8,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.losses import scalar
-from hiperplano.messages import Message
 from hiperplano.models.online.classifier import OnlineClassifier
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
@@ -109,10 +108,8 @@ class Pegasos(OnlineClassifier):
     def _start(self, shape: tuple[int, int], coef: Any = None, intercept: Any = None) -> Learner:
         if coef is not None or intercept is not None:
             raise InvalidParameter(
-                Message(
-                    "Pegasos: coef_init or intercept_init is given, but the first step multiplies weights by 0; a "
-                    "start needs the number of its step too. Go on with warm_start=True or partial_fit."
-                )
+                "Pegasos: coef_init or intercept_init is given, but the first step multiplies weights by 0; a "
+                "start needs the number of its step too. Go on with warm_start=True or partial_fit."
             )
         learner = super()._start(shape)
         if self.warm_start and "_learner_" in vars(self):  # steps go on where they were, and are as short

@@ -10,7 +10,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of
 from hiperplano.errors import InvalidParameter
 from hiperplano.losses import scalar
-from hiperplano.messages import Message
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
@@ -147,28 +146,22 @@ class Perceptron(OnlineClassifier):
         one_of(self, "multi_class", ("ovr", "multinomial"))
         if rule[at.POCKET] and rule[at.AVERAGE_FROM]:
             raise InvalidParameter(
-                Message(
-                    "Perceptron: average and pocket are both set; a fit predicts with the mean of its weights or with "
-                    "the best of them. Set one of them."
-                )
+                "Perceptron: average and pocket are both set; a fit predicts with the mean of its weights or with "
+                "the best of them. Set one of them."
             )
         if batch and rule[at.POCKET]:
             raise InvalidParameter(
-                Message(
-                    "Perceptron: update='batch' with pocket=True; the pocket goes by runs of right answers, which "
-                    "whole batches do not have. Set update='online' or pocket=False."
-                )
+                "Perceptron: update='batch' with pocket=True; the pocket goes by runs of right answers, which "
+                "whole batches do not have. Set update='online' or pocket=False."
             )
         return rule
 
     def _check_classes(self, classes: Array) -> None:
         if len(classes) > 2 and self.multi_class == "multinomial" and self.update == "batch":
             raise InvalidParameter(
-                Message(
-                    "Perceptron: update='batch' with multi_class='multinomial' for {n_classes} classes; the perceptron "
-                    "criterion is one of two classes. Set update='online' or multi_class='ovr'.",
-                    n_classes=len(classes),
-                )
+                "Perceptron: update='batch' with multi_class='multinomial' for {n_classes} classes; the perceptron "
+                "criterion is one of two classes. Set update='online' or multi_class='ovr'.",
+                n_classes=len(classes),
             )
 
     def _pocketed(self) -> bool:

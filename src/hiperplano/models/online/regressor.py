@@ -11,7 +11,6 @@ from hiperplano.data import validate
 from hiperplano.data.block import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidTarget
-from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
@@ -141,12 +140,10 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
         held = hold_out(memory, np.zeros(memory.n_rows), share, self._draw())
         if not held.any():
             raise InvalidTarget(
-                Message(
-                    "{model}: early_stopping holds out {share:g} of n_samples={n_rows} rows, but all are alike: none "
-                    "can be judged without its own copy. Set early_stopping=False.",
-                    model=type(self).__name__,
-                    share=share,
-                    n_rows=memory.n_rows,
-                )
+                "{model}: early_stopping holds out {share:g} of n_samples={n_rows} rows, but all are alike: none "
+                "can be judged without its own copy. Set early_stopping=False.",
+                model=type(self).__name__,
+                share=share,
+                n_rows=memory.n_rows,
             )
         return memory.gather(~held), memory.gather(held)

@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from hiperplano.data.block import Array
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.passes import Trainer
@@ -85,11 +84,9 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     """
     if not isinstance(model, OnlineModel):
         raise InvalidParameter(
-            Message(
-                "replay: {model} does not learn step by step; replay takes Perceptron, PassiveAggressiveClassifier, "
-                "PassiveAggressiveRegressor, Pegasos, SGDClassifier and SGDRegressor. Pass one of them.",
-                model=type(model).__name__,
-            )
+            "replay: {model} does not learn step by step; replay takes Perceptron, PassiveAggressiveClassifier, "
+            "PassiveAggressiveRegressor, Pegasos, SGDClassifier and SGDRegressor. Pass one of them.",
+            model=type(model).__name__,
         )
     model = clone(model)
     memory, tasks, control = model._plan(X, y, None, None, sample_weight)

@@ -11,7 +11,6 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.losses import scalar
-from hiperplano.messages import Message
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.models.online.classifier import OnlineClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
@@ -51,13 +50,11 @@ class _Stochastic(OnlineModel):
         schedule = one_of(self, "learning_rate", SCHEDULES)
         if schedule == "optimal" and rule[at.ALPHA] == 0.0:
             raise InvalidParameter(
-                Message(
-                    "{model}: learning_rate='optimal' with alpha={alpha!r}, penalty={penalty!r}; its steps, "
-                    "1/(alpha·(t₀ + t)), need a penalty of more than 0. Set alpha, or another learning_rate.",
-                    model=type(self).__name__,
-                    alpha=self.alpha,
-                    penalty=self.penalty,
-                )
+                "{model}: learning_rate='optimal' with alpha={alpha!r}, penalty={penalty!r}; its steps, "
+                "1/(alpha·(t₀ + t)), need a penalty of more than 0. Set alpha, or another learning_rate.",
+                model=type(self).__name__,
+                alpha=self.alpha,
+                penalty=self.penalty,
             )
         set_schedule(
             rule,

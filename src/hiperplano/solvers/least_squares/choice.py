@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
-from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
@@ -56,11 +55,9 @@ def solve_least_squares(
     if solver == "cg":
         if positive:
             raise InvalidParameter(
-                Message(
-                    "positive=True with conjugate gradients, which know no signs; coefficients of 0 or more need a "
-                    "direct solver. Set solver='gram' if {n_columns} columns fit memory, or positive=False.",
-                    n_columns=design.n_columns,
-                )
+                "positive=True with conjugate gradients, which know no signs; coefficients of 0 or more need a "
+                "direct solver. Set solver='gram' if {n_columns} columns fit memory, or positive=False.",
+                n_columns=design.n_columns,
             )
         steps = max_iter if max_iter is not None else 10 * design.n_columns
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)

@@ -14,7 +14,6 @@ from scipy.optimize import linprog
 
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
-from hiperplano.messages import Message
 
 _RANK = 1e-10  # singular values under this share of the largest are zero
 _TOLERANCES = (1e-10, 1e-7)  # the finest that HiGHS takes, and its own for programs where that is too fine
@@ -95,13 +94,11 @@ def positive_relation(z: Array) -> tuple[Array, Array, Array]:
     answer = _solve(np.repeat([-1.0, 0.0], m), lambda status: status == _SOLVED, **program)
     if answer.status != _SOLVED:
         raise NotAvailable(
-            Message(
-                "separability: HiGHS could not solve a linear program of {m} rows and {p} columns ({message}). Remove "
-                "columns that nearly follow from others, and look for extreme values.",
-                m=m,
-                p=p,
-                message=answer.message,
-            )
+            "separability: HiGHS could not solve a linear program of {m} rows and {p} columns ({message}). Remove "
+            "columns that nearly follow from others, and look for extreme values.",
+            m=m,
+            p=p,
+            message=answer.message,
         )
     bound = answer.x[:m] > 0.5
     return np.where(bound, answer.x[:m] + answer.x[m:], 0.0), bound, -answer.eqlin.marginals

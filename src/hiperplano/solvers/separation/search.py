@@ -24,7 +24,6 @@ import numpy as np
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import NotAvailable
-from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.separation.certificates import (
     ZERO,
@@ -79,11 +78,9 @@ def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | 
     proof = _certificate(design, scale, *_working_set(design, scale), names)
     if proof is None or not proof.holds(design):
         raise NotAvailable(
-            Message(
-                "separability: the classes come closer than the rounding of the numbers in X, so no proof holds "
-                "either way. Columns that vary little around a large mean lose their digits: subtract their means "
-                "first."
-            )
+            "separability: the classes come closer than the rounding of the numbers in X, so no proof holds "
+            "either way. Columns that vary little around a large mean lose their digits: subtract their means "
+            "first."
         )
     return proof
 
@@ -238,11 +235,9 @@ def _separable(
 def _refuse_huge(n_rows: int, n_coordinates: int) -> None:
     if n_rows * n_coordinates > _MOST_CELLS:
         raise NotAvailable(
-            Message(
-                "separability: the question comes down to a program of {n_rows} rows and {n_coordinates} columns, "
-                "which is too large to solve here. Ask about fewer columns; a fit with a penalty (a finite C) needs "
-                "no answer.",
-                n_rows=n_rows,
-                n_coordinates=n_coordinates,
-            )
+            "separability: the question comes down to a program of {n_rows} rows and {n_coordinates} columns, "
+            "which is too large to solve here. Ask about fewer columns; a fit with a penalty (a finite C) needs "
+            "no answer.",
+            n_rows=n_rows,
+            n_coordinates=n_coordinates,
         )
