@@ -78,6 +78,21 @@ def test_surrogates_bound_the_zero_one_loss(y, score):
     assert losses.Logistic().value(target, at) / np.log(2) >= mistakes - 1e-12
 
 
+@given(y=st.sampled_from([-1.0, 1.0]), score=st.floats(-50, 50))
+def test_surrogates_bound_the_zero_one_loss(y, score):
+    assume(score != 0)
+    target, at = np.array([y]), np.array([score])
+    mistakes = losses.ZeroOne().value(target, at)
+    assert losses.Hinge().value(target, at) >= mistakes
+    assert losses.SquaredHinge().value(target, at) >= mistakes
+    assert losses.Logistic().value(target, at) / np.log(2) >= mistakes - 1e-12
+
+
+def test_a_score_of_zero_is_the_negative_class():
+    y, score = np.array([-1.0, 1.0]), np.zeros(2)
+    np.testing.assert_array_equal(losses.ZeroOne().value(y, score), [0.0, 1.0])
+
+
 def test_value_and_slope_at_once_are_those_one_by_one():
     score = np.array([-1e308, -2000.0, -701.0, -700.0, -30.0, -1e-9, 0.0, 0.3, 40.0, 745.0, 1e308])
     for y in (-1.0, 1.0):
@@ -122,7 +137,7 @@ def test_softmax_of_two_classes_is_logistic():
 
 
 def test_every_loss_joins_the_laws():
-    tested = {type(loss).__name__ for loss in BINARY} | {"Softmax"}
+    tested = {type(loss).__name__ for loss in BINARY} | {"Softmax", "ZeroOne"}
     assert tested == set(losses.__all__)
 
 

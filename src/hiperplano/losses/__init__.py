@@ -14,7 +14,7 @@ array([-0.5])
 
 from hiperplano.losses.hinge import Hinge, SquaredHinge
 from hiperplano.losses.logistic import Logistic
-from hiperplano.losses.perceptron import Perceptron
+from hiperplano.losses.perceptron import Perceptron, ZeroOne
 from hiperplano.losses.robust import EpsilonInsensitive, Huber, SquaredEpsilonInsensitive
 from hiperplano.losses.softmax import Softmax
 from hiperplano.losses.squared import Squared
@@ -29,4 +29,5 @@ __all__ = [
     "Squared",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "ZeroOne",
 ]

@@ -1,4 +1,4 @@
-"""The loss of the perceptron."""
+"""The losses of counting mistakes."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+
+class ZeroOne(NamedTuple):
+    """1 for a mistake, 0 otherwise; y in {−1, +1}. A score of 0 is taken for the negative class."""
+
+    def value(self, y: Array, score: Array) -> Array:
+        return np.where((score > 0) == (y > 0), 0.0, 1.0)
+
+    def slope(self, y: Array, score: Array) -> Array:
+        return np.zeros_like(score)
+
+    def curvature(self, y: Array, score: Array) -> Array:
+        return np.zeros_like(score)
 
 
 class Perceptron(NamedTuple):
