@@ -244,7 +244,7 @@ def _control(model: Any) -> dict[str, Any]:
 
 def _row_count(X: Any, y: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
-    return int(X.n_rows) if isinstance(X, Design) else int(np.shape(y)[0])
+    return int(X.n_rows) if isinstance(X, Design) else len(np.asarray(y))
 
 
 def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
