@@ -25,10 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ----------
     arguments : sequence of str, optional
         Those of the process by default.
-
-    Returns
-    -------
-    int
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     with use_language(_language(given)):

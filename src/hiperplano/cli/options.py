@@ -141,11 +141,6 @@ def pairs(option: str, given: list[str] | None) -> dict[str, str]:
     ----------
     option : str
         Name of the option, for messages.
-    given : list of str or None
-
-    Returns
-    -------
-    dict of str to str
     """
     found = {}
     for text in given or []:
@@ -166,12 +161,6 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
     ----------
     option : str
         Name of the option, for messages.
-    value : str
-    allowed : tuple of str
-
-    Returns
-    -------
-    str
     """
     if value not in allowed:
         raise BadParameter(
@@ -187,11 +176,6 @@ def share(option: str, value: float) -> float:
     ----------
     option : str
         Name of the option, for messages.
-    value : float
-
-    Returns
-    -------
-    float
     """
     if not 0.0 < value < 1.0:
         raise BadParameter(_("{value} must lie between 0 and 1, as 0.3", value=value), param_hint=option)

@@ -65,7 +65,6 @@ class Terminal:
 
         Parameters
         ----------
-        text : str
         steps : int, optional
             How many there will be.
         """

@@ -48,7 +48,6 @@ class Design(ABC):
 
     Attributes
     ----------
-    n_rows, n_columns, n_targets : int
     dtype : numpy.dtype
         Of the numbers in the rows; sums are made in float64.
     density : float
@@ -102,12 +101,6 @@ class Design(ABC):
         ----------
         statistic : callable, Block -> (tuple of arrays, mapping of arrays)
             What is summed, and what is kept for each row of the block, by name.
-        combine : callable, (tuple, tuple) -> tuple
-
-        Returns
-        -------
-        sums : tuple of ndarray
-        vectors : dict of str to RowVector
         """
 
     def map(self, function: Callable[[Block], Array]) -> RowVector:

@@ -144,10 +144,6 @@ def label_weight(design: Design, class_weight: Any) -> RowVector | None:
         With labels as its target.
     class_weight : None, "balanced" or dict
         "balanced" counts rows by their weights, so that a weight of 2 still equals two rows.
-
-    Returns
-    -------
-    RowVector or None
     """
     if class_weight is None:
         return design.vector("weight") if design.has_weight else None
@@ -179,18 +175,13 @@ class _WeightOfClass:
 
 
 def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
-    """One weight for each class.
+    """One weight for each class, of shape (classes,).
 
     Parameters
     ----------
-    class_weight : None, "balanced" or dict
     classes : ndarray of shape (classes,)
     totals : ndarray of shape (classes,)
         Total weight of the rows of each class.
-
-    Returns
-    -------
-    ndarray of shape (classes,)
     """
     if class_weight is None:
         return np.ones(len(classes))

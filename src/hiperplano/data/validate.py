@@ -144,14 +144,9 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
 
     Parameters
     ----------
-    estimator : estimator
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
         False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
-
-    Returns
-    -------
-    Design
     """
     rows = _comparable_rows(estimator, X)
     if finite:

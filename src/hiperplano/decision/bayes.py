@@ -27,7 +27,6 @@ class BayesError:
 
     Attributes
     ----------
-    value : float
     error : float
         Bound estimated by integration, or standard error of the Monte Carlo mean.
     method : str

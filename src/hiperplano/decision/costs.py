@@ -48,17 +48,13 @@ def bayes_decision(proba: Any, costs: Any = None) -> Array:
 
 
 def expected_costs(proba: Any, costs: Any = None) -> Array:
-    """Σ_k p(k | x)·C[j, k] for every row and decision j.
+    """Σ_k p(k | x)·C[j, k] for every row and decision j, of shape (n, decisions).
 
     Parameters
     ----------
     proba : array-like of shape (n, classes)
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         Every mistake costs one by default.
-
-    Returns
-    -------
-    ndarray of shape (n, decisions)
     """
     chances = np.asarray(proba)
     if chances.ndim != 2 or chances.shape[1] < 1:
@@ -124,10 +120,6 @@ def odds_cutoff(costs: Any) -> float:
     Parameters
     ----------
     costs : array-like of shape (2, 2)
-
-    Returns
-    -------
-    float
     """
     matrix = check_costs(costs, 2)
     lost, saved = matrix[1, 0] - matrix[0, 0], matrix[0, 1] - matrix[1, 1]

@@ -140,12 +140,7 @@ def claims(model: OneVsRestClassifier, X: Any) -> Array:
 
     Parameters
     ----------
-    model : fitted OneVsRestClassifier
     X : array-like of shape (n, d)
-
-    Returns
-    -------
-    ndarray of bool of shape (n, classes)
     """
     return np.column_stack([binary_scores(one, X) > 0 for one in model.estimators_])
 
@@ -155,7 +150,6 @@ def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
 
     Parameters
     ----------
-    model : fitted OneVsOneClassifier
     X : array-like of shape (n, d)
 
     Returns
@@ -166,16 +160,11 @@ def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
 
 
 def binary_scores(estimator: Any, X: Any) -> Array:
-    """Positive where the second class is decided.
+    """Scores of shape (n,), positive where the second class is decided.
 
     Parameters
     ----------
-    estimator : fitted classifier of two classes
     X : array-like of shape (n, d)
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)

@@ -38,15 +38,10 @@ def infer_kinds(
 ) -> list[Column]:
     """The kind of each column but the target.
 
-    Returns
-    -------
-    list of Column
-
     Parameters
     ----------
     table : pyarrow Table
         As `read_table` gives it.
-    target : str, optional
     chosen : mapping, optional
         Kinds that a person has chosen, by column.
     orders : mapping, optional

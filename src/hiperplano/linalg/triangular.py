@@ -86,10 +86,6 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
     upper : ndarray of shape (d, d)
         R of the columns times `scale`.
     scale : ndarray of shape (d,)
-
-    Returns
-    -------
-    Factor
     """
     fixed = upper.copy()
     fixed[np.diag_indices_from(fixed)] += scale == 0  # a column of zeros has an empty pivot

@@ -68,17 +68,7 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
 
 
 def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
-    """The same for scores in order.
-
-    Parameters
-    ----------
-    scores : SortedScores
-    level : float, default=0.95
-
-    Returns
-    -------
-    AUCInterval
-    """
+    """The same for scores in order."""
     low, high = scores
     fewest = min(len(low), len(high))
     if fewest < 2:

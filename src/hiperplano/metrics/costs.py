@@ -52,13 +52,8 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
     ----------
     costs : array-like or None
         None: every mistake costs one.
-    n_classes : int
     n_rows : int, optional
         Of the rows, where each may have a matrix of its own.
-
-    Returns
-    -------
-    ndarray of shape (decisions, classes) or (n, decisions, classes)
     """
     if costs is None:
         return 1.0 - np.eye(n_classes)
@@ -85,7 +80,7 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
 
 
 def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
-    """What each row's decision costs; classes and decisions are given by number.
+    """What each row's decision costs, of shape (n,); classes and decisions are given by number.
 
     Parameters
     ----------
@@ -95,10 +90,6 @@ def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
         Numbers of the decisions.
     costs : ndarray
         As `check_costs` returns it.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     if costs.ndim == 2:
         return np.asarray(costs[decided, true])
@@ -114,10 +105,6 @@ def constant_costs(true: Array, costs: Array) -> Array:
         Numbers of the true classes.
     costs : ndarray
         As `check_costs` returns it.
-
-    Returns
-    -------
-    ndarray of shape (n, decisions)
     """
     if costs.ndim == 2:
         return np.asarray(costs.T[true])
@@ -253,7 +240,6 @@ def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Ar
     ----------
     labels : ndarray of shape (n,)
     classes : ndarray of shape (classes,)
-    other : int, optional
 
     Returns
     -------

@@ -174,10 +174,6 @@ def common_bins(expected: Any, actual: Any, bins: Any) -> CommonBins:
         Samples of numbers or of categories.
     bins : int or array-like
         Of numbers: how many bins, or their inner edges.
-
-    Returns
-    -------
-    CommonBins
     """
     first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
     edges, categories = None, None

@@ -22,12 +22,10 @@ class KSTest:
     ----------
     statistic : float
         The largest distance between the two cumulative distributions.
-    p : float
     cutoff : float
         The score at which it is reached.
     method : str
         "exact" or "asymptotic".
-    n_negative, n_positive : int
     """
 
     statistic: float

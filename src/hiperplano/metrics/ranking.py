@@ -43,10 +43,6 @@ class SortedScores(NamedTuple):
         ----------
         positive : ndarray of bool of shape (n,)
         values : ndarray of shape (n,)
-
-        Returns
-        -------
-        SortedScores
         """
 
         def sort(chosen: Array) -> Array:
@@ -55,12 +51,7 @@ class SortedScores(NamedTuple):
         return cls(*in_threads(sort, (~positive, positive), len(values)))
 
     def figures(self) -> RankingScores:
-        """KS, Gini and AUC; NaN where a class has no rows.
-
-        Returns
-        -------
-        RankingScores
-        """
+        """KS, Gini and AUC; NaN where a class has no rows."""
         low, high = self
         if not len(low) or not len(high):
             return RankingScores(np.nan, np.nan, np.nan, np.nan)
@@ -76,10 +67,6 @@ class SortedScores(NamedTuple):
         Parameters
         ----------
         cutoffs : ndarray of shape (k,)
-
-        Returns
-        -------
-        ConfusionCurve
         """
         tn, fn = (np.searchsorted(scores, cutoffs, side="right") for scores in self)
         return ConfusionCurve(cutoffs, tn, len(self.low) - tn, fn, len(self.high) - fn)

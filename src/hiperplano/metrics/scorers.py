@@ -27,10 +27,6 @@ SCORERS = MappingProxyType(
 def get_scorer(scoring: Any) -> Any:
     """A scorer by name: "ks", "gini", "savings", or any of scikit-learn's.
 
-    Returns
-    -------
-    callable
-
     Parameters
     ----------
     scoring : str or callable
@@ -62,10 +58,6 @@ def get_scorer(scoring: Any) -> Any:
 
 def savings_scorer(costs: Any, *, labels: Any = None) -> Any:
     """A scorer of the savings under a cost matrix.
-
-    Returns
-    -------
-    callable
 
     Parameters
     ----------

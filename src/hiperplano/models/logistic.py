@@ -238,7 +238,6 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
     ----------
     design : Design
         With labels of any kind for its target.
-    class_weight : dict, "balanced" or None
 
     Returns
     -------
@@ -265,10 +264,8 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
 
     Parameters
     ----------
-    model : estimator
     design : Design
         As `code_classes` gives it.
-    solution : LogisticSolution
     """
     problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
     found = unbounded_columns(problem, solution.parameters)

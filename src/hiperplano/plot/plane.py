@@ -38,10 +38,6 @@ class Points(NamedTuple):
         y : array-like of shape (n,) or None
         classes : array-like
             Of the model.
-
-        Returns
-        -------
-        Points
         """
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
@@ -71,22 +67,13 @@ class Points(NamedTuple):
         ----------
         margin : float
             Share of the range that is added on each side.
-
-        Returns
-        -------
-        ndarray of shape (2, 2)
         """
         low, high = self.rows.min(axis=0), self.rows.max(axis=0)
         room = margin * np.where(high > low, high - low, 1.0)
         return np.stack([low - room, high + room])
 
     def frame(self, ax: Any) -> None:
-        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right.
-
-        Parameters
-        ----------
-        ax : matplotlib axes
-        """
+        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right."""
         limits = self.limits()
         ranges = limits[1] - limits[0]
         ax.set(xlim=limits[:, 0], ylim=limits[:, 1], xlabel=self.names[0], ylabel=self.names[1])
@@ -98,7 +85,6 @@ class Points(NamedTuple):
 
         Parameters
         ----------
-        ax : matplotlib axes
         **kwargs
             For `ax.scatter`.
         """
@@ -142,7 +128,6 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     ----------
     owner : str
         Name of the display, for messages.
-    model : fitted classifier
 
     Returns
     -------
@@ -183,9 +168,7 @@ def draw_level(ax: Any, coef: Array, intercept: float, level: float, **kwargs: A
 
     Parameters
     ----------
-    ax : matplotlib axes
     coef : ndarray of shape (2,)
-    intercept, level : float
     **kwargs
         For `ax.axline`.
     """
@@ -203,7 +186,6 @@ def circle_points(ax: Any, rows: Array, label: str | None = None, **kwargs: Any)
 
     Parameters
     ----------
-    ax : matplotlib axes
     rows : ndarray of shape (n, 2)
     label : str, optional
         For the legend.
@@ -219,7 +201,6 @@ def arrow(ax: Any, start: Array, end: Array, **kwargs: Any) -> None:
 
     Parameters
     ----------
-    ax : matplotlib axes
     start, end : ndarray of shape (2,)
     **kwargs
         Properties of the arrow.

@@ -23,7 +23,6 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
     ----------
     owner : str
         Name of the display, for messages.
-    model : fitted classifier
     X : array-like of shape (n, d)
     response_method : str
         One of `RESPONSES`.

@@ -84,7 +84,6 @@ def legend_above(ax: Any, handles: Any = None) -> None:
 
     Parameters
     ----------
-    ax : matplotlib axes
     handles : list of artists, optional
         Those with labels by default.
     """
@@ -142,13 +141,8 @@ def subsample(n_points: int, keep: Sequence[int] = ()) -> Array:
 
     Parameters
     ----------
-    n_points : int
     keep : sequence of int
         Places that must be among them.
-
-    Returns
-    -------
-    ndarray of int
     """
     if n_points <= _DRAWN:
         return np.arange(n_points)

@@ -20,9 +20,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
-    numbers : ndarray of float or None
-    codes : ndarray of int or None
     labels : list of str
         Of the categories, by code.
     dates : bool

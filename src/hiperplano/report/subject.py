@@ -84,8 +84,6 @@ class Sample:
 
     Attributes
     ----------
-    X, y : the rows as given, and the target as an array
-    anatomy : Anatomy
     classes : ndarray or None
         For a classifier.
     positive : int

@@ -231,10 +231,6 @@ def _splits(cv: Any, design: Design, y: Any) -> list[tuple[Array, Array]]:
         The rows that count, with labels.
     y : array-like of shape (n,) or None
         The labels as they were given, with those of rows that do not count; None with a design.
-
-    Returns
-    -------
-    list of (train, test)
     """
     numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
     listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))

@@ -44,7 +44,6 @@ class Solution(FitResult):
         The minimised function at the answer, as the method defines it.
     gap : float
         How far from the optimum at most, relative; what it measures is the method's to say.
-    converged : bool
     status : Message
         How the fit ended and, if badly, what to do.
     """

@@ -30,7 +30,6 @@ class Moments:
     ----------
     raw : ndarray of shape (..., 1+d+t, 1+d+t)
         Leading axes, if any, are groups of rows.
-    n_targets : int
     shift : ndarray of shape (d+t,)
         Near the mean: sums of squares about it keep the digits that sums about 0 lose.
     """
@@ -74,16 +73,11 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
 
     Parameters
     ----------
-    design : Design
     centred : bool
         Whether the moments are wanted about the mean; about the origin otherwise.
     n_groups : int, default=0
         If not 0, moments of each group of rows: the row vector "fold" holds numbers from 0 to `n_groups` − 1, and −1
         for rows of no group.
-
-    Returns
-    -------
-    Moments
 
     Raises
     ------
@@ -219,7 +213,6 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
     Parameters
     ----------
     values : ndarray of shape (rows of the design, ...)
-    design : Design
     n_rows : int
         Of the table.
 

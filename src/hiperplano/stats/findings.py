@@ -12,14 +12,7 @@ from hiperplano.messages import Message
 
 
 class Finding(NamedTuple):
-    """One figure and what it means.
-
-    Attributes
-    ----------
-    name : Message
-    value : float
-    sentence : Message
-    """
+    """One figure and what it means."""
 
     name: Message
     value: float
@@ -46,10 +39,6 @@ def about_rows(
         Degrees of freedom of the residuals and of the fit.
     exact : bool
         Whether the target is fitted exactly.
-
-    Returns
-    -------
-    list of Finding
     """
     high, threshold = int(np.nanargmax(leverage)), 2 * freedom / n
     pulls = Message(
@@ -128,10 +117,6 @@ def about_residuals(dw: float, bp: tuple[float, float], exact: bool) -> list[Fin
         Breusch and Pagan's statistic and its p-value.
     exact : bool
         Whether the target is fitted exactly.
-
-    Returns
-    -------
-    list of Finding
     """
     if exact:
         return [Finding(_DURBIN_WATSON, np.nan, _EXACT), Finding(_BREUSCH_PAGAN, np.nan, _EXACT)]
@@ -159,15 +144,10 @@ def about_columns(names: list[str], vif: Array, condition: float) -> list[Findin
 
     Parameters
     ----------
-    names : list of str
     vif : ndarray of shape (d,)
         Variance inflation factors.
     condition : float
         Condition number of the columns at unit length.
-
-    Returns
-    -------
-    list of Finding
     """
     worst = int(np.argmax(vif))
     if vif[worst] > 10:

@@ -46,8 +46,6 @@ class Hat:
         Of the targets about their means.
     total : float
         Sum of the weights.
-    fit_intercept : bool
-    alpha : float
     coef, intercept : ndarray of shape (targets, d) and (targets,)
         Of the model.
     """

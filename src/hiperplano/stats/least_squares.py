@@ -121,7 +121,6 @@ class CoefficientSpread:
         Degrees of freedom of the slopes.
     explained : ndarray of shape (targets,) or None
         Square of the slopes in units of their spread: F times the number of slopes (and σ² if `scaled`).
-    scaled : bool
     """
 
     half: Array

@@ -38,13 +38,8 @@ class ParsedNumbers:
 def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> ParsedNumbers:
     """The numbers of a column of texts, if one way of writing fits every cell, and no other with other values.
 
-    Returns
-    -------
-    ParsedNumbers
-
     Parameters
     ----------
-    name : str
     column : ChunkedArray
         Of strings or numbered strings.
     decimal : str or None

@@ -26,7 +26,6 @@ class Source:
 
     Attributes
     ----------
-    path : Path
     form : str
         "csv", "parquet" or "arrow".
     dialect : Dialect or None
@@ -45,11 +44,6 @@ def read_table(
     path: str | Path, *, separator: str | None = None, decimal: str | None = None, drop: Collection[str] = ()
 ) -> tuple[pa.Table, Source]:
     """The columns of a file: numbers, dates, and texts as numbered words.
-
-    Returns
-    -------
-    table : pyarrow Table
-    source : Source
 
     Parameters
     ----------
@@ -192,15 +186,10 @@ def no_such_column(path: Path, name: str, names: list[str]) -> str:
 
     Parameters
     ----------
-    path : Path
     name : str
         The name asked for.
     names : list of str
         Those that there are.
-
-    Returns
-    -------
-    Message
     """
     from difflib import get_close_matches
 
@@ -254,14 +243,5 @@ def _per_second(unit: str) -> int:
 
 
 def to_frame(table: pa.Table) -> Any:
-    """The columns as a pandas frame; memory is shared where it can be.
-
-    Parameters
-    ----------
-    table : pyarrow Table
-
-    Returns
-    -------
-    pandas frame
-    """
+    """The columns as a pandas frame; memory is shared where it can be."""
     return table.unify_dictionaries().to_pandas(split_blocks=True, date_as_object=False)

@@ -30,11 +30,6 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
         May be compressed.
     separator, decimal : str or None
         None: found by looking at the beginning of the file.
-
-    Returns
-    -------
-    table : pyarrow Table
-    dialect : Dialect
     """
     compression = _compression(path)
     try:

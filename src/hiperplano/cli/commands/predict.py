@@ -61,10 +61,8 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : estimator
     rows : ndarray
         As the model takes them.
-    metadata : Metadata
 
     Returns
     -------

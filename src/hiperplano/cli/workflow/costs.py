@@ -24,7 +24,6 @@ def read_costs(path: Path, classes: list[Any], positive: Any) -> Array:
 
     Parameters
     ----------
-    path : Path
     classes : list
         Labels of the target, sorted.
     positive : object

@@ -25,18 +25,7 @@ _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Metadata:
-    """Where a fit came from.
-
-    Attributes
-    ----------
-    task, target, model : str
-    positive : label or None
-    costs : list of lists or None
-    file, sha256, command : str
-    rows, seed : int
-    validation : float
-    versions : dict
-    """
+    """Where a fit came from."""
 
     task: str
     target: str
@@ -90,17 +79,7 @@ def file_digest(path: Path) -> str:
 
 
 def load_with_metadata(path: Path) -> tuple[Pipeline, Metadata]:
-    """A model of the command `hiperplano fit`, with its values.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    pipeline : Pipeline
-    metadata : Metadata
-    """
+    """A model of the command `hiperplano fit`, with its values."""
     model = load(path)
     values = getattr(model, "metadata_", None)
     if not isinstance(model, Pipeline) or not isinstance(values, dict):

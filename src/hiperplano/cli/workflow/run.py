@@ -53,13 +53,10 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
 
     Parameters
     ----------
-    terminal : Terminal
     path : Path
         Of the table.
     target : str
         Name of its column.
-    choices : TableOptions
-    settings : Settings
     """
     with terminal.progress_bar(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, step=step)

@@ -30,8 +30,6 @@ class FittedModel:
 
     Attributes
     ----------
-    choice : Choice
-    scaler : StandardScaler or None
     model : estimator
         The last step: it decides.
     seconds : float
@@ -49,29 +47,11 @@ class FittedModel:
         return getattr(self.model, "estimator_", self.model)
 
     def scaled(self, coded: Array) -> Array:
-        """Coded rows as the model takes them.
-
-        Parameters
-        ----------
-        coded : ndarray
-
-        Returns
-        -------
-        ndarray
-        """
+        """Coded rows as the model takes them."""
         return coded if self.scaler is None else np.asarray(self.scaler.transform(coded))
 
     def pipeline(self, coding: Coding) -> Pipeline:
-        """All steps, fitted.
-
-        Parameters
-        ----------
-        coding : Coding
-
-        Returns
-        -------
-        Pipeline
-        """
+        """All steps, fitted."""
         steps = [("coding", coding)]
         if self.scaler is not None:
             steps.append(("scale", self.scaler))
@@ -83,14 +63,8 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
 
     Parameters
     ----------
-    target : Target
     share : float
         Of the rows, for validation.
-    seed : int
-
-    Returns
-    -------
-    training, validation : ndarray of int
     """
     n = len(target.values)
     if n < 4:
@@ -121,16 +95,10 @@ def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Arr
 
     Parameters
     ----------
-    choice : ModelChoice
     coded : ndarray of shape (n, d)
     y : ndarray of shape (n,)
-    seed : int
     costs : ndarray, optional
         Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
-
-    Returns
-    -------
-    FittedModel
     """
     scaler = StandardScaler().fit(coded) if choice.scaled else None
     rows = coded if scaler is None else scaler.transform(coded)
@@ -150,12 +118,8 @@ def fit_auto(
 
     Parameters
     ----------
-    task : str
-    n_classes : int
     coded : ndarray of shape (n, d)
     y : ndarray of shape (n,)
-    seed : int
-    costs : ndarray, optional
 
     Returns
     -------

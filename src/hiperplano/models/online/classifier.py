@@ -29,7 +29,6 @@ class Examples(NamedTuple):
 
     Attributes
     ----------
-    memory : InMemory
     codes : ndarray of shape (n,)
         Number of each row's class.
     class_weight : ndarray of shape (classes,)
@@ -45,24 +44,16 @@ class Examples(NamedTuple):
         Parameters
         ----------
         mask : ndarray of bool of shape (n,)
-
-        Returns
-        -------
-        Examples
         """
         return Examples(self.memory.gather(mask), self.codes[mask], self.class_weight)
 
     def signs(self, positive: int) -> Array:
-        """1 for the rows of a class, −1 for the others.
+        """1 for the rows of a class and −1 for the others, of shape (n,).
 
         Parameters
         ----------
         positive : int
             Number of the class.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         return np.where(self.codes == positive, 1.0, -1.0)
 

@@ -26,12 +26,10 @@ class Chart:
         What a screen reader says: what is shown, and what is to be seen.
     x, y : (float, float)
         Ranges of the axes.
-    x_label, y_label : str
     x_percent, y_percent : bool
         Whether numbers at the axes are shares.
     names : list of str
         Instead of numbers, one name for each of 0, 1, … on the vertical axis.
-    height, width : float
     """
 
     name: str

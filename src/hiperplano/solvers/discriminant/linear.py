@@ -78,16 +78,10 @@ def linear_discriminant(
     ----------
     design : Design
         With a row vector "code", the number of the class of each row.
-    n_classes : int
     priors : ndarray of shape (classes,), optional
         Shares of the sample by default.
-    shrinkage : None, "auto" or float
     unbiased : bool
         Divide the scatter inside classes by n − classes, not by n.
-
-    Returns
-    -------
-    DiscriminantSolution
     """
     with one_blas_thread():
         whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage)

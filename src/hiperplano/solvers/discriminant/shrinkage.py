@@ -34,7 +34,6 @@ def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple
     ----------
     design : Design
         With a row vector "code".
-    sums : ClassMoments
     covariances : ndarray of shape (classes, d, d)
 
     Returns

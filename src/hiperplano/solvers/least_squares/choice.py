@@ -31,9 +31,7 @@ def solve_least_squares(
 
     Parameters
     ----------
-    design : Design
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     positive : bool
         Only coefficients of 0 or more.
     solver : {"auto", "gram", "qr", "cg"}
@@ -43,10 +41,6 @@ def solve_least_squares(
         For "cg": most steps; ten for each column by default.
     sums : Moments, optional
         Of these rows, where somebody has gathered them already.
-
-    Returns
-    -------
-    LeastSquaresSolution
     """
     if solver == "auto":
         solver = _suited(design)

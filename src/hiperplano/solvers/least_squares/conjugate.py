@@ -32,17 +32,11 @@ def conjugate_least_squares(
 
     Parameters
     ----------
-    design : Design
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     tol : float
         Length of the scaled gradient to reach, relative to its length at 0.
     max_iter : int
         Most steps for each target.
-
-    Returns
-    -------
-    LeastSquaresSolution
     """
     with one_blas_thread():
         columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight

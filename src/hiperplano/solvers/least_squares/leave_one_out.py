@@ -22,7 +22,6 @@ class LeaveOneOut:
 
     Attributes
     ----------
-    path : RidgePath
     leverage, fit : ndarray of shape (r, k) and (r, targets, k)
         By which squared coordinates and coordinates of a row are multiplied.
     spread : ndarray of shape (k, alphas) or None
@@ -114,13 +113,7 @@ def _thin(shares: Array) -> tuple[Array, Array | None]:
 
 @dataclass(frozen=True)
 class LeaveOneOutPath:
-    """A design, its path, and where they are needed the coordinates of its rows.
-
-    Attributes
-    ----------
-    design : Design
-    path : RidgePath
-    """
+    """A design, its path, and where they are needed the coordinates of its rows."""
 
     design: Design
     path: RidgePath

@@ -62,13 +62,8 @@ def wide_least_squares(
     design : Design
         Its rows are brought to the host: they are fewer than its columns.
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     positive : bool
         Only coefficients of 0 or more.
-
-    Returns
-    -------
-    LeastSquaresSolution
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept)
@@ -126,10 +121,6 @@ def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
         With few rows.
     fit_intercept : bool
         Whether rows are centred.
-
-    Returns
-    -------
-    CentredRows
     """
     here = design.sample(design.n_rows)
     x = here.collect(here.map(Block.dense)).astype(np.float64)

@@ -63,22 +63,16 @@ def fit_likelihood(
         1 for two classes, otherwise their number.
     strength : float
         λ on the mean loss.
-    fit_intercept : bool
     solver : str
         One of `SOLVERS`.
     tol : float
         Largest entry of the gradient, columns at unit spread, at which to stop.
     max_iter : int
         Most steps.
-    start : (coef, intercept), optional
     keep_hessian : bool
         Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
     check_finite : bool
         Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
-
-    Returns
-    -------
-    LogisticSolution
     """
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)

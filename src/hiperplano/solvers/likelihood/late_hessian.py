@@ -21,7 +21,6 @@ class LateHessian:
 
     Parameters
     ----------
-    problem : Objective
     start : ndarray of shape (scores, size)
     precondition : callable
         Until there is a Hessian.

@@ -51,13 +51,7 @@ def with_transformed_rows(design: Design, scale: ColumnScale, basis: Array) -> D
 
     Parameters
     ----------
-    design : Design
-    scale : ColumnScale
     basis : ndarray of shape (size, k)
-
-    Returns
-    -------
-    Design
     """
     return design.with_vectors(row_in_basis=design.map(TransformedRows(scale, basis)))
 
@@ -85,13 +79,8 @@ def hides_directions(problem: Likelihood, hessian: Array) -> bool:
 
     Parameters
     ----------
-    problem : Likelihood
     hessian : ndarray of shape (scores·size, scores·size)
         At the solution.
-
-    Returns
-    -------
-    bool
     """
     k, size = problem.shape
     parts = hessian.reshape(k, size, k, size)

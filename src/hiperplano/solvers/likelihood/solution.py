@@ -70,15 +70,8 @@ def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: f
 
     Parameters
     ----------
-    problem : Likelihood
-    end : Minimum
-    method : Message
     tol : float
         What the gradient should have come down to.
-
-    Returns
-    -------
-    LogisticSolution
     """
     state = end.state
     coef, intercept = problem.scale.coefficients(problem.balanced(state.theta))

@@ -22,7 +22,6 @@ class SamplingOrder:
 
     Parameters
     ----------
-    arrays : RowArrays
     weight : ndarray of shape (n,) or None
         Visits of each row in a pass; None for one.
     target : ndarray of shape (n,)
@@ -35,7 +34,6 @@ class SamplingOrder:
 
     Attributes
     ----------
-    arrays : RowArrays
     count : int
         Visits in a pass.
     total : float

@@ -27,7 +27,6 @@ class SingleRowLearner:
     ----------
     learner : Learner
         With one plane; it is changed.
-    rule : ndarray
     dtype : dtype
         Of the rows.
     targets : dict
@@ -54,11 +53,6 @@ class SingleRowLearner:
         ----------
         x : object
             As given to `partial_fit`.
-        y : object
-
-        Returns
-        -------
-        bool
         """
         if type(y) is not _ARRAY or y.ndim != 1:
             return False
@@ -75,11 +69,6 @@ class SingleRowLearner:
         ----------
         x : object
             As given to `partial_fit`.
-        y : object
-
-        Returns
-        -------
-        bool
         """
         if type(y) is not _ARRAY or y.ndim != 1 or y.size != 1:
             return False
@@ -103,15 +92,6 @@ def supports_single_rows(rule: Array, learner: Learner) -> bool:
 
     They do with one plane, one example in a step, no pocket, and steps that cannot bring weights beyond the range of
     float64, which only the gate would notice.
-
-    Parameters
-    ----------
-    rule : ndarray
-    learner : Learner
-
-    Returns
-    -------
-    bool
     """
     simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
     if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:  # those go no further than an example needs

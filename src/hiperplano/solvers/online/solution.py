@@ -49,17 +49,10 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
 
     Parameters
     ----------
-    learner : Learner
-    rule : ndarray
     records : sequence of Record
         One for each task of a `fit`.
-    control : Control
     method : str
         Name of the algorithm.
-
-    Returns
-    -------
-    OnlineSolution
     """
     coef, intercept = learner.coefficients()
     by_class = bool(rule[at.LOSS] < scalar.SQUARED)

@@ -23,8 +23,6 @@ class WholeBatch:
     ----------
     design : Design
         The target of one plane, ±1 or a number, and the weights of rows and classes.
-    learner : Learner
-    plane : int
     total : float
         What counts as the number of rows: the sum of their weights, without those of classes.
     summed : bool

@@ -42,14 +42,6 @@ def augmented_newton(design: Design, loss: DualLoss, *, fit_intercept: bool, tol
     ----------
     design : Design
         With a vector "sign" for classification.
-    loss : DualLoss
-    fit_intercept : bool
-    tol : float
-    budget : Budget
-
-    Returns
-    -------
-    Certificate
     """
     with one_blas_thread():
         d = design.n_columns

@@ -57,17 +57,9 @@ def crammer_singer(
     ----------
     design : Design
         With a vector "code", the number of the class of each row.
-    n_classes : int
     strength : float
         C.
-    fit_intercept : bool
     solver : {"auto", "newton", "dual"}
-    tol : float
-    max_iter : int
-
-    Returns
-    -------
-    SvmSolution
     """
     if n_classes == 2:
         signed = [design.with_vectors(sign=design.map(SignOfClass(1)))]

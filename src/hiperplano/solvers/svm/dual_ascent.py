@@ -32,14 +32,6 @@ def dual_ascent(design: InMemory, loss: DualLoss, *, fit_intercept: bool, tol: f
     ----------
     design : InMemory
         With a vector "sign" for classification.
-    loss : DualLoss
-    fit_intercept : bool
-    tol : float
-    budget : Budget
-
-    Returns
-    -------
-    Certificate
     """
     with one_blas_thread():
         ascent = _Ascent(SmoothedProblem(design, loss, fit_intercept), design)
@@ -160,11 +152,6 @@ def best_plain_level(residual: Array, low: Array, high: Array, epsilon: float) -
         Target − score.
     low, high : ndarray of shape (n,)
         Bounds of β.
-    epsilon : float
-
-    Returns
-    -------
-    float
     """
     # The slope in the level is a staircase: it climbs by `high` at r − ε and by −`low` at r + ε.
     kinks = np.concatenate([residual - epsilon, residual + epsilon])

@@ -70,16 +70,10 @@ def certify(
     ----------
     problem : SmoothedProblem
         Without proximity.
-    plane : Hyperplane
     gamma : RowVector
         Dual variables.
-    tolerance : GapTolerance
     curvature : Curvature, optional
         Kept with the evaluation.
-
-    Returns
-    -------
-    Certificate
     """
     proof = problem.evaluate(plane, curved=False, gamma=problem.balanced(gamma))
     gap = proof.gap if np.isfinite(proof.gap) else np.inf

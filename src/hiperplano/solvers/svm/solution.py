@@ -59,10 +59,6 @@ class SvmSolution(Solution):
             Numbers of the rows that were fitted.
         n_rows : int
             Of the whole table.
-
-        Returns
-        -------
-        SvmSolution
         """
         if len(kept) == n_rows:
             return self
