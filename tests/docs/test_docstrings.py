@@ -14,7 +14,9 @@ CLASSES = {
 FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)} | {
     f"{name}.{method}": function
     for name, cls in CLASSES.items()
-    for method, function in inspect.getmembers(cls, inspect.isfunction)
+    for method, function in inspect.getmembers(
+        cls, lambda member: inspect.isfunction(member) or inspect.ismethod(member)
+    )
     if not method.startswith("_") and function.__module__.startswith("hiperplano")
 }
 

@@ -19,15 +19,18 @@ def load_credit_line(*, n_rows: int = 400, as_frame: bool = False, return_X_y: b
     Parameters
     ----------
     n_rows : int, default=400
+        Number of rows to generate.
     as_frame : bool, default=False
         Give pandas objects, with names, instead of arrays.
     return_X_y : bool, default=False
         Give `(data, target)` instead of a bunch.
     seed : int, default=0
+        Seed of the generator; the same seed gives the same table.
 
     Returns
     -------
     Bunch with `data`, `target`, `feature_names` and `DESCR`, or (data, target)
+        The table; a pair if `return_X_y`.
 
     Examples
     --------

@@ -51,9 +51,11 @@ def load_credit_default(*, n_rows: int = 4000, return_X_y: bool = False, seed: i
     Parameters
     ----------
     n_rows : int, default=4000
+        Number of rows to generate.
     return_X_y : bool, default=False
         Give `(data, target)` instead of a bunch.
     seed : int, default=0
+        Seed of the generator; the same seed gives the same table.
 
     Returns
     -------

@@ -27,6 +27,8 @@ class BayesError:
 
     Attributes
     ----------
+    value : float
+        The expected cost; a probability of error where every mistake costs one.
     error : float
         Bound estimated by integration, or standard error of the Monte Carlo mean.
     method : str
@@ -57,14 +59,10 @@ def bayes_error(
     in one or two dimensions is integrated numerically, more by Monte Carlo: the mean over draws x of the cost of the
     best decision given x.
 
-    Returns
-    -------
-    BayesError
-        `value`, how far off it may be, and how it was found.
-
     Parameters
     ----------
     means : array-like of shape (components, d) or (components,)
+        Means of the Gaussian components.
     covariances : array-like of shape (d, d), (components, d, d), or, for one dimension, of numbers
         One for all, or one for each component.
     priors : array-like of shape (components,), optional
@@ -76,6 +74,12 @@ def bayes_error(
     n_draws : int, default=200_000
         Of the Monte Carlo mean.
     random_state : int, Generator or None, default=0
+        Seed or generator of the Monte Carlo draws.
+
+    Returns
+    -------
+    BayesError
+        `value`, how far off it may be, and how it was found.
 
     Examples
     --------

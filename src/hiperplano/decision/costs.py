@@ -88,6 +88,7 @@ def prior_decision(y: Any, costs: Any = None, *, sample_weight: Any = None) -> i
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         As in `bayes_decision`, classes in sorted order.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows in the shares; equal by default.
 
     Returns
     -------

@@ -27,10 +27,12 @@ def signed_distance(model: Any, X: Any) -> Array:
     model : fitted linear classifier
         With `coef_`, `intercept_` and `decision_function`: of hiperplano or scikit-learn.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows whose distance is asked for.
 
     Returns
     -------
     ndarray of shape (n,) or (n, classes)
+        Signed distances in the units of the columns.
 
     Examples
     --------
@@ -50,11 +52,14 @@ def project(model: Any, X: Any) -> Array:
     Parameters
     ----------
     model : fitted linear classifier of two classes
+        Of hiperplano or scikit-learn, with `coef_`, `intercept_` and `decision_function`.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows to project.
 
     Returns
     -------
     ndarray of shape (n, d)
+        Points of the plane.
 
     Examples
     --------
@@ -81,13 +86,16 @@ def margin(model: Any, X: Any, y: Any) -> Array:
     Parameters
     ----------
     model : fitted linear classifier
+        Of hiperplano or scikit-learn, with `coef_`, `intercept_` and `decision_function`.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows whose distance is asked for.
     y : array-like of shape (n,)
         Labels, all of them known to the model.
 
     Returns
     -------
     ndarray of shape (n,)
+        Signed distances in the units of the columns.
 
     Examples
     --------

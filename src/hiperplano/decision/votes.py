@@ -43,15 +43,16 @@ class Votes:
 def votes(scores: Any) -> Votes:
     """Count the votes of all pairs of classes, and break ties by the sums of the scores.
 
-    Returns
-    -------
-    Votes
-
     Parameters
     ----------
     scores : array-like of shape (n, K·(K − 1)/2)
         One column for each pair of classes (0, 1), (0, 2), …, (1, 2), …; a positive score is a vote for the second
         class of the pair, any other for the first.
+
+    Returns
+    -------
+    Votes
+        Winners, counts and ties.
 
     Examples
     --------
@@ -99,11 +100,14 @@ def ambiguous(model: Any, X: Any) -> Array:
     Parameters
     ----------
     model : fitted OneVsRestClassifier, OneVsOneClassifier, or classifier with `decision_function`
+        Of hiperplano or scikit-learn.
     X : array-like of shape (n, d)
+        Rows to decide.
 
     Returns
     -------
     ndarray of bool of shape (n,)
+        True where the rules contradict each other.
 
     Examples
     --------

@@ -38,6 +38,7 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
     y : array-like of shape (n,)
         Two classes of two rows or more; the larger label is the positive class.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     level : float, default=0.95
         Of confidence.
 

@@ -27,6 +27,7 @@ def binary_costs(
     Returns
     -------
     ndarray of shape (2, 2) or (n, 2, 2)
+        Costs of the decisions in rows, of the true classes in columns.
 
     Examples
     --------
@@ -126,10 +127,6 @@ def savings_score(y: Any, y_pred: Any, costs: Any = None, *, sample_weight: Any 
     they are worse. If the best constant decision costs nothing: 0 for decisions that cost nothing either, −inf
     otherwise (NaN if it brings a gain, since then there is no unit to measure in).
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -140,8 +137,14 @@ def savings_score(y: Any, y_pred: Any, costs: Any = None, *, sample_weight: Any 
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         costs[j, k] is the cost of deciding j where k is true; by default every mistake costs one.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
     labels : array-like, optional
         The classes in the order of `costs`; those found in `y`, sorted, by default.
+
+    Returns
+    -------
+    float
+        The share of the cost that is saved.
 
     Examples
     --------
@@ -166,18 +169,21 @@ def savings_interval(
 ) -> SavingsInterval:
     """`savings_score` with a bootstrap interval: rows are drawn with replacement, each with its weight.
 
-    Returns
-    -------
-    SavingsInterval
-        `savings`, `low` and `high`.
-
     Parameters
     ----------
     y, y_pred, costs, sample_weight, labels
         As in `savings_score`.
     level : float, default=0.95
+        Confidence level of the interval.
     n_resamples : int, default=2000
+        Number of bootstrap samples.
     random_state : int, Generator or None, default=None
+        Seed or generator of the bootstrap samples.
+
+    Returns
+    -------
+    SavingsInterval
+        `savings`, `low` and `high`.
 
     Examples
     --------

@@ -78,17 +78,19 @@ def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScor
     KS is the largest distance between the cumulative distributions of the scores of the two classes; AUC the
     probability that a row of the second class has the larger score (a tie counts one half); Gini is 2·AUC − 1.
 
-    Returns
-    -------
-    RankingScores
-        `ks`, `gini`, `auc`, and the `cutoff` at which KS is reached.
-
     Parameters
     ----------
     y : array-like of shape (n,)
         Two classes; the larger label is the positive class.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
+
+    Returns
+    -------
+    RankingScores
+        `ks`, `gini`, `auc`, and the `cutoff` at which KS is reached.
 
     Notes
     -----
@@ -139,14 +141,15 @@ def _from_distributions(steps: Array, negative: Array, positive: Array) -> Ranki
 def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
     """The largest distance between the cumulative distributions of the two classes' scores, from 0 to 1.
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     y, score, sample_weight
         As in `ranking_scores`.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
 
     Examples
     --------
@@ -160,14 +163,15 @@ def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
 def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
     """2·AUC − 1: 1 for a perfect order, 0 for none, −1 for a perfect order the other way round.
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     y, score, sample_weight
         As in `ranking_scores`.
+
+    Returns
+    -------
+    float
+        From −1 to 1.
 
     Examples
     --------
@@ -185,6 +189,7 @@ class ConfusionCurve:
     Attributes
     ----------
     cutoffs, tn, fp, fn, tp : ndarray of shape (cutoffs,)
+        Cut-offs as given; true negatives, false positives, false negatives and true positives at each.
     """
 
     cutoffs: Array
@@ -221,18 +226,21 @@ class ConfusionCurve:
 def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) -> ConfusionCurve:
     """Confusion matrices at all cut-offs, for one sort of the scores.
 
-    Returns
-    -------
-    ConfusionCurve
-
     Parameters
     ----------
     y : array-like of shape (n,)
         At most two classes; the larger label, or a single one that is 1 or True, is positive.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     cutoffs : float or array-like of shape (k,)
         In any order; a score above the cut-off is decided positive.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
+
+    Returns
+    -------
+    ConfusionCurve
+        The cut-offs and one 2 × 2 matrix for each.
 
     Examples
     --------

@@ -93,6 +93,12 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, classes)
+            Scores, x·coef + intercept.
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -103,6 +109,12 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted labels.
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])

@@ -80,9 +80,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         For two classes, of the difference between the second's score and the first's. Otherwise measured from the
         centre of the means, since only differences between classes count.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray of shape (classes,)
+        Labels of the classes, sorted.
     means_ : ndarray of shape (classes, d)
+        Means of the classes.
     priors_ : ndarray of shape (classes,)
+        Prior probabilities of the classes.
     xbar_ : ndarray of shape (d,)
         Mean of the means, by priors.
     covariance_ : ndarray of shape (d, d)
@@ -96,7 +100,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     solution_ : DiscriminantSolution
         How the fit ended: `status`, `method`, `rank`, `condition`, `digits`, `ignored`.
     n_iter_ : int
+        Number of iterations.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -145,7 +151,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
@@ -209,10 +216,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to transform.
 
         Returns
         -------
         ndarray of shape (n, n_components)
+            Scores on the canonical axes.
         """
         check_is_fitted(self)
         rows, axes = validate_rows(self, X), self.scalings_[:, : self._n_features_out]
@@ -224,10 +233,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         return probabilities(self.decision_function(X))
 
@@ -237,10 +248,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         return log_probabilities(self.decision_function(X))
 
@@ -276,6 +289,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         FisherFunction
+            The direction u, the centroids and the cut-off.
 
         Examples
         --------

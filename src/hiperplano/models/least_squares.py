@@ -39,10 +39,12 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n,) or (n, targets)
+            The predicted targets.
         """
         return self._scores(X)
 
@@ -104,6 +106,7 @@ class LinearRegression(LeastSquares):
     Parameters
     ----------
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     positive : bool, default=False
         Only coefficients of 0 or more.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
@@ -117,13 +120,17 @@ class LinearRegression(LeastSquares):
     Attributes
     ----------
     coef_ : ndarray of shape (d,) or (targets, d)
+        Coefficients.
     intercept_ : float or ndarray of shape (targets,)
+        Intercepts; 0 if `fit_intercept` is False.
     rank_ : int
         Independent columns, without the intercept.
     solution_ : LeastSquaresSolution
         How the fit ended: `status`, `method`, `digits`, `condition`, `gap`.
     n_iter_ : int
+        Number of iterations.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -165,6 +172,7 @@ class LinearRegression(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,) or (n, targets)
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
@@ -172,7 +180,8 @@ class LinearRegression(LeastSquares):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, np.zeros(design.n_targets))
@@ -227,6 +236,7 @@ class Ridge(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,) or (n, targets)
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
@@ -234,7 +244,8 @@ class Ridge(LeastSquares):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, self._alphas(design.n_targets))
@@ -265,6 +276,7 @@ class LeastSquaresClassifier(LinearClassifier):
     alpha : float, default=0.0
         Strength of the penalty alpha·‖coef‖², as in `Ridge`.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total, sample weights included.
 
@@ -273,7 +285,9 @@ class LeastSquaresClassifier(LinearClassifier):
     coef_ : ndarray of shape (1, d) or (classes, d)
         For two classes, of the difference between the second's score and the first's.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_, n_iter_, n_features_in_, feature_names_in_
         As in `LinearRegression`.
 
@@ -298,13 +312,16 @@ class LeastSquaresClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,)
             Labels of any kind; not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice; rows of weight 0 are left out.
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         design = self._coded(validate(self, X, y, sample_weight, numeric_target=False))
         solution = solve_least_squares(

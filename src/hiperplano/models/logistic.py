@@ -50,6 +50,12 @@ class LogisticClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         return class_chances(self.decision_function(X))
 
@@ -59,6 +65,12 @@ class LogisticClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -96,6 +108,7 @@ class LogisticRegression(LogisticClassifier):
     C : float, default=1.0
         Inverse strength of the penalty, above 0; `np.inf` for plain maximum likelihood.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total.
     firth : bool, default=False
@@ -114,12 +127,17 @@ class LogisticRegression(LogisticClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_ : LogisticSolution
         How the fit ended: `status`, `method`, `passes`, `gradient_norm`, `converged`.
     n_iter_ : int
+        Number of iterations.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -168,10 +186,16 @@ class LogisticRegression(LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         with one_blas_thread():  # once for all passes
             return self._fit(X, y, sample_weight)

@@ -119,6 +119,7 @@ def load(path: str | Path) -> Any:
     Parameters
     ----------
     path : str or Path
+        File that `save` wrote.
 
     Returns
     -------

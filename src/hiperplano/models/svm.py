@@ -28,9 +28,11 @@ class LinearSVC(LinearClassifier):
     C : float, default=1.0
         Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        max(0, 1 − margin), or its square.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, times C; "balanced" gives each class the same total.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one plane for each class against the rest, or all scores at once with the loss
         max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
@@ -47,13 +49,17 @@ class LinearSVC(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_ : SvmSolution
         How the fit ended: `status`, `gap`, `objective`, `dual_objective`, `multipliers`.
     n_iter_ : int
         Passes over the rows; of the class that took most.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -109,7 +115,8 @@ class LinearSVC(LinearClassifier):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
@@ -148,13 +155,16 @@ class LinearSVR(RegressorMixin, LinearModel):
     epsilon : float, default=0.0
         Half the width of the tube, in units of y, 0 or more.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The excess over ε, or its square.
     fit_intercept, solver, tol, max_iter
         As in `LinearSVC`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
+        Coefficients.
     intercept_ : float
+        Intercepts; 0 if `fit_intercept` is False.
     solution_, n_iter_, n_features_in_, feature_names_in_
         As in `LinearSVC`.
 
@@ -200,12 +210,14 @@ class LinearSVR(RegressorMixin, LinearModel):
         X : array-like, CSR matrix or table of shape (n, d), or Design
             A design brings its target along.
         y : array-like of shape (n,)
+            Targets; not given with a design.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         strength = number(self, "C", low=0.0, open_low=True)
         epsilon = number(self, "epsilon", low=0.0)
@@ -223,10 +235,12 @@ class LinearSVR(RegressorMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n,)
+            The predicted targets.
         """
         return self._scores(X)
 

@@ -65,21 +65,25 @@ class RegionsDisplay(Display):
     ) -> Self:
         """Ask a fitted classifier for its decision all over the plane.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : fitted classifier of two columns
+            Of hiperplano or scikit-learn.
         X : array-like or table of shape (n, 2)
+            Rows to draw, of two columns.
         y : array-like of shape (n,), optional
             Labels, for the colours of the points.
         resolution : int, default=300
             Points of the grid along each column.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "classes_"):
@@ -112,16 +116,17 @@ class RegionsDisplay(Display):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw regions, hatches and points.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
             New ones by default.
         **kwargs
             For matplotlib's `scatter`, of the points.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         ax = self._axes(ax, (5.6, 5.0))
         from matplotlib.colors import to_rgb

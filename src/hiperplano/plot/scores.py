@@ -141,13 +141,16 @@ class ScoreDisplay(Display):
         Parameters
         ----------
         y : array-like of shape (n,)
+            True labels of two classes.
         score : array-like of shape (n,)
+            Scores, larger where the positive class is likelier.
         **kwargs
             For `plot`.
 
         Returns
         -------
-        Self
+        display
+            With `ax_` and `figure_` once drawn.
         """
 
     @classmethod
@@ -166,16 +169,16 @@ class ScoreDisplay(Display):
     ) -> Self:
         """Score rows with a fitted classifier of two classes, and draw.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : fitted classifier of two classes
+            With `predict_proba` or `decision_function`.
         X : array-like or table of shape (n, d)
+            Rows to score.
         y : array-like of shape (n,)
+            Their labels.
         sample_weight : array-like of shape (n,), optional
+            Weights of the rows, 0 or more; rows of equal weight by default.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             "auto" takes probabilities where the model has them.
         pos_label : label, optional
@@ -183,8 +186,14 @@ class ScoreDisplay(Display):
         name : str, optional
             The model's class by default.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         score, label = positive_scores(cls.__name__, estimator, X, response_method, pos_label)
         name = type(estimator).__name__ if name is None else name

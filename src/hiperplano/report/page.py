@@ -52,6 +52,7 @@ def write_report(
     path : str or path-like
         Of the file to write. It is replaced whole, or left as it was if something goes wrong.
     model : fitted estimator, or Pipeline that ends with one
+        The model to report on.
     X : table or array of shape (n, d)
         The rows the model is judged on: best rows that it has not seen. For a pipeline, as they are before its first
         step.
@@ -69,6 +70,7 @@ def write_report(
     provenance : mapping of str to str, optional
         What to say about where the page comes from: command, seed, file, hash of the data. Shown as it is.
     language : {"en", "es"}, default="en"
+        Language of the page: English or Spanish.
 
     Returns
     -------

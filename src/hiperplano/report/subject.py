@@ -84,6 +84,7 @@ class Sample:
 
     Attributes
     ----------
+    X, y : rows as given, and their target as an array
     classes : ndarray or None
         For a classifier.
     positive : int

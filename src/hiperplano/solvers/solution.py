@@ -34,8 +34,7 @@ class Solution(FitResult):
 
     Attributes
     ----------
-    coef : ndarray of shape (targets, d)
-    intercept : ndarray of shape (targets,)
+    coef, intercept : ndarray of shape (targets, d) and (targets,)
     method : str
         What found it, in a few words.
     n_iter : int
@@ -44,6 +43,8 @@ class Solution(FitResult):
         The minimised function at the answer, as the method defines it.
     gap : float
         How far from the optimum at most, relative; what it measures is the method's to say.
+    converged : bool
+        Whether the method reached its tolerance.
     status : Message
         How the fit ended and, if badly, what to do.
     """

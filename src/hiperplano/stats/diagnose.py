@@ -35,6 +35,7 @@ class Diagnosis:
         with a leverage of 1, and for all rows of an exact fit; a finding says so. For ridge they are those of refits
         without the row at the same penalty, the bias of the fit left aside. All are NaN for rows of weight 0.
     durbin_watson : float
+        Σ(eᵢ − eᵢ₋₁)²/Σeᵢ², about 2 where neighbouring errors are uncorrelated.
     breusch_pagan, breusch_pagan_p : float
         Koenker's version, which does not assume normal errors.
     vif : ndarray of shape (d,)

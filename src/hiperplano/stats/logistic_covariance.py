@@ -162,12 +162,16 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
     small, large : fitted LogisticRegression with C=np.inf
         The columns of `small` are among those of `large`.
     X : table with the columns of both, or a pair (X_small, X_large)
+        Rows that both models were fitted to.
     y : array-like of shape (n,)
+        Their labels.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, as given to `fit`.
 
     Returns
     -------
     LikelihoodRatio
+        `statistic`, `df` and `p`.
 
     Examples
     --------

@@ -34,6 +34,7 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     Parameters
     ----------
     X : array-like, CSR matrix or table of shape (n, d), or Design
+        Rows; a design brings its targets and weights along.
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True

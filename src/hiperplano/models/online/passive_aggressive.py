@@ -29,6 +29,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     C : float, default=1.0
         Longest step (PA-I), or how little a step is held back (PA-II). May be infinite.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows; a pass that changes nothing ends the fit sooner.
     tol : float or None, default=1e-3
@@ -38,7 +39,9 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     early_stopping, validation_fraction, n_iter_no_change, shuffle, verbose, n_jobs, warm_start, average
         As in `Perceptron`.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        The hinge gives PA-I, its square PA-II.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
 
     Attributes
     ----------
@@ -115,7 +118,9 @@ class PassiveAggressiveRegressor(OnlineRegressor):
     C : float, default=1.0
         Longest step (PA-I), or how little a step is held back (PA-II). May be infinite.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
+        Most passes over the rows; a pass that changes nothing ends the fit sooner.
     tol : float or None, default=1e-3
         As in `PassiveAggressiveClassifier`.
     early_stopping : bool, default=False
@@ -123,14 +128,18 @@ class PassiveAggressiveRegressor(OnlineRegressor):
     validation_fraction, n_iter_no_change, shuffle, verbose, warm_start, average
         As in `Perceptron`.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss itself gives PA-I, its square PA-II.
     epsilon : float, default=0.1
         Misses up to this size are none.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
+        Coefficients.
     intercept_ : ndarray of shape (1,)
+        Intercepts; 0 if `fit_intercept` is False.
     solution_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `Perceptron`.
 

@@ -34,6 +34,7 @@ class Pegasos(OnlineClassifier):
         After each step, bring weights longer than 1/√alpha (times the root of the largest class weight) back to that
         length; the optimum is never longer.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows.
     tol : float or None, default=1e-3
@@ -41,8 +42,11 @@ class Pegasos(OnlineClassifier):
         not fallen by `tol` for `n_iter_no_change` passes; with batch_size=None, when the squared length of its gradient
         is at most `tol`. None: make all passes.
     n_iter_no_change : int, default=5
+        Passes without improvement by `tol` after which the fit ends.
     shuffle : bool, default=True
+        Visit the rows in a new order in each pass.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on. Step t weighs t in it, so that the
         first steps, which are long, are soon forgotten: the distance to the minimum falls as 1/t.

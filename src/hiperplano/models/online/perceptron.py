@@ -28,6 +28,7 @@ class Perceptron(OnlineClassifier):
     eta0 : float, default=1.0
         Length of a step. From a start at 0 it only scales the plane.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows; a pass without a mistake ends the fit sooner.
     tol : float or None, default=1e-3
@@ -36,9 +37,11 @@ class Perceptron(OnlineClassifier):
         "multinomial" planes it stays that of the pass); with update="batch" the squared length of the gradient must be
         at most `tol`. None: go on until a pass makes no mistake.
     n_iter_no_change : int, default=5
+        Passes without improvement by `tol` after which the fit ends.
     shuffle : bool, default=True
         Visit the rows of each pass in another order.
     random_state : int, RandomState or None, default=0
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on.
     pocket : bool, default=False
@@ -69,8 +72,11 @@ class Perceptron(OnlineClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_ : OnlineSolution
         How the fit ended: `status`, `passes`, `mistakes`, `updates`, `clean`, `mistakes_by_pass`.
     n_iter_ : int
@@ -78,6 +84,7 @@ class Perceptron(OnlineClassifier):
     t_ : float
         Number of the next step.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 

@@ -54,8 +54,14 @@ class Certificate(ABC):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows as given to `separability`.
         y : array-like of shape (n,)
             Labels as given to `separability`.
+
+        Returns
+        -------
+        bool
+            Whether these rows fulfil what the certificate states.
         """
         design = validate(BaseEstimator(), X, y, numeric_target=False)
         labels = targets(design)
@@ -66,7 +72,18 @@ class Certificate(ABC):
 
     @abstractmethod
     def holds(self, design: Design) -> bool:
-        """The same for checked rows with a target of −1 and +1."""
+        """Whether the proof holds for validated rows.
+
+        Parameters
+        ----------
+        design : Design
+            With targets of −1 and +1.
+
+        Returns
+        -------
+        bool
+            As `verify`.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +93,9 @@ class Separable(Certificate):
     Attributes
     ----------
     coef : ndarray of shape (d,)
+        Coefficients of the plane.
     intercept : float
+        Intercept of the plane.
     margin : float
         min y·(x·coef + intercept)/‖coef‖, the distance of the closest row, in the units of the data. A larger one
         may exist: this plane has few coefficients, not the widest margin.
@@ -132,6 +151,7 @@ class Overlapping(Certificate):
     rows : ndarray of int
         Positions of the rows with a weight; all others have weight 0.
     weights : ndarray of float
+        Weights of these rows, positive.
     point : ndarray of shape (d,)
         Where the classes meet.
     fit_intercept : bool
@@ -175,7 +195,9 @@ class QuasiSeparable(Certificate):
     Attributes
     ----------
     coef : ndarray of shape (d,)
+        Coefficients of the plane.
     intercept : float
+        Intercept of the plane.
     n_separated : int
         Rows strictly on their side, with a score of 1 or more; no plane does it for more rows. The others have
         score 0.
