@@ -205,7 +205,7 @@ def test_quiet_says_nothing(run, tables):
 
 def test_the_page_shows_the_model_and_no_row_of_the_table(fitted):
     page = (fitted[1] / "report.html").read_text(encoding="utf-8")
-    written = html.unescape(page.split("The model as Python writes it", 1)[1])
+    written = html.unescape(page.split("Python representation of the model", 1)[1])
     assert re.search(r"Pipeline\(steps=\[\('coding',\s+Coding\(", written)
     assert "[(" not in written.replace("steps=[(", "")  # pairs of a frame and its numbers
     assert "shape=" not in written

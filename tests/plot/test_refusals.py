@@ -54,7 +54,7 @@ REFUSED = {
     "no plane": (
         lambda: MarginDisplay.from_estimator(KNeighborsClassifier().fit(X, Y), X, Y),
         NotAvailable,
-        "KNeighborsClassifier is no linear classifier",
+        "KNeighborsClassifier is not a linear classifier",
     ),
     "not fitted": (lambda: MarginDisplay.from_estimator(LinearSVC(), X, Y), NotFittedError, "not fitted"),
     "unknown label": (
@@ -80,7 +80,7 @@ REFUSED = {
     "regions of a regressor": (
         lambda: RegionsDisplay.from_estimator(Ridge().fit(X, Y), X),
         NotAvailable,
-        "Ridge is no classifier",
+        "Ridge is not a classifier",
     ),
     "resolution": (
         lambda: RegionsDisplay.from_estimator(THREE, X, resolution=1),
@@ -125,7 +125,7 @@ REFUSED = {
     "no classifier": (
         lambda: GainsDisplay.from_estimator(Ridge().fit(X, Y), X, Y),
         NotAvailable,
-        "Ridge is no classifier",
+        "Ridge is not a classifier",
     ),
     "label that is none": (
         lambda: KSDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, pos_label="yes"),

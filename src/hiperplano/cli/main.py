@@ -100,8 +100,7 @@ def _report_error(problem: BaseException) -> int:
     else:
         _print_error(
             _(
-                "this should not have happened ({kind}: {why}). Run the command again with --debug and report what it "
-                "prints.",
+                "internal error ({kind}: {why}). Run the command again with --debug and report what it prints.",
                 kind=type(problem).__name__,
                 why=problem,
             )

@@ -76,7 +76,7 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
     rows : mapping of str to int
         Rows of each part.
     """
-    table = make_table(_("How good it is"))
+    table = make_table(_("Performance"))
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")

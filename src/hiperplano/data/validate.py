@@ -110,8 +110,8 @@ def refuse_masked(X: Any, y: Any) -> None:
         if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
             hidden = int(np.ma.getmaskarray(values).sum())
             raise InvalidData(
-                "Input {name} contains {hidden} masked values: a mask stands for missing values, and all "
-                "must be there. Drop those rows, or fill them first, for example with {name}.filled(value).",
+                "Input {name} contains {hidden} masked values: a mask marks missing values, and every value is "
+                "needed. Drop those rows, or fill them first, for example with {name}.filled(value).",
                 name=name,
                 hidden=hidden,
             )

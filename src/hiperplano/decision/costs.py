@@ -67,7 +67,7 @@ def expected_costs(proba: Any, costs: Any = None) -> Array:
     if not (chances >= 0).all() or not (np.abs(sums - 1.0) <= _SUM_TOLERANCE).all():
         bad = int(np.flatnonzero(~((chances >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SUM_TOLERANCE)))[0])
         raise InvalidData(
-            "proba is no distribution in row {bad} ({probabilities}); probabilities must be 0 or more and sum to "
+            "proba is not a distribution in row {bad} ({probabilities}); probabilities must be 0 or more and sum to "
             "1. Pass what predict_proba returns, not scores.",
             bad=bad,
             probabilities=chances[bad].tolist(),

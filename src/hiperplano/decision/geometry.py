@@ -124,7 +124,7 @@ def _normal_lengths(model: Any) -> Array:
     check_is_fitted(model)
     if not (hasattr(model, "classes_") and hasattr(model, "coef_") and hasattr(model, "decision_function")):
         raise NotAvailable(
-            "{model} is no linear classifier (it lacks classes_, coef_ or decision_function), so there is no "
+            "{model} is not a linear classifier (it lacks classes_, coef_ or decision_function), so there is no "
             "plane to measure from. Pass a fitted linear classifier.",
             model=type(model).__name__,
         )
@@ -132,7 +132,7 @@ def _normal_lengths(model: Any) -> Array:
     if not length.all():
         raise NotAvailable(
             "All coefficients of {model} are 0: its scores do not depend on the row, and there is no plane to "
-            "measure from. Fit it with a weaker penalty, or on columns that tell the classes apart.",
+            "measure from. Fit it with a weaker penalty, or on columns that separate the classes.",
             model=type(model).__name__,
         )
     return np.asarray(length)

@@ -129,7 +129,7 @@ def ambiguous(model: Any, X: Any) -> Array:
         return votes(pair_scores(model, X)).ties
     if not hasattr(model, "decision_function"):
         raise NotAvailable(
-            "{model} has no decision_function: there are no scores that could be shared. Wrap it in "
+            "{model} has no decision_function: there are no scores that could tie. Wrap it in "
             "OneVsRestClassifier or OneVsOneClassifier.",
             model=type(model).__name__,
         )

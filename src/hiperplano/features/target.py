@@ -1,4 +1,4 @@
-"""The column to be explained: classes or numbers, and which class is looked for."""
+"""The target column: classes or numbers, and which class is looked for."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     classes, codes = sorted_labels(column)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
-            "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes can be "
-            "told apart. Choose another column, or --task regression for numbers.",
+            "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes are "
+            "supported. Choose another column, or --task regression for numbers.",
             file=path,
             name=name,
             k=f"{len(classes):,}",

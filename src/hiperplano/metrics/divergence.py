@@ -227,7 +227,7 @@ def _shares(values: Any, smoothing: float, name: str) -> Array:
     counts = np.asarray(values, dtype=np.float64)
     if counts.ndim != 1 or not len(counts) or not np.isfinite(counts).all() or (counts < 0).any() or not counts.any():
         raise InvalidData(
-            "{name} is no distribution ({counts} …); it must be a vector of shares or counts of 0 or more, not all "
+            "{name} is not a distribution ({counts} …); it must be a vector of shares or counts of 0 or more, not all "
             "0. For samples set bins.",
             name=name,
             counts=counts.ravel()[:5].tolist(),

@@ -49,7 +49,7 @@ def get_scorer(scoring: Any) -> Any:
         return sklearn.metrics.get_scorer(scoring)
     except ValueError as problem:
         raise InvalidParameter(
-            "scoring={scoring!r} is no scorer; the names are {names} and scikit-learn's "
+            "scoring={scoring!r} is not a scorer; the names are {names} and scikit-learn's "
             "(sklearn.metrics.get_scorer_names()). Choose one of them, or make_scorer.",
             scoring=scoring,
             names=", ".join(sorted(SCORERS)),

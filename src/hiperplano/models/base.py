@@ -159,7 +159,7 @@ def publish(
         warnings.warn(
             Message(
                 "{model}: only about {digits:.0f} digits of the coefficients can be trusted; the columns are nearly "
-                "dependent (condition {condition:.1e}). Leave out columns that follow from others, or {remedy}.",
+                "dependent (condition number {condition:.1e}). Leave out columns that follow from others, or {remedy}.",
                 model=type(model).__name__,
                 digits=digits,
                 condition=getattr(solution, "condition", np.nan),

@@ -169,7 +169,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if solution.rank == 0:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
-                "compare means with. Check the columns: one that tells the class by itself needs no model."
+                "compare means with. Check the columns: one that determines the class needs no model."
             )
         self.classes_ = classes
         publish(self, solution, design.dtype, one_target=False, remedy=Message("set shrinkage='auto'"))
@@ -318,7 +318,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return FisherFunction(u, centroids, float(centroids.mean() + shift / apart), self.classes_)
 
 
-_REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that tell the class by themselves.")
+_REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that determine the class.")
 
 
 def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Array | None) -> None:

@@ -110,7 +110,7 @@ class HardMarginSVC(LinearClassifier):
         classes, codes = encode_labels(design)
         if len(classes) > 2:
             raise InvalidTarget(
-                "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC parts "
+                "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC separates "
                 "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC.",
                 n_classes=len(classes),
             )
@@ -139,8 +139,8 @@ def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
     where = "" if fit_intercept else Message(" through the origin")
     if not isinstance(proof, Overlapping | QuasiSeparable):
         raise InvalidTarget(
-            "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
-            "Use LinearSVC with a large C.",
+            "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be "
+            "determined. Use LinearSVC with a large C.",
             proof=str(proof),
             one=one,
             other=other,

@@ -118,7 +118,7 @@ class LogisticRegression(LogisticClassifier):
         "newton" takes whole Hessians, "lbfgs" a sample's solution and Hessian and a few passes from there,
         "gradient" plain steps with a dynamic rate, for teaching. "auto" takes one of the first two.
     tol : float, default=1e-8
-        Largest entry of the gradient of the mean loss (columns at unit spread) at which to stop.
+        Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
     max_iter : int, default=1000
         Most steps.
     warm_start : bool, default=False
@@ -303,7 +303,7 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     listed = ", ".join(repr(names[j]) for j in columns[:6])
     message = Message(
         "{model}: the classes are {kind} by {columns}, so the likelihood has no maximum and coefficients would grow "
-        "without end; they were stopped. {remedy}",
+        "without bound; they were stopped. {remedy}",
         model=type(model).__name__,
         kind=Message("separated") if complete else Message("separated in part (quasi-completely)"),
         columns=listed if len(columns) <= 6 else Message("{names} and others", names=listed),

@@ -155,7 +155,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 Message(
                     "QuadraticDiscriminantAnalysis: only about {digits:.0f} digits can be trusted; columns are nearly "
-                    "dependent in a class (condition {condition:.1e}). Leave out columns that follow from others, or "
+                    "dependent in a class (condition number {condition:.1e}). Leave out columns that follow from "
+                    "others, or "
                     "set shrinkage='auto'.",
                     digits=solution.digits,
                     condition=solution.condition,

@@ -263,7 +263,7 @@ def _row_count(X: Any, y: Any) -> int:
 def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
     if not totals.all():
         raise InvalidTarget(
-            "All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
-            "weigh something. Leave those rows out, or correct class_weight.",
+            "All rows of class {empty!r} have weight 0, so one class is missing; each class needs a positive "
+            "weight. Leave those rows out, or correct class_weight.",
             empty=classes.tolist()[int(totals.argmin())],
         )

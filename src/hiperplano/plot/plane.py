@@ -137,7 +137,7 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     check_is_fitted(model)
     if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
         raise NotAvailable(
-            "{owner}: {model} is no linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
+            "{owner}: {model} is not a linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
             "Pass a fitted linear classifier; RegionsDisplay draws the regions of any.",
             owner=owner,
             model=type(model).__name__,
@@ -156,7 +156,7 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     if not coef.any():
         raise NotAvailable(
             "{owner}: both coefficients of {model} are 0, so there is no plane to draw. Fit it with a weaker "
-            "penalty, or on columns that tell the classes apart.",
+            "penalty, or on columns that separate the classes.",
             owner=owner,
             model=type(model).__name__,
         )

@@ -88,7 +88,7 @@ class RegionsDisplay(Display):
         check_is_fitted(estimator)
         if not hasattr(estimator, "classes_"):
             raise NotAvailable(
-                "RegionsDisplay: {model} is no classifier (it has no classes_), so the plane has no regions. Pass "
+                "RegionsDisplay: {model} is not a classifier (it has no classes_), so the plane has no regions. Pass "
                 "a fitted classifier.",
                 model=type(estimator).__name__,
             )

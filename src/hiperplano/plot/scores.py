@@ -44,9 +44,9 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
         )
     classes = np.asarray(getattr(model, "classes_", ()))
     if len(classes) != 2:
-        what = Message("is no classifier (it has no classes_)")
+        what = Message("is not a classifier (it has no classes_)")
         if len(classes):
-            what = Message("tells {n} classes apart", n=len(classes))
+            what = Message("has {n} classes", n=len(classes))
         raise NotAvailable(
             "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
             "or scores with from_predictions(y == label, scores).",

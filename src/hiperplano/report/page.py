@@ -92,7 +92,7 @@ def write_report(
     """
     if language not in LANGUAGES:
         raise InvalidParameter(
-            "write_report: language={language!r}; the page speaks {languages}. Choose one of them.",
+            "write_report: language={language!r}; the page is written in {languages}. Choose one of them.",
             language=language,
             languages=", ".join(LANGUAGES),
         )
@@ -150,11 +150,11 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
 def _lead(subject: Subject) -> str:
     n = count(subject.validation.n).text
     if subject.training is None:
-        sentence = _("Judged on {n} rows.", n=n)
+        sentence = _("Evaluated on {n} rows.", n=n)
     else:
-        sentence = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
+        sentence = _("Fitted to {made} rows and evaluated on {n}.", made=count(subject.training.n).text, n=n)
     if subject.task == "two classes":
-        sentence += " " + _("It looks for {target} = {label}.", target=subject.target, label=subject.positive)
+        sentence += " " + _("Positive class: {target} = {label}.", target=subject.target, label=subject.positive)
     return sentence
 
 
@@ -172,7 +172,7 @@ def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
         found = regression_metrics(sample)
         return [
             KeyFigure("R²", decimal(found["r2"]), _("share of the variance explained")),
-            KeyFigure("RMSE", significant(found["rmse"]), _("root of the mean squared error")),
+            KeyFigure("RMSE", significant(found["rmse"]), _("root mean squared error")),
             KeyFigure("MAE", significant(found["mae"]), _("mean absolute error")),
             rows,
         ]
@@ -189,7 +189,7 @@ def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
             decimal(ranking.scores.auc),
             ", ".join(filter(None, [_("area under the ROC curve"), ranking.interval_text])),
         ),
-        KeyFigure("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
+        KeyFigure("KS", decimal(ranking.scores.ks), _("distance between the score distributions")),
         right,
         last,
     ]

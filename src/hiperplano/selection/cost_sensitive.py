@@ -217,7 +217,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if tuned and (len(classes) != 2 or extra):
             raise InvalidParameter(
                 "CostSensitiveClassifier: threshold='tuned' with {n_classes} classes and {n_decisions} decisions; "
-                "one cut-off parts two. Only binary classification is supported then: set threshold='bayes'.",
+                "one cut-off separates two. Only binary classification is supported then: set threshold='bayes'.",
                 n_classes=len(classes),
                 n_decisions=len(classes) + extra,
             )

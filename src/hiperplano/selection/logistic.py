@@ -45,7 +45,7 @@ class LogisticRegressionCV(LogisticClassifier):
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         For the last fit to all rows, and for the folds of more than two classes, as in `LogisticRegression`.
     tol : float, default=1e-6
-        Largest entry of the gradient (columns at unit spread) at which fits stop.
+        Largest entry of the gradient (standardised columns) at which fits stop.
     max_iter : int, default=1000
         Most steps of each fit.
 

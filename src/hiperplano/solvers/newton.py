@@ -30,7 +30,7 @@ class Problem(Protocol):
 
 
 class Minimum(NamedTuple):
-    """The end of a minimisation, the Hessian there, and whether parameters grow without end."""
+    """The end of a minimisation, the Hessian there, and whether parameters grow without bound."""
 
     state: State
     hessian: Any = None

@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 _COOK, _OUTLIER = Message("Cook's distance"), Message("outlier")
 _DURBIN_WATSON, _BREUSCH_PAGAN = Message("Durbin-Watson"), Message("Breusch-Pagan")
-_EXACT = Message("the target is fitted exactly: residuals are rounding errors, and say nothing.")
+_EXACT = Message("the target is fitted exactly: residuals are rounding errors, and carry no information.")
 
 
 def about_rows(
@@ -157,7 +157,7 @@ def about_columns(names: list[str], vif: Array, condition: float) -> list[Findin
         )
     else:
         inflated = Message(
-            "{name!r} is predicted best by the other columns; below 10, every coefficient can be told apart.",
+            "{name!r} is predicted best by the other columns; below 10, every coefficient is well determined.",
             name=names[worst],
         )
     if condition > 30:

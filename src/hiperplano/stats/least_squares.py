@@ -66,7 +66,8 @@ def summarise(model: Any, level: float) -> Summary:
     if slopes.error < _ACCURATE:
         return found
     note = Message(
-        "columns are so alike that standard errors have about {digits:.0f} digits here; inference(model, X, y) makes "
+        "columns are so nearly collinear that standard errors have about {digits:.0f} digits here; inference(model, "
+        "X, y) makes "
         "them from the rows, with all digits.",
         digits=max(0.0, -np.log10(slopes.error)),
     )
@@ -274,7 +275,9 @@ def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: f
         )
     if kind != "classical":
         notes.append(
-            Message("{kind}: standard errors hold also if the errors' variance changes from row to row.", kind=kind)
+            Message(
+                "{kind}: standard errors are valid even if the errors' variance changes from row to row.", kind=kind
+            )
         )
     return tuple(notes)
 

@@ -190,5 +190,5 @@ def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]
             )
         )
     if kind != "classical":
-        notes.append(Message("{kind}: standard errors hold also if the model's variance is wrong.", kind=kind))
+        notes.append(Message("{kind}: standard errors are valid even if the model's variance is wrong.", kind=kind))
     return tuple(notes)

@@ -202,7 +202,7 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
         if largest > _AWAY:
             raise InvalidData(
                 "likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient "
-                "is {largest:.1e} there, columns at unit spread); both models must have been fitted to them. Fit "
+                "is {largest:.1e} there, standardised columns); both models must have been fitted to them. Fit "
                 "both to X and y, and pass the weights of the fits as sample_weight.",
                 model=model,
                 largest=largest,

@@ -84,7 +84,8 @@ def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iter
                 yield found.note
         elif name in dialect.ambiguous and pa.types.is_floating(column.type):
             yield Message(
-                "Column {name!r}: {example} was read as a number below a thousand. If the sign in it parts thousands, "
+                "Column {name!r}: {example} was read as a number below a thousand. If the sign in it separates "
+                "thousands, "
                 "give --decimal {other!r}.",
                 name=name,
                 example=dialect.ambiguous[name],

@@ -85,7 +85,7 @@ def load_with_metadata(path: Path) -> tuple[Pipeline, Metadata]:
     if not isinstance(model, Pipeline) or not isinstance(values, dict):
         raise InvalidFile(
             _(
-                "{file} holds a {kind} that knows nothing of tables; a model written by `hiperplano fit` is needed. "
+                "{file} holds a {kind} without the metadata of a table; a model written by `hiperplano fit` is needed. "
                 "Load this one in Python with hiperplano.load.",
                 file=path,
                 kind=type(model).__name__,

@@ -65,14 +65,14 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         training, validation = train_validation_split(problem.target, settings.validation, settings.seed)
         frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
         labels = problem.target.values[training], problem.target.values[validation]
-        step(_("coding the columns"))
+        step(_("encoding the columns"))
         coding = Coding(tuple(problem.columns), fill=settings.fill)
         coded = coding.fit_transform(frames[0]), coding.transform(frames[1])
         step(_("fitting"))
         fitted, said = _fit(problem, coded[0], labels[0], settings, costs)
         if said:
             terminal.add_note(said)
-        step(_("judging"))
+        step(_("evaluating"))
         pipeline = fitted.pipeline(coding)
         scaled = [fitted.scaled(rows) for rows in coded]
         made_on, positive = (frames[0], labels[0]), problem.target.positive
@@ -144,7 +144,7 @@ def _print_results(
         "Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=translate(target.why)
     )
     if target.positive is not None:
-        about += _("; looked for: {label}", label=target.positive)
+        about += _("; positive class: {label}", label=target.positive)
     terminal.out.print(about, markup=False)
     terminal.print()
     name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"

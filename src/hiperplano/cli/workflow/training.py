@@ -68,7 +68,7 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
     """
     n = len(target.values)
     if n < 4:
-        raise InvalidData(_("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=n))
+        raise InvalidData(_("there are {n} rows; to fit and to validate, 4 or more are needed. Give more rows.", n=n))
     groups = [np.arange(n)]
     if target.task == CLASSIFICATION:
         groups = [np.flatnonzero(target.codes == k) for k in range(len(target.classes))]
@@ -76,7 +76,8 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
         if len(groups[rarest]) < 2:
             raise InvalidData(
                 _(
-                    "the target {name!r} holds {label!r} in one row only; to fit and to judge, every class needs two "
+                    "the target {name!r} holds {label!r} in one row only; to fit and to validate, every class needs "
+                    "two "
                     "rows. Leave that row out, or add more.",
                     name=target.name,
                     label=target.classes[rarest],
@@ -131,7 +132,7 @@ def fit_auto(
         first = fit_model(find_model("least-squares", task, 0), coded, y, seed)
         if first.linear.solution_.rank == coded.shape[1]:
             return first, ""
-        said = Message("columns depend on each other: ridge was taken, which shares their weight among them")
+        said = Message("columns are linearly dependent: ridge was used, which shares their weight among them")
         return fit_model(find_model("ridge", task, 0), coded, y, seed), said
     first = fit_model(find_model("logistic", task, n_classes), coded, y, seed, costs)
     solution = first.linear.solution_
@@ -139,7 +140,9 @@ def fit_auto(
         return first, ""
     # With a coefficient for every row Firth's gives each of them the probability 3/4: it says nothing of new ones.
     if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded):
-        said = Message("the classes are separated, so plain logistic regression has no end: Firth's was taken")
+        said = Message(
+            "the classes are separated, so plain logistic regression has no finite solution: Firth's was used"
+        )
         return fit_model(find_model("firth", task, n_classes), coded, y, seed, costs), said
-    said = Message("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")
+    said = Message("plain logistic regression has no finite solution here: one with a penalty was used (logistic-l2)")
     return fit_model(find_model("logistic-l2", task, n_classes), coded, y, seed, costs), said

@@ -96,7 +96,7 @@ class Perceptron(OnlineClassifier):
     >>> model.coef_, model.intercept_
     (array([[2., 1.]]), array([1.]))
     >>> print(model.solution_)
-    The last of 2 passes changed nothing: all examples are answered as the rule asks, with 1 updates after 1 mistakes.
+    The last of 2 passes changed nothing: all examples satisfy the rule, with 1 updates after 1 mistakes.
     """
 
     _METHOD = "perceptron"

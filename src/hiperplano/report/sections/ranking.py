@@ -139,5 +139,13 @@ def _bands(subject: Subject, sample: Sample) -> Table:
                 decimal(gained / (found_rows[i + 1] / sample.n), 2),
             ]
         )
-    headings = [_("Band"), _("Score"), _("Rows"), subject.positive, _("Rate"), _("Gained so far"), _("Lift so far")]
+    headings = [
+        _("Band"),
+        _("Score"),
+        _("Rows"),
+        subject.positive,
+        _("Rate"),
+        _("Cumulative gains"),
+        _("Cumulative lift"),
+    ]
     return Table(_("Bands of the score, from the highest"), headings, rows, name="bands")

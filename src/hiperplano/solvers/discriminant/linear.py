@@ -186,7 +186,7 @@ def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
     text = Message("Solved from {method}", method=whitening.method)
     if not whitening.full:
         text += Message(
-            "; classes vary in {rank} of {d} directions only, and the shortest coefficients on these were taken",
+            "; classes vary in {rank} of {d} directions only, and the minimum-norm coefficients on these were taken",
             rank=whitening.rank,
             d=len(whitening.scale),
         )

@@ -49,7 +49,7 @@ def solve_least_squares(
     if solver == "cg":
         if positive:
             raise InvalidParameter(
-                "positive=True with conjugate gradients, which know no signs; coefficients of 0 or more need a "
+                "positive=True with conjugate gradients, which cannot keep signs; coefficients of 0 or more need a "
                 "direct solver. Set solver='gram' if {n_columns} columns fit memory, or positive=False.",
                 n_columns=design.n_columns,
             )

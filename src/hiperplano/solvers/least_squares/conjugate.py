@@ -106,7 +106,7 @@ def _status(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> 
     )
     if many:
         solved += Message(
-            "; many coefficients fit equally well, and the shortest in units of the columns' spread were taken"
+            "; many coefficients fit equally well, and the minimum-norm ones for standardised columns were taken"
         )
     return solved + "."
 

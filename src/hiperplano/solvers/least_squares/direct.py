@@ -234,7 +234,7 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
     coef[:, varying] = minimum_norm(found.values, found.basis, found.left.T @ right[varying], length)
     rank = len(found.values)
     status = Message(
-        "The columns are linearly dependent (rank {rank} of {n}): the shortest of all best fits was taken; predictions "
+        "The columns are linearly dependent (rank {rank} of {n}): the minimum-norm solution was taken; predictions "
         "are unique, coefficients are not",
         rank=rank,
         n=len(length),

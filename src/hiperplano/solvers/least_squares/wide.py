@@ -82,7 +82,7 @@ def wide_least_squares(
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     unique = bool((alpha > 0).all())
     method = Message("singular value decomposition of the rows")
-    choice = Message(" (many coefficients fit equally well: the shortest were taken)")
+    choice = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
     if positive:
         method = Message("active set, coefficients ≥ 0")
         choice = Message(" (many coefficients fit equally well: some of them were taken)")

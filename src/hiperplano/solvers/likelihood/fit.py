@@ -3,7 +3,7 @@
 Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a preconditioner with
 which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where the sample's Hessian serves badly
 (rare categories), the Hessian of all rows at the point reached takes its place. Small data: Newton. More columns than a
-Hessian can hold: L-BFGS on centred columns at unit spread, which needs a few dozen passes.
+Hessian can hold: L-BFGS on centred standardised columns, which needs a few dozen passes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def fit_likelihood(
     solver : str
         One of `SOLVERS`.
     tol : float
-        Largest entry of the gradient, columns at unit spread, at which to stop.
+        Largest entry of the gradient, standardised columns, at which to stop.
     max_iter : int
         Most steps.
     keep_hessian : bool
@@ -112,13 +112,13 @@ def _minimise(
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
     precondition, method = problem.diagonal_preconditioner(), Message("L-BFGS")
     if storable and samples:
-        method = Message("L-BFGS in the metric of a sample of {n} rows", n=samples[0].n_rows)
+        method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=samples[0].n_rows)
         theta, precondition = _from_sample(problem, samples)
     state = State(theta, *problem.evaluate(theta))
     if _is_expensive(problem) and problem.scale.size <= MOST_PARAMETERS:
         blocks = BlockPreconditioner(problem, _block_sample(problem), theta)
         end = Minimum(drive(lbfgs(state, blocks.precondition, tol, max_iter), blocks.evaluate))
-        return Message("L-BFGS in the metric of one Hessian for each class"), end
+        return Message("L-BFGS preconditioned by one Hessian for each class"), end
     if not storable:
         return method, _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, patience=0.0)
     end = _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, _PATIENCE)
@@ -132,7 +132,7 @@ def _minimise(
     return method, end
 
 
-_ALL_ROWS = Message("L-BFGS in the metric of all rows")
+_ALL_ROWS = Message("L-BFGS preconditioned by the Hessian of all rows")
 
 
 def _lbfgs_with_late_hessian(
@@ -210,7 +210,7 @@ def _beyond_the_hessian(
     if not end.unbounded and (end.hessian is None or singular):
         end = end._replace(unbounded=_is_unbounded(problem, end, tol))
     if singular and not end.unbounded and hides_directions(problem, end.hessian):
-        return Message("Newton in columns made independent"), fit_independent(problem, end, tol, max_iter, _SETTLED)
+        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED)
     return method, end
 
 

@@ -99,7 +99,7 @@ class Likelihood(Objective):
         return direction
 
     def diagonal_preconditioner(self) -> Preconditioner:
-        """One over the curvature at the prior, if columns at unit spread were uncorrelated."""
+        """One over the curvature at the prior, if standardised columns were uncorrelated."""
         fit_intercept, k = self.scale.fit_intercept, self.n_scores
         share = self.class_shares if fit_intercept else np.full(k, 1.0 / max(2, k))
         curvature = np.maximum(share * (1 - share), 1e-6)[:, None] + self.penalty.strength

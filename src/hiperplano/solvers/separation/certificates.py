@@ -237,7 +237,7 @@ class QuasiSeparable(Certificate):
 
     def __str__(self) -> str:
         return Message(
-            "Quasi-separable {where}: by {names} {n} rows are told apart without error; the others lie on the plane.",
+            "Quasi-separable {where}: {n} rows are separated without error by {names}; the others lie on the plane.",
             where=_where(self),
             names=_listed(self.names),
             n=self.n_separated,
