@@ -149,4 +149,4 @@ def test_an_accident_is_told_as_such(run, tables, monkeypatch):
 
     monkeypatch.setattr("hiperplano.cli.workflow.run.evaluate_sample", fall)
     outcome = run("fit", tables / "credit.csv", "-t", "default")
-    refused(outcome, "this should not have happened (ZeroDivisionError: an accident)", "--debug")
+    refused(outcome, "internal error (ZeroDivisionError: an accident)", "--debug")

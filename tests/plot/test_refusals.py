@@ -120,7 +120,7 @@ REFUSED = {
     "many classes of a model": (
         lambda: KSDisplay.from_estimator(THREE, *three_groups()),
         NotAvailable,
-        "LinearSVC tells 3 classes apart",
+        "LinearSVC has 3 classes",
     ),
     "no classifier": (
         lambda: GainsDisplay.from_estimator(Ridge().fit(X, Y), X, Y),

@@ -57,7 +57,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the
     rows gathers weights, means and scatter, each class measured from a point of its own; ill-conditioned columns are
-    factored from the rows themselves. Where W is singular, the shortest coefficients (columns at unit variance) are
+    factored from the rows themselves. Where W is singular, the minimum-norm coefficients (columns at unit variance) are
     taken; directions without variance inside classes along which their means differ separate the sample without error
     and are left out, with a warning: shrinkage brings them back.
 

@@ -100,8 +100,7 @@ class LinearRegression(LeastSquares):
     Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
     over the rows is enough for well-conditioned columns; where it is not, the answer is refined with residuals
     in doubled precision, and `solution_` says what was done and how many digits can be trusted. If columns
-    depend on each other, the shortest coefficients that fit best are taken ("cg": the shortest in units of the
-    columns' spread).
+    are linearly dependent, the minimum-norm solution is taken ("cg": the minimum norm for standardised columns).
 
     Parameters
     ----------
