@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
     from hiperplano.stats.diagnose import Diagnosis, diagnose
-    from hiperplano.stats.logistic_covariance import likelihood_ratio
+    from hiperplano.stats.logistic.covariance import likelihood_ratio
+    from hiperplano.stats.logistic.odds import OddsSummary
     from hiperplano.stats.mistakes import MistakeBound, mistake_bound
-    from hiperplano.stats.odds import OddsSummary
     from hiperplano.stats.separability import separability
     from hiperplano.stats.summary import Summary
 
@@ -78,7 +78,7 @@ _HOME = {
     "LogisticRegressionCV": "selection.logistic",
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
-    "OddsSummary": "stats.odds",
+    "OddsSummary": "stats.logistic.odds",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
     "PassiveAggressiveRegressor": "models.online.passive_aggressive",
@@ -111,7 +111,7 @@ _HOME = {
     "kl_divergence": "metrics.divergence",
     "ks_score": "metrics.ranking",
     "ks_test": "metrics.kolmogorov_smirnov",
-    "likelihood_ratio": "stats.logistic_covariance",
+    "likelihood_ratio": "stats.logistic.covariance",
     "load": "models.saving",
     "load_credit_default": "datasets.credit_default",
     "load_credit_line": "datasets.credit",

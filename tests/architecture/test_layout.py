@@ -42,6 +42,11 @@ def test_no_source_file_is_longer_than_400_lines(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
+@pytest.mark.parametrize("folder", sorted({path.parent for path in SOURCES}), ids=lambda path: path.name)
+def test_a_folder_has_at_most_a_dozen_files(folder):
+    assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= 12
+
+
 def test_the_median_source_file_is_short():
     lengths = sorted(len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES)
     assert lengths[len(lengths) // 2] <= 160

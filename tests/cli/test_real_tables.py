@@ -109,7 +109,8 @@ def test_called_with_nothing_the_command_shows_its_help_and_no_error(run):
 
 
 def test_more_columns_than_rows(run, tmp_path):
-    rows = [",".join([*(f"{cell:.4f}" for cell in RNG.random(150)), "yn"[i % 2]]) for i in range(60)]
+    cells = np.random.default_rng(0).random((60, 150))
+    rows = [",".join([*(f"{cell:.4f}" for cell in row), "yn"[i % 2]]) for i, row in enumerate(cells)]
     (tmp_path / "wide.csv").write_text("\n".join([",".join([*(f"c{j}" for j in range(150)), "y"]), *rows, ""]))
     found = run("fit", "wide.csv", "-t", "y", "--no-report", "--json")
     assert found.code == 0, found.err

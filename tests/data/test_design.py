@@ -47,7 +47,7 @@ def use_threads(monkeypatch, number):
 
 
 def test_blocks_cover_every_row_once(design):
-    slices = design.slices()
+    slices = design.slices
     assert len(slices) > 1
     assert [part.start for part in slices[1:]] == [part.stop for part in slices[:-1]]
     assert (slices[0].start, slices[-1].stop) == (0, design.n_rows)
@@ -81,7 +81,7 @@ def test_fold_adds_in_block_order(monkeypatch, design):
         return ([int(block.vectors["number"][0])],)
 
     (order,) = numbered(design).fold(first, lambda left, right: (left[0] + right[0],))
-    assert order == [part.start for part in design.slices()]
+    assert order == [part.start for part in design.slices]
 
 
 def test_map_gives_a_number_for_every_row(monkeypatch, design):
@@ -159,7 +159,7 @@ def test_threads_obey_the_callers_errstate(monkeypatch, design):
 def test_sparse_blocks_are_views():
     X = sparse.csr_array(table(70_000, density=0.05)[0])
     design = InMemory(X, np.zeros((70_000, 1)))
-    block = design.block(design.slices()[1])
+    block = design.block(design.slices[1])
     assert np.shares_memory(block.x.data, X.data)
 
 

@@ -72,4 +72,4 @@ def test_nothing_more_is_begun_after_a_failure():
 
 def test_folds_inside_a_fold():
     (total,) = ROWS.fold(lambda block: ROWS.fold(lambda inner: (np.array([float(len(inner))]),)))
-    assert total[0] == 20_000 * len(ROWS.slices())
+    assert total[0] == 20_000 * len(ROWS.slices)

@@ -28,7 +28,7 @@ def test_projections_lie_on_the_plane_and_rows_right_above_them(model):
 def test_no_point_of_the_plane_is_nearer():
     model = MODELS[0]
     feet, distance = project(model, X), np.abs(signed_distance(model, X))
-    along = rng.normal(size=(200, 3))
+    along = np.random.default_rng(1).normal(size=(200, 3))
     along -= np.outer(along @ model.coef_[0], model.coef_[0]) / np.sum(model.coef_**2)
     for foot, row, least in zip(feet, X, distance, strict=True):
         assert (np.linalg.norm(foot + along - row, axis=1) >= least - 1e-9).all()

@@ -46,7 +46,8 @@ def test_a_kind_is_guessed_with_its_reason(values, kind, why):
 
 
 def test_a_thousand_categories_are_too_many():
-    values = words([f"place {i}" for i in RNG.integers(0, 10_000, 50_000)])
+    rng = np.random.default_rng(0)
+    values = words([f"place {i}" for i in rng.integers(0, 10_000, 50_000)])
     found = kinds(place=values)["place"]
     assert found.kind == "identifier"
     assert "different texts, more than 1,000: too many for categories" in found.why
@@ -55,8 +56,9 @@ def test_a_thousand_categories_are_too_many():
 
 
 def test_honest_whole_numbers_that_all_differ_are_not_identifiers():
-    assert kinds(income=RNG.choice(10**7, N, replace=False))["income"].kind == "numeric"
-    assert kinds(client_id=RNG.choice(10**7, N, replace=False))["client_id"].kind == "identifier"
+    rng = np.random.default_rng(0)
+    assert kinds(income=rng.choice(10**7, N, replace=False))["income"].kind == "numeric"
+    assert kinds(client_id=rng.choice(10**7, N, replace=False))["client_id"].kind == "identifier"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,8 @@ def test_honest_whole_numbers_that_all_differ_are_not_identifiers():
     [(999, (0, 40), True), (-1, (0, 5), True), (9999, (0, 9000), False), (-1, (-30, 30), False), (99, (0, 98), False)],
 )
 def test_special_codes_stand_apart(code, others, is_code):
-    values = RNG.integers(others[0], others[1] + 1, N)
+    rng = np.random.default_rng(0)
+    values = rng.integers(others[0], others[1] + 1, N)
     values[:200] = np.linspace(*others, 200).astype(int)
     values[-20:] = code
     found = kinds(x=values)["x"]
@@ -73,7 +76,8 @@ def test_special_codes_stand_apart(code, others, is_code):
 
 
 def test_codes_can_be_named_and_denied():
-    values = np.where(np.arange(N) < 20, 999, RNG.integers(0, 40, N))
+    rng = np.random.default_rng(0)
+    values = np.where(np.arange(N) < 20, 999, rng.integers(0, 40, N))
     assert kinds(x=values, chosen={"missing": {"x": ()}})["x"].codes == ()
     assert kinds(x=values, chosen={"missing": {"x": (7.0,)}})["x"].codes == (7.0,)
 
@@ -87,7 +91,8 @@ IS = np.arange(N) % 3 == 0
     [np.where(IS, 5.0, 1.0) + RNG.random(N), -np.where(IS, 5, 1), words(np.where(IS, "late", "on time").tolist())],
 )
 def test_a_column_that_tells_the_target_is_suspected(leak):
-    found = kinds("y", leak=leak, honest=RNG.normal(size=N) + IS, y=TARGET)
+    rng = np.random.default_rng(0)
+    found = kinds("y", leak=leak, honest=rng.normal(size=N) + IS, y=TARGET)
     assert found["leak"].kind == "leak"
     assert found["honest"].kind == "numeric"
     assert kinds("y", leak=leak, y=TARGET, chosen={"leaks": False})["leak"].kind != "leak"
@@ -95,8 +100,9 @@ def test_a_column_that_tells_the_target_is_suspected(leak):
 
 
 def test_a_target_in_other_units_is_suspected():
-    y = RNG.normal(size=N)
-    found = kinds("y", leak=3 * y + 1, honest=y + RNG.normal(size=N), y=y)
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=N)
+    found = kinds("y", leak=3 * y + 1, honest=y + rng.normal(size=N), y=y)
     assert found["leak"].kind == "leak"
     assert "correlation" in found["leak"].why
     assert found["honest"].kind == "numeric"

@@ -11,8 +11,6 @@ from hiperplano import LinearRegression, Ridge
 from tests.exact import Problem, digits, scaled_digits
 from tests.registry import SOLVERS
 
-RNG = np.random.default_rng(0)
-
 
 def spread(X, fit_intercept=True):
     return X.std(axis=0) if fit_intercept else np.sqrt(np.mean(X**2, axis=0))

@@ -43,12 +43,13 @@ def test_every_finding_has_its_spanish(name):
 
 
 def summaries():
-    two = X[:, 0] + RNG.normal(size=60) > 0
+    rng = np.random.default_rng(1)
+    two = X[:, 0] + rng.normal(size=60) > 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models = [
-            Ridge().fit(X, X.sum(axis=1) + RNG.normal(size=60)),
-            LinearRegression(positive=True).fit(X, X.sum(axis=1) + RNG.normal(size=60)),
+            Ridge().fit(X, X.sum(axis=1) + rng.normal(size=60)),
+            LinearRegression(positive=True).fit(X, X.sum(axis=1) + rng.normal(size=60)),
             LinearRegression().fit(X, X @ [1.0, 2.0, 3.0]),
             LinearRegression().fit(X, np.ones(60)),
             LogisticRegression().fit(X, two),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -100,6 +101,7 @@ class InMemory(Design):
         rows = min(by_entries, by_cells) if by_cells > _FEWEST_SPARSE_ROWS else by_entries
         return min(_MOST_SPARSE_ROWS, max(_FEWEST_SPARSE_ROWS, rows))
 
+    @cached_property
     def slices(self) -> list[slice]:
         """Where the blocks lie."""
         size = self.block_rows()
@@ -124,7 +126,7 @@ class InMemory(Design):
         return self._reduce(lambda rows: statistic(self.block(rows)), combine)
 
     def _reduce(self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums]) -> Sums:
-        slices = self.slices()
+        slices = self.slices
         if len(slices) == 1:  # small fits do not ask how many threads there are
             with one_blas_thread():
                 return function(slices[0])

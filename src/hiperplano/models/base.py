@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
@@ -67,13 +68,17 @@ class Scores:
 
 
 def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
-    """Make a `fit` that fails leave the model as it was: what an earlier fit learned stays usable."""
+    """Make a `fit` that fails leave the model as it was: what an earlier fit learned stays usable.
+
+    BLAS is held at one thread for the whole of it: small fits make many passes, each of which would do so by itself.
+    """
 
     @wraps(fit)
     def guarded(self: Model, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Model:
         before = dict(vars(self))
         try:
-            return fit(self, *args, **kwargs)
+            with one_blas_thread():
+                return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

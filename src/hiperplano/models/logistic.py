@@ -26,8 +26,8 @@ from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 from hiperplano.solvers.separation.unbounded_columns import unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
-from hiperplano.stats.logistic import summarise
-from hiperplano.stats.odds import OddsSummary
+from hiperplano.stats.logistic.odds import OddsSummary
+from hiperplano.stats.logistic.summary import summarise
 from hiperplano.stats.summary import coefficient_names
 
 _PROGRAM_CELLS = 10**6

@@ -212,7 +212,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             The predicted labels.
         """
-        return np.asarray(self.classes_[decided_classes(self.decision_function(X))])
+        which = decided_classes(self.decision_function(X))
+        return np.asarray(self.classes_[which])
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (n, classes).

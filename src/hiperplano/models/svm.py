@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
@@ -257,7 +258,7 @@ def _control(model: Any) -> dict[str, Any]:
 
 def _row_count(X: Any, y: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
-    return int(X.n_rows) if isinstance(X, Design) else len(y)
+    return int(X.n_rows) if isinstance(X, Design) else len(np.asarray(y))
 
 
 def _refuse_weightless_classes(classes: Array, totals: Array) -> None:

@@ -25,7 +25,7 @@ from hiperplano.stats.least_squares import (
     refuse_undetermined,
     table,
 )
-from hiperplano.stats.logistic_covariance import logistic_inference
+from hiperplano.stats.logistic.covariance import logistic_inference
 from hiperplano.stats.summary import Summary, library_and_name
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")

@@ -170,7 +170,7 @@ def test_what_parameters_ask_for_may_change_between_chunks(how, n_classes):
 def test_weights_are_projected_from_the_chunk_on_that_asks_for_it(size):
     X, y = noisy()
     given = {"alpha": 0.01, "shuffle": False, "schedule": "inverse"}  # steps are short: nothing else holds weights back
-    model = Pegasos(**given, batch_size=size).partial_fit(40 * X, y, classes=[0, 1])
+    model = Pegasos(**given, batch_size=size).partial_fit(100 * X, y, classes=[0, 1])
     assert np.linalg.norm(model.coef_) > 11
     model.set_params(project=True, batch_size=1).partial_fit(X[:1], y[:1])
     length = np.sqrt(np.sum(model.coef_**2) + model.intercept_[0] ** 2)

@@ -17,7 +17,7 @@ from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.columns import sample_rows
 from hiperplano.report.number_format import column, count
 from hiperplano.report.subject import Sample, Subject
-from hiperplano.stats.odds import OddsSummary
+from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.summary import Summary
 
 _ = translator("report")

@@ -15,8 +15,8 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import FirthSolution
 from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
-from hiperplano.stats.odds import OddsSummary
-from hiperplano.stats.profile import firth_intervals
+from hiperplano.stats.logistic.odds import OddsSummary
+from hiperplano.stats.logistic.profile import firth_intervals
 from hiperplano.stats.summary import coefficient_names, fact
 
 _FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information

@@ -19,8 +19,8 @@ from hiperplano.solvers.likelihood.firth import FirthLikelihood, FirthSolution
 from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
 from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.solvers.objective import one_or_all
-from hiperplano.stats.logistic import scaled_covariance, table
-from hiperplano.stats.odds import OddsSummary
+from hiperplano.stats.logistic.odds import OddsSummary
+from hiperplano.stats.logistic.summary import scaled_covariance, table
 
 _AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")

@@ -1,0 +1,1 @@
+"""Standard errors and tests of logistic models."""
