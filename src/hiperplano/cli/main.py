@@ -1,4 +1,4 @@
-"""The way in and out of the command: language, errors as one paragraph, exit codes.
+"""Entry point of the command: language, errors as one paragraph, exit codes.
 
 Nothing heavy is imported here, so that `--help` answers at once.
 """

@@ -1,4 +1,4 @@
-"""Tables for a person: columns, measures, coefficients."""
+"""Result tables for the terminal: columns, measures, coefficients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help and wrong use of the command, in the reader's language."""
+"""Help and usage errors of the command, in the reader's language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where every column lies and how large it is: the coordinates in which units and offsets do not matter."""
+"""Location and scale of every column: coordinates in which units and offsets do not matter."""
 
 from __future__ import annotations
 

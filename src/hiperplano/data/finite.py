@@ -1,4 +1,4 @@
-"""A look at every number once: NaN and infinity are refused, and columns whose squares float64 could not hold."""
+"""One check of every number: NaN, infinity, and columns whose squares float64 could not hold are refused."""
 
 from __future__ import annotations
 

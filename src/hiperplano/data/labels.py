@@ -1,4 +1,4 @@
-"""Class labels: their codes, their weights, and what is wrong with a target that has none."""
+"""Class labels: codes, weights, and errors for targets that are not classes."""
 
 from __future__ import annotations
 

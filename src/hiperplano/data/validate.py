@@ -1,4 +1,4 @@
-"""The one gate: every array that enters an estimator is checked here and nowhere else."""
+"""Input validation: every array that enters an estimator is checked here and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The credit table of the command `hiperplano demo`: who of the applicants did not pay back."""
+"""The credit table of the command `hiperplano demo`: which applicants defaulted."""
 
 from __future__ import annotations
 

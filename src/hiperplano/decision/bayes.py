@@ -1,4 +1,4 @@
-"""The Bayes error: what the best possible rule costs where the distributions are known."""
+"""The Bayes error: the expected cost of the best possible rule for known distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of all kinds → the numbers a model learns from."""
+"""Encoding of columns of all kinds as the numbers a model learns from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a column: its kind, and why it was taken for that."""
+"""What is known of a column: its kind, and the reason."""
 
 from __future__ import annotations
 

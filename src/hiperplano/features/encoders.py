@@ -1,4 +1,4 @@
-"""How one column becomes numbers: what is learned of it, and how it is written."""
+"""Encoders of single columns."""
 
 from __future__ import annotations
 

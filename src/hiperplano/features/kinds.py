@@ -1,4 +1,4 @@
-"""What kind each column of a table is, with the reason: a guess that a person can overrule."""
+"""The kind of each column of a table, inferred with a reason; the user can override it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that tell the target: it may have been written into them."""
+"""Columns that leak the target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The target column: classes or numbers, and which class is looked for."""
+"""The target column: classes or numbers, and which class is positive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conjugate gradients, with the spectrum that their steps have met."""
+"""Conjugate gradients, with the extreme eigenvalues that their steps imply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems with a symmetric positive semidefinite matrix, brought to a diagonal of ones before they are solved."""
+"""Symmetric positive semidefinite systems, equilibrated to a unit diagonal before they are solved."""
 
 from __future__ import annotations
 

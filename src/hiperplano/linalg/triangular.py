@@ -1,4 +1,4 @@
-"""Triangular factors of columns at unit length, and what is solved with them."""
+"""Triangular factors of columns at unit length, and solves with them."""
 
 from __future__ import annotations
 

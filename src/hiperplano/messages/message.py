@@ -1,4 +1,4 @@
-"""Sentences with fields: English wherever they are read as text, another language where they are shown in it."""
+"""Messages: a template with fields, English as text, translated where they are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure the area under the ROC curve is."""
+"""Confidence interval of the area under the ROC curve."""
 
 from __future__ import annotations
 

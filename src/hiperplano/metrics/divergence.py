@@ -1,4 +1,4 @@
-"""How far two distributions lie apart: Kullback-Leibler, Jensen-Shannon, information value, stability."""
+"""Divergences between two distributions: Kullback-Leibler, Jensen-Shannon, information value, stability."""
 
 from __future__ import annotations
 

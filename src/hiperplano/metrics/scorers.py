@@ -1,4 +1,4 @@
-"""Scorers by name, for `cross_val_score`, grid search and whatever else takes `scoring=`."""
+"""Scorers by name, for `cross_val_score`, grid search and everything else that takes `scoring=`."""
 
 from __future__ import annotations
 

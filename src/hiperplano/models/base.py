@@ -1,4 +1,4 @@
-"""What all linear estimators share: scores of rows, and the publication of a solution."""
+"""What all linear estimators share: scores of rows, and the fitted attributes of a solution."""
 
 from __future__ import annotations
 

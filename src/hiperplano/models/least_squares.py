@@ -1,4 +1,4 @@
-"""Least squares and ridge regression, and the classifier made of them."""
+"""Least squares, ridge regression, and the least-squares classifier."""
 
 from __future__ import annotations
 

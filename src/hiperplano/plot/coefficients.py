@@ -1,4 +1,4 @@
-"""Coefficients with their intervals, as a picture."""
+"""Plot of coefficients with their intervals."""
 
 from __future__ import annotations
 

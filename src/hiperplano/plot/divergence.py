@@ -1,4 +1,4 @@
-"""Two distributions in the same bins, and how far they lie apart."""
+"""Plot of two distributions in the same bins, with their divergences."""
 
 from __future__ import annotations
 

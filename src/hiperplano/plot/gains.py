@@ -1,4 +1,4 @@
-"""How much of the positive class is found among the rows with the largest scores."""
+"""Gains and lift curves."""
 
 from __future__ import annotations
 

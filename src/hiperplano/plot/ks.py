@@ -1,4 +1,4 @@
-"""The cumulative distributions of two classes' scores, and where they lie farthest apart."""
+"""Cumulative distributions of two classes' scores, and their largest distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plane of a classifier, its margin planes, and the rows that hold it."""
+"""The plane of a classifier, its margin planes, and the support vectors."""
 
 from __future__ import annotations
 

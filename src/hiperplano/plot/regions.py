@@ -1,4 +1,4 @@
-"""Which class a classifier decides where, and where its binary rules contradict each other."""
+"""Decision regions of a classifier, and where its binary rules contradict each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A perceptron at work: its steps as a strip of panels, or as an animation."""
+"""Steps of a perceptron, as a strip of panels or as an animation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Residual analysis as pictures: against fitted values, against normal quantiles, against leverage."""
+"""Residual plots: against fitted values, normal quantiles and leverage."""
 
 from __future__ import annotations
 

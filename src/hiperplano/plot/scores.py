@@ -1,4 +1,4 @@
-"""Scores of two classes for pictures that compare them."""
+"""Scores of two classes for the displays that compare them."""
 
 from __future__ import annotations
 

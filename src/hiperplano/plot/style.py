@@ -1,4 +1,4 @@
-"""What pictures share: matplotlib itself, colours that everybody can tell apart, axes, legends beside the data."""
+"""What plots share: matplotlib itself, colours for colour-blind readers, axes, legends beside the data."""
 
 from __future__ import annotations
 

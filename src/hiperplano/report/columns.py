@@ -1,4 +1,4 @@
-"""The columns of a table of any make: pandas, polars, NumPy or SciPy sparse."""
+"""The columns of a table of any type: pandas, polars, NumPy or SciPy sparse."""
 
 from __future__ import annotations
 

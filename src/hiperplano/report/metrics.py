@@ -1,4 +1,4 @@
-"""The figures by which training and validation are compared."""
+"""The metrics by which training and validation are compared."""
 
 from __future__ import annotations
 

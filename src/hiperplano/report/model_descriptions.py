@@ -1,4 +1,4 @@
-"""What each model is called, and what it is in one sentence."""
+"""Names and one-sentence descriptions of the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page is about: a model taken apart, and what it says of the rows."""
+"""The subject of a report: a model, its parts, and its predictions for the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A classifier that decides by what errors cost."""
+"""A classifier that decides by expected cost."""
 
 from __future__ import annotations
 

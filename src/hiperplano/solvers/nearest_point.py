@@ -1,4 +1,4 @@
-"""The point of a polytope next to the origin, by Wolfe's method.
+"""The point of a polytope nearest to the origin, by Wolfe's method.
 
 A polytope is asked for its lowest corner along a direction, nothing else. The answer is a convex combination of
 affinely independent corners, the active set, held with a triangular factor.

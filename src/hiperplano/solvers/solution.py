@@ -1,4 +1,4 @@
-"""What a solver returns: the answer, and a verdict a person can act on."""
+"""What a solver returns: the solution, and a verdict the user can act on."""
 
 from __future__ import annotations
 

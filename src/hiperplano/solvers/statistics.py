@@ -1,4 +1,4 @@
-"""Sums over rows that several solvers ask for."""
+"""Sums over rows that several solvers use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The canonical axes of classes: how much they separate, what they are made of, and whether it is chance."""
+"""Canonical axes of classes: how well they separate, what they consist of, and tests of significance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Residual analysis: what could be wrong with a least-squares fit, and where to look."""
+"""Residual analysis of a least-squares fit."""
 
 from __future__ import annotations
 

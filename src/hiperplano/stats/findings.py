@@ -1,4 +1,4 @@
-"""Figures of a residual analysis, with one sentence each on what they mean."""
+"""Figures of a residual analysis, each with its interpretation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many mistakes a perceptron can make."""
+"""Novikoff's bound on the mistakes of a perceptron."""
 
 from __future__ import annotations
 

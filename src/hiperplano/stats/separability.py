@@ -1,4 +1,4 @@
-"""Can a plane tell two classes apart? The public question; the work is done in `solvers.separation.search`."""
+"""Separability of two classes: the public function; the work is done in `solvers.separation.search`."""
 
 from __future__ import annotations
 

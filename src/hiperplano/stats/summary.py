@@ -1,4 +1,4 @@
-"""The table of a fitted model: one object for every family."""
+"""The summary table of a fitted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are dates, in the ways of many countries."""
+"""Dates in text, in the formats of many countries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a text table is written: its encoding, what stands between cells, the sign of its decimals."""
+"""The dialect of a text table: encoding, field separator, decimal mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are numbers as people write them: 1,234,567.89 and 1.234.567,89, with a sign of money or of percent."""
+"""Numbers in text: 1,234,567.89 and 1.234.567,89, with a currency or percent sign."""
 
 from __future__ import annotations
 

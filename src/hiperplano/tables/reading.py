@@ -1,4 +1,4 @@
-"""Files → columns: text tables, Parquet, Arrow and Feather, known by their first bytes and not by their names."""
+"""Files → columns: text tables, Parquet, Arrow and Feather, detected by their first bytes."""
 
 from __future__ import annotations
 

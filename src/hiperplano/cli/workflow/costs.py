@@ -1,4 +1,4 @@
-"""What mistakes cost, from a file."""
+"""Costs of decisions, read from a file."""
 
 from __future__ import annotations
 

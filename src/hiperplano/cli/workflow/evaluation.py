@@ -1,4 +1,4 @@
-"""How good a model is on given rows, in a few numbers."""
+"""Metrics of a model on given rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata in a model's file: where the model came from, and what it expects."""
+"""Metadata in a model's file: where the model came from, and which columns it expects."""
 
 from __future__ import annotations
 

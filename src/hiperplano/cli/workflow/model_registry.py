@@ -1,4 +1,4 @@
-"""The models of the command: one line each, from the simplest to the least simple."""
+"""The models of the command, from the simplest to the most complex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a file to a model, its figures and its page: what `fit` and `demo` do."""
+"""From a file to a model, its metrics and its report: what `fit` and `demo` do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A saved model and a table."""
+"""A saved model applied to a table."""
 
 from __future__ import annotations
 

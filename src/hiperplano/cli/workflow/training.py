@@ -1,4 +1,4 @@
-"""Rows → a fitted model: split, code, fit."""
+"""Rows → a fitted model: split, encode, fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What classifiers share that learn one example at a time."""
+"""What online classifiers share."""
 
 from __future__ import annotations
 

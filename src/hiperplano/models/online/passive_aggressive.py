@@ -1,4 +1,4 @@
-"""Passive-aggressive learning: as small a change as sets the present example right."""
+"""Passive-aggressive learning: the smallest change that corrects the current example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What regressors share that learn one example at a time."""
+"""What online regressors share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stochastic gradient: one rule for many losses."""
+"""Stochastic gradient descent for several losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture with two axes: marks are added one by one, and `svg` draws them."""
+"""A chart with two axes: marks are added one by one, and `svg` draws them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each column counts for: coefficients, their uncertainty, and odds ratios."""
+"""Coefficients, their uncertainty, and odds ratios."""
 
 from __future__ import annotations
 

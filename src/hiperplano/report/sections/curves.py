@@ -1,4 +1,4 @@
-"""Pictures of how scores order two classes: ROC, KS, gains, lift."""
+"""ROC, KS, gains and lift curves."""
 
 from __future__ import annotations
 

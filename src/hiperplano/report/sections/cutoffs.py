@@ -1,4 +1,4 @@
-"""The confusion table at a cut-off, with a slider over cut-offs and costs that can be changed."""
+"""The confusion matrix at a cut-off, with a slider over cut-offs and costs that can be changed."""
 
 from __future__ import annotations
 

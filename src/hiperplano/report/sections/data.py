@@ -1,4 +1,4 @@
-"""The rows: what each column holds, what is missing, and how the target is spread."""
+"""The data: each column, its missing values and distribution, and the target."""
 
 from __future__ import annotations
 

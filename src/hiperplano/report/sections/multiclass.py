@@ -1,4 +1,4 @@
-"""Many classes: who is taken for whom."""
+"""Validation of many classes: the confusion matrix, recall and precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two classes: how well scores order them, how far probabilities can be trusted, and where to cut."""
+"""Validation of two classes: ranking, calibration and cut-off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How to make the same page again."""
+"""Provenance and versions, to reproduce the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A regression: how far off it is, and what its residuals look like."""
+"""Validation of a regression: errors and residuals."""
 
 from __future__ import annotations
 

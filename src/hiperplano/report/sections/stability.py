@@ -1,4 +1,4 @@
-"""Training and validation side by side: metrics, and how far the columns and the score have moved."""
+"""Training and validation side by side: metrics, and shifts of the columns and the score."""
 
 from __future__ import annotations
 

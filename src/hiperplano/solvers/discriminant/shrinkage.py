@@ -1,4 +1,4 @@
-"""Covariances of classes drawn towards a simpler form, by a given share or by Ledoit and Wolf's."""
+"""Shrinkage of class covariances towards a simpler form, by a given share or by Ledoit and Wolf's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which least-squares solver the shape of the data calls for."""
+"""Choice of the least-squares solver by the shape of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Least squares by conjugate gradients: for so many columns that their Gram matrix cannot be held."""
+"""Least squares by conjugate gradients, for more columns than a Gram matrix can be held of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Least squares from one pass, and from more only where the numbers ask for it.
+"""Least squares from one pass, and from more only where accuracy requires it.
 
 The centred Gram matrix of the columns, scaled to unit length, is summed in one pass and factored. Its
 condition number tells how many digits the answer has. If they are not enough, the same factor serves to

@@ -1,4 +1,4 @@
-"""The normal equations in coordinates where their size says nothing about the units of the data; their residuals."""
+"""The normal equations in scaled coordinates, independent of units; their residuals."""
 
 from __future__ import annotations
 

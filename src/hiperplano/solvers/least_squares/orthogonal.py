@@ -1,4 +1,4 @@
-"""The triangle of all rows, centred and scaled, over blocks."""
+"""The triangular factor of all rows, centred and scaled, over blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterative refinement of a least-squares answer (Björck's scheme on residual and coefficients together).
+"""Iterative refinement of a least-squares solution (Björck's scheme on residual and coefficients together).
 
 The solution and its residual r satisfy r + X·coef = y and Xᵀ·W·r = alpha·coef. What both equations lack is
 evaluated in doubled precision, and an ordinary solve corrects the answer by that much.

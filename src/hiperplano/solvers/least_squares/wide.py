@@ -1,4 +1,4 @@
-"""Least squares with fewer rows than columns: the answer lies in the space of the rows."""
+"""Least squares with fewer rows than columns: the solution lies in the span of the rows."""
 
 from __future__ import annotations
 

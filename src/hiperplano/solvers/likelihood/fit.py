@@ -1,4 +1,4 @@
-"""Logistic and softmax regression in as few passes over the rows as can be.
+"""Logistic and softmax regression in as few passes over the rows as possible.
 
 Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a preconditioner with
 which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where the sample's Hessian serves badly

@@ -1,4 +1,4 @@
-"""Rows in other coordinates, in which their columns are independent: they travel with the rows as a row vector.
+"""Orthogonalised columns, which travel with the rows as a row vector.
 
 A Hessian squares the condition of the columns: from 3·10⁶ on it cannot tell a direction along which rows hardly vary
 from one along which they do not vary at all. The rows themselves can, up to 10¹⁰.

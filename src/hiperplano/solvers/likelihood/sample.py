@@ -1,4 +1,4 @@
-"""Some of the rows, for a first solution and for a preconditioner of the whole problem."""
+"""A sample of the rows, for a first solution and for a preconditioner of the whole problem."""
 
 from __future__ import annotations
 

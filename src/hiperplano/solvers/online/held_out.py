@@ -1,4 +1,4 @@
-"""Which rows to hold out: a draw by what rows contain, not by where they lie.
+"""Which rows to hold out: a draw by the content of rows, not by their position.
 
 Equal rows go to the same side. So no row is judged by its own copy, a weight of 2 is two rows here too, and neither the
 order of the rows nor how they are stored matters.

@@ -1,4 +1,4 @@
-"""What online learning carries from one example to the next, for one or more planes."""
+"""The state of online learning from one example to the next, for one or more planes."""
 
 from __future__ import annotations
 

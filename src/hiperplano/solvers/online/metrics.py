@@ -1,4 +1,4 @@
-"""How good planes are on given rows: what the pocket, held-out rows and averaged planes are judged by.
+"""Metrics of planes on given rows, for the pocket, held-out rows and averaged planes.
 
 Each is called with the coefficients and intercepts of planes.
 """

@@ -1,4 +1,4 @@
-"""In which order examples are visited in a pass, and how often.
+"""The order in which examples are visited in a pass, and how often.
 
 A row of weight 3 is visited three times in a pass, as three equal rows would be; of weight 2.5 three times, the last
 time with a step of half the length.

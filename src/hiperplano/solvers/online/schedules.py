@@ -1,4 +1,4 @@
-"""How long steps are: the learning rate η of step t, by name.
+"""Learning rate schedules: η of step t, by name.
 
 | name | η | Σ η = ∞ | Σ η² < ∞ |
 |---|---|---|---|

@@ -1,4 +1,4 @@
-"""`partial_fit` with a single row, with as little as possible around the compiled loop.
+"""`partial_fit` with a single row, with as little overhead as possible.
 
 Checks and wrapping take far more time than learning from one row. Here everything that does not change between two
 calls is kept, and only what differs is looked at: a row or target of another kind than those before is not learnt from

@@ -1,4 +1,4 @@
-"""The verdict on a fit that learnt one example at a time."""
+"""The verdict on an online fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning one example at a time: how many passes there are, and what is kept of them."""
+"""Online training: how many passes there are, and what is kept of them."""
 
 from __future__ import annotations
 

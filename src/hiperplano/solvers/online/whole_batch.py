@@ -1,4 +1,4 @@
-"""Steps along the gradient over all rows: one step in a pass."""
+"""Full-batch gradient descent: one step in a pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs that two classes can, or cannot, be parted by a plane: each can be checked against the rows."""
+"""Proofs that a plane separates two classes, or that none can: each can be checked against the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is there a plane between two classes? A proof either way, from linear programs over few of the rows.
+"""Separability of two classes: a proof either way, from linear programs over few of the rows.
 
 A program over some rows either shows that these rows already meet, which settles it for all, or gives a plane.
 One pass over all rows then finds those on its wrong side; the worst join the program, until none is left. So the

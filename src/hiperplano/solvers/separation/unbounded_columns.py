@@ -1,4 +1,4 @@
-"""Which columns let a likelihood grow for ever, seen from a point that is already far out.
+"""Columns along which a likelihood grows without bound, seen from a point that is already far out.
 
 At such a point the rows that a plane tells apart have large margins; all others must lie on the plane. What these
 others leave free has few dimensions, and the question whether some direction there has no row on its wrong side is

@@ -1,4 +1,4 @@
-"""Support vector machines: which solver a problem gets, and the verdict on what it found."""
+"""Support vector machines: choice of the solver, and the verdict on its solution."""
 
 from __future__ import annotations
 

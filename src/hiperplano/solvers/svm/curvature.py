@@ -1,4 +1,4 @@
-"""Newton steps of ½‖coef‖² + losses: how the curvature of the losses is held, and how it is solved with.
+"""Newton steps of ½‖coef‖² + losses: how the curvature of the losses is stored and solved with.
 
 With few columns it is a matrix. With many it stays as the rows it comes from: few of them are solved with
 exactly in their own space, many by conjugate gradients.

@@ -1,4 +1,4 @@
-"""Support vector machines by dual coordinate ascent, with a certificate of how good the answer is.
+"""Support vector machines by dual coordinate ascent, with a duality gap.
 
 One dual variable is maximised over at a time, which costs its row only; rows whose dual variables rest at a bound are
 left out until a check of all rows brings them back. An intercept without penalty asks that dual variables balance,

@@ -1,4 +1,4 @@
-"""Compiled passes of dual ascent: the dual variables of one row at a time, rows that do not move left out."""
+"""Compiled passes of dual ascent: one row at a time, with shrinking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a plane is: the gap between its objective and the dual one, which dual variables prove."""
+"""The duality gap of a plane and its dual variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a support vector machine's fit."""
+"""How the fit of a support vector machine ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of a logistic model."""
+"""The summary table of a logistic model."""
 
 from __future__ import annotations
 
