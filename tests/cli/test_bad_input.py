@@ -127,7 +127,7 @@ def test_saved_models(fit, run, tmp_path):
     refused(run("predict", "no.skops", "t.csv", "-o", "p.csv"), "there is no such file")
     refused(run("predict", "t.csv", "t.csv", "-o", "p.csv"), "no file that hiperplano.save wrote", "pickle")
     save(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), "bare.skops")
-    refused(run("predict", "bare.skops", "t.csv", "-o", "p.csv"), "knows nothing of tables", "hiperplano.load")
+    refused(run("predict", "bare.skops", "t.csv", "-o", "p.csv"), "without the metadata of a table", "hiperplano.load")
     pd.DataFrame({"x": [1.0], "y": ["a"]}).to_csv("less.csv", index=False)
     refused(run("predict", model, "less.csv", "-o", "p.csv"), "1 of 2 columns that the model needs are not there: 'z'")
     pd.DataFrame({"x": ["a"], "z": [1], "y": ["a"]}).to_csv("text.csv", index=False)

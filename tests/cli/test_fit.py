@@ -125,7 +125,7 @@ def test_columns_that_depend_on_each_other_get_ridge(run, tables, tmp_path):
     frame.assign(twice=2 * frame["age"]).to_csv(tmp_path / "twice.csv", index=False)
     facts = json.loads(run("fit", "twice.csv", "-t", "line", "--json", "--no-report").out)
     assert facts["model"]["name"] == "ridge"
-    assert any("columns depend on each other" in note for note in facts["notes"])
+    assert any("columns are linearly dependent" in note for note in facts["notes"])
 
 
 def test_separated_classes_get_firths_regression(run, tmp_path):

@@ -44,7 +44,7 @@ REFUSED = {
     "three columns": (
         lambda: MarginDisplay.from_estimator(LinearSVC().fit(IRIS[:100, :3], KINDS[:100]), IRIS[:100, :3], KINDS[:100]),
         NotAvailable,
-        r"1 plane\(s\) in 3 columns; the picture shows one plane in two\. Fit two classes on two columns",
+        r"1 plane\(s\) in 3 columns; the plot shows one plane in two\. Fit two classes on two columns",
     ),
     "three classes": (
         lambda: MarginDisplay.from_estimator(THREE, *three_groups()),
@@ -60,7 +60,7 @@ REFUSED = {
     "unknown label": (
         lambda: MarginDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y + 1),
         InvalidTarget,
-        r"y holds 2 \(row \d+\), which is none of the model's classes \[0, 1\]",
+        r"y holds 2 \(row \d+\), which is not one of the model's classes \[0, 1\]",
     ),
     "labels of another length": (
         lambda: MarginDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y[:5]),
@@ -90,7 +90,7 @@ REFUSED = {
     "replay of many classes": (
         lambda: ReplayDisplay.from_estimator(Perceptron(), *three_groups()),
         InvalidTarget,
-        "y holds 3 classes; the picture follows one plane",
+        "y holds 3 classes; the plot follows one plane",
     ),
     "replay of a batch model": (
         lambda: ReplayDisplay.from_estimator(LinearSVC(), X, Y),
@@ -130,7 +130,7 @@ REFUSED = {
     "label that is none": (
         lambda: KSDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, pos_label="yes"),
         InvalidParameter,
-        r"pos_label='yes' is none of the model's classes \[0, 1\]",
+        r"pos_label='yes' is not one of the model's classes \[0, 1\]",
     ),
     "no probabilities": (
         lambda: KSDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, response_method="predict_proba"),

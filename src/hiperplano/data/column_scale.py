@@ -164,7 +164,7 @@ class ColumnScale:
     def origin(self) -> Array:
         """Where columns are best measured from before they are multiplied.
 
-        0 where products can be centred after they were summed, at the price of two digits at most, otherwise `shift`.
+        0 where products can be centred after they were summed, at the cost of two digits at most, otherwise `shift`.
         """
         near = (np.abs(self.shift) * self.scale).max(initial=0.0) <= _NEAR
         return np.zeros_like(self.shift) if near else self.shift

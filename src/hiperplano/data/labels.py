@@ -228,7 +228,7 @@ def codes_of(labels: Array, classes: Array) -> Array:
     unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
     if len(unknown):
         raise InvalidTarget(
-            "y holds {label!r} (row {row}), which is none of the classes {classes}. Name all "
+            "y holds {label!r} (row {row}), which is not one of the classes {classes}. Name all "
             "classes that can come in `classes` at the first call of partial_fit.",
             label=labels.tolist()[unknown[0]],
             row=unknown[0],

@@ -23,7 +23,7 @@ _BATCH = 2**16
 
 @dataclass(frozen=True)
 class BayesError:
-    """The least expected cost that any rule can reach.
+    """The least expected cost that any rule can attain.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ def bayes_error(
 ) -> BayesError:
     """∫ min_j Σ_k π_k·p_k(x)·C[j, k] dx for Gaussian components of known means and covariances.
 
-    Components of one covariance are first projected on the space of their means, where nothing is lost. What is left
-    in one or two dimensions is integrated numerically, more by Monte Carlo: the mean over draws x of the cost of the
-    best decision given x.
+    Components with a common covariance are first projected on the span of their means, without loss. Problems of one or
+    two dimensions are integrated numerically, others by Monte Carlo: the mean over draws x of the cost of the best
+    decision given x.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def bayes_error(
     Returns
     -------
     BayesError
-        `value`, how far off it may be, and how it was found.
+        `value`, its error, and the method.
 
     Examples
     --------

@@ -157,7 +157,7 @@ def _codes(model: Any, X: Any, y: Any) -> Array:
     if not known.all():
         row = int(np.argmin(known))
         raise InvalidTarget(
-            "y holds {label!r} (row {row}), which is none of the model's classes {classes}. Leave such rows out, "
+            "y holds {label!r} (row {row}), which is not one of the model's classes {classes}. Leave such rows out, "
             "or fit with them.",
             label=labels[row].item(),
             row=row,

@@ -262,7 +262,7 @@ def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Ar
     if unknown.any():
         if other is None:
             raise InvalidTarget(
-                "{label!r} is none of the classes {classes}; every label must be one. Pass all classes in labels, "
+                "{label!r} is not one of the classes {classes}; every label must be one. Pass all classes in labels, "
                 "in the order of costs, or give costs a row for not deciding.",
                 label=labels[unknown].tolist()[0],
                 classes=classes.tolist()[:10],

@@ -68,7 +68,7 @@ def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
 
 
 def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, smoothing: float = 0.0) -> float:
-    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from the one a model was made on.
+    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from that of the fit.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class SortedScores(NamedTuple):
 
 
 def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScores:
-    """KS, Gini and AUC together, for one sort.
+    """KS, Gini and AUC from one sort.
 
     KS is the largest distance between the cumulative distributions of the scores of the two classes; AUC the
     probability that a row of the second class has the larger score (a tie counts one half); Gini is 2·AUC − 1.
@@ -139,7 +139,7 @@ def _from_distributions(steps: Array, negative: Array, positive: Array) -> Ranki
 
 
 def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
-    """The largest distance between the cumulative distributions of the two classes' scores, from 0 to 1.
+    """KS, the largest distance between the cumulative distributions of the two classes' scores.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class ConfusionCurve:
 
 
 def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) -> ConfusionCurve:
-    """Confusion matrices at all cut-offs, for one sort of the scores.
+    """Confusion matrices at given cut-offs, from one sort of the scores.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities of the classes, also of those too small for a float.
+        """Logarithms of the probabilities of the classes, accurate even where these underflow.
 
         Parameters
         ----------

@@ -97,8 +97,8 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
 class LinearRegression(LeastSquares):
     """Least squares: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)².
 
-    Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
-    over the rows is enough for well-conditioned columns; where it is not, the answer is refined with residuals
+    Columns of any scale and offset are handled: they are centred and scaled to unit length internally. One pass
+    over the rows is enough for well-conditioned columns; where it is not, the solution is refined with residuals
     in doubled precision, and `solution_` says what was done and how many digits can be trusted. If columns
     are linearly dependent, the minimum-norm solution is taken ("cg": the minimum norm for standardised columns).
 
@@ -107,10 +107,10 @@ class LinearRegression(LeastSquares):
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
     positive : bool, default=False
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
-        "gram" sums the normal equations (and goes on to "qr" by itself where they are not accurate enough), "qr"
-        factors the rows, "cg" takes conjugate gradients, for more columns than their Gram matrix fits memory.
+        "gram" solves the normal equations (and falls back to "qr" where they are not accurate enough), "qr" factors the
+        rows, "cg" takes conjugate gradients, for so many columns that their Gram matrix does not fit memory.
     tol : float, default=1e-10
         For "cg": relative length of the gradient to reach.
     max_iter : int, optional
@@ -135,7 +135,7 @@ class LinearRegression(LeastSquares):
 
     Examples
     --------
-    A credit line from income and debt ratio; the columns' scales differ by 10⁷ and need no care.
+    A credit line from income and debt ratio; the columns' scales differ by 10⁷ and need no preparation.
 
     >>> import numpy as np
     >>> from hiperplano import LinearRegression
@@ -265,10 +265,10 @@ class Ridge(LeastSquares):
 
 
 class LeastSquaresClassifier(LinearClassifier):
-    """Least squares on 1-of-K coded classes; the class with the largest score is taken.
+    """Least squares on 1-of-K coded classes; the class with the largest score is predicted.
 
-    A fast baseline, and the starting point of better classifiers. Its scores are not probabilities, and points
-    far on the right side of the plane pull it as much as points on the wrong one.
+    A fast baseline, and a starting point for better classifiers. Its scores are not probabilities, and points
+    far on the correct side of the plane influence it as much as points on the wrong side.
 
     Parameters
     ----------

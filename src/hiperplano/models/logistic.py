@@ -60,7 +60,7 @@ class LogisticClassifier(LinearClassifier):
         return class_chances(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, exact where these are too small to be written.
+        """Logarithms of the probabilities, accurate even where these underflow.
 
         Parameters
         ----------
@@ -100,8 +100,8 @@ class LogisticRegression(LogisticClassifier):
     Minimises C·Σᵢ wᵢ·loss(yᵢ, xᵢ·coef + intercept) + ½·‖coef‖²; the intercept is never penalised. In the notation
     of a mean loss with strength λ, C = 1/(λ·n).
 
-    Units and offsets of the columns do not matter: they are centred and brought to unit spread inside. Whatever
-    way the shape of the data calls for is taken, and `solution_` says which and how it ended.
+    Columns are standardised internally, so their units and offsets do not slow the fit. The method is chosen by the
+    shape of the data, and `solution_` says which it was and how it ended.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ class LogisticRegression(LogisticClassifier):
         Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
         small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
-        "newton" takes whole Hessians, "lbfgs" a sample's solution and Hessian and a few passes from there,
-        "gradient" plain steps with a dynamic rate, for teaching. "auto" takes one of the first two.
+        "newton" uses full Hessians, "lbfgs" starts from the solution of a sample and is preconditioned by its Hessian,
+        "gradient" takes plain gradient steps with a dynamic rate, for teaching. "auto" takes one of the first two.
     tol : float, default=1e-8
         Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
     max_iter : int, default=1000
@@ -146,7 +146,7 @@ class LogisticRegression(LogisticClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from hiperplano import LogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LogisticRegression().fit(X, y)  # unscaled columns need no care
+    >>> model = LogisticRegression().fit(X, y)  # columns need no scaling
     >>> model.solution_.converged
     True
     >>> round(model.score(X, y), 3)

@@ -231,7 +231,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Their logarithms, also of those too small for a float.
+        """Logarithms of the probabilities of the classes, accurate even where these underflow.
 
         Parameters
         ----------

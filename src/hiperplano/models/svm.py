@@ -21,8 +21,8 @@ from hiperplano.solvers.svm.dual_losses import DualLoss
 class LinearSVC(LinearClassifier):
     """A linear support vector machine: minimise ½‖coef‖² + C·Σᵢ wᵢ·loss(yᵢ·(xᵢ·coef + intercept)).
 
-    The loss is max(0, 1 − margin) or its square; the intercept is not penalised. Every fit ends with a proof:
-    multipliers whose dual objective is within `tol` of the objective, so no plane is better by more than that.
+    The loss is max(0, 1 − margin) or its square; the intercept is not penalised. Every fit ends with a duality gap:
+    multipliers whose dual objective is within `tol` of the objective prove that no plane is better by more than that.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class LinearSVC(LinearClassifier):
         max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
         classes that is "ovr" with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
-        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
-        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
+        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
+        coordinate ascent, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
         more than their columns.
     tol : float, default=1e-4
         Duality gap to reach, relative to the objective.

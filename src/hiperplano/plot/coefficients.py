@@ -88,8 +88,8 @@ class CoefficientDisplay(Display):
         estimator : fitted linear model, or a pipeline that ends with one
             Of hiperplano or scikit-learn: anything with `coef_`.
         X : array-like or table of shape (n, d), optional
-            If given, coefficients are multiplied by the standard deviations of its columns: what columns of different
-            units do can then be compared.
+            If given, coefficients are multiplied by the standard deviations of its columns: effects of columns
+            of different units can then be compared.
         level : float, default=0.95
             Of the confidence intervals.
         feature_names : list of str, optional

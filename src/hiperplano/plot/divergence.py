@@ -82,14 +82,14 @@ class DivergenceDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Compare what a fitted model says of two sets of rows.
+        """Compare the predictions of a fitted model on two sets of rows.
 
         Parameters
         ----------
         estimator : fitted classifier of two classes, or regressor
             The model whose scores or predictions are compared.
         expected, actual : array-like or table of shape (n, d)
-            The rows the model was made on, and later ones.
+            The rows the model was fitted to, and later ones.
         bins : int or array-like, default=10
             So many bins of equal share in `expected`, or their inner edges.
         smoothing : float, default=0.0

@@ -75,7 +75,7 @@ class GainsDisplay(ScoreDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw scores that are already there.
+        """Draw given scores.
 
         Parameters
         ----------

@@ -100,7 +100,7 @@ class PathDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit the rows with every λ, and draw.
+        """Fit the rows for every λ, and draw the path.
 
         Parameters
         ----------

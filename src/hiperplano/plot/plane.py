@@ -42,7 +42,7 @@ class Points(NamedTuple):
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
             raise InvalidData(
-                "{owner}: X has shape {shape} and holds {dtype}; a picture of the plane needs rows of two numbers. "
+                "{owner}: X has shape {shape} and holds {dtype}; a plot of the plane needs rows of two numbers. "
                 "Choose two columns and fit the model on these.",
                 owner=owner,
                 shape=rows.shape,
@@ -111,7 +111,7 @@ def _codes(owner: str, y: Any, classes: Any, n_rows: int) -> Array:
     if not right.all():
         row = int(np.argmin(right))
         raise InvalidTarget(
-            "{owner}: y holds {label!r} (row {row}), which is none of the model's classes {known}. Leave such "
+            "{owner}: y holds {label!r} (row {row}), which is not one of the model's classes {known}. Leave such "
             "rows out, or fit with them.",
             owner=owner,
             label=labels[row].item(),
@@ -146,7 +146,7 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     coef = np.atleast_2d(coef)
     if coef.shape != (1, 2):
         raise NotAvailable(
-            "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the picture shows one plane in two. "
+            "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the plot shows one plane in two. "
             "Fit two classes on two columns; RegionsDisplay draws several classes.",
             owner=owner,
             model=type(model).__name__,

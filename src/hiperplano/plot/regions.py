@@ -63,7 +63,7 @@ class RegionsDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, resolution: int = 300, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Ask a fitted classifier for its decision all over the plane.
+        """Draw the decision regions of a fitted classifier.
 
         Parameters
         ----------

@@ -77,7 +77,7 @@ class ReplayDisplay(Display):
         classes, codes = encode_labels(validate(BaseEstimator(), points.rows, y, numeric_target=False))
         if len(classes) != 2:
             raise InvalidTarget(
-                "ReplayDisplay: y holds {n_classes} classes; the picture follows one plane, between two. Compare "
+                "ReplayDisplay: y holds {n_classes} classes; the plot follows one plane, between two. Compare "
                 "one class with the rest, for example with y == label.",
                 n_classes=len(classes),
             )

@@ -90,8 +90,8 @@ class ResidualDisplay(Display):
         found = diagnose(estimator, X, y, sample_weight=sample_weight)
         if not np.isfinite(found.standardised).any():
             raise NotAvailable(
-                "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding "
-                "and show nothing. Add rows, or take columns out.",
+                "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding errors. Add "
+                "rows, or take columns out.",
                 model=type(estimator).__name__,
                 n=len(found.residuals),
             )
@@ -137,8 +137,7 @@ class ResidualDisplay(Display):
             if np.isfinite(residuals).all():
                 what = Message("do not vary")
             raise InvalidData(
-                "ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
-                "predicted.",
+                "ResidualDisplay: the residuals {what}; the plot shows how finite ones spread. Check y and predicted.",
                 what=what,
             )
         display = cls(fitted=fitted, residuals=residuals, standardised=residuals / residuals.std())

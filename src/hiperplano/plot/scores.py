@@ -48,7 +48,7 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
         if len(classes):
             what = Message("has {n} classes", n=len(classes))
         raise NotAvailable(
-            "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
+            "{owner}: {model} {what}; the plot compares the scores of two. Pass a classifier of two classes, "
             "or scores with from_predictions(y == label, scores).",
             owner=owner,
             model=type(model).__name__,
@@ -57,7 +57,7 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
     label = classes[1] if pos_label is None else pos_label
     if label not in classes.tolist():
         raise InvalidParameter(
-            "{owner}: pos_label={pos_label!r} is none of the model's classes {classes}. Name one of them.",
+            "{owner}: pos_label={pos_label!r} is not one of the model's classes {classes}. Name one of them.",
             owner=owner,
             pos_label=pos_label,
             classes=classes.tolist(),
@@ -71,7 +71,7 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
                 return found[:, int(second)], label
             return found if second else -found, label
     raise NotAvailable(
-        "{owner}: {model} has no {methods}; the picture needs scores. Pass a model that gives them, or scores "
+        "{owner}: {model} has no {methods}; the plot needs scores. Pass a model that gives them, or scores "
         "with from_predictions.",
         owner=owner,
         model=type(model).__name__,
@@ -136,7 +136,7 @@ class ScoreDisplay(Display):
     @classmethod
     @abstractmethod
     def from_predictions(cls, y: Any, score: Any, **kwargs: Any) -> Self:
-        """Draw scores that are already there.
+        """Draw given scores.
 
         Parameters
         ----------

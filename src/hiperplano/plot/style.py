@@ -25,7 +25,7 @@ def pyplot() -> Any:
         import matplotlib.pyplot
     except ImportError as problem:
         raise NotInstalled(
-            "Pictures are drawn by matplotlib, which cannot be imported ({problem}). Install it with `pip install "
+            "Plots are drawn by matplotlib, which cannot be imported ({problem}). Install it with `pip install "
             "hiperplano[app]`, or `pip install matplotlib`.",
             problem=problem,
         ) from problem

@@ -42,20 +42,20 @@ def write_report(
     provenance: Mapping[str, Any] | None = None,
     language: str = "en",
 ) -> Path:
-    """Write a page about a fitted model: data, coefficients, validation, how the fit ended, stability, origin.
+    """Write an HTML report of a fitted model: data, coefficients, validation, how the fit ended, stability, provenance.
 
-    One HTML file without any link to the network; it prints, follows the reader's choice of dark or light, and lets
-    the reader move the cut-off and the costs of a classifier of two classes.
+    One self-contained HTML file; it can be printed, follows the reader's choice of dark or light mode, and lets the
+    reader change the cut-off and the costs of a classifier of two classes.
 
     Parameters
     ----------
     path : str or path-like
-        Of the file to write. It is replaced whole, or left as it was if something goes wrong.
+        Of the file to write. It is replaced completely, or left as it was if something goes wrong.
     model : fitted estimator, or Pipeline that ends with one
         The model to report on.
     X : table or array of shape (n, d)
-        The rows the model is judged on: best rows that it has not seen. For a pipeline, as they are before its first
-        step.
+        The rows the model is evaluated on, preferably ones that it has not seen. For a pipeline, as they are
+        before its first step.
     y : array-like of shape (n,)
         Their target.
     training : (X, y), optional
@@ -63,12 +63,12 @@ def write_report(
     target : str, optional
         What the target is called; the name of `y` if it has one.
     positive : label, optional
-        For two classes, the one that is looked for; by default the second in sorted order.
+        The positive class of two; by default the second in sorted order.
     costs : array-like of shape (classes, classes), optional
         costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order. They choose the
         cut-off; by default every mistake costs one, and the model decides.
     provenance : mapping of str to str, optional
-        What to say about where the page comes from: command, seed, file, hash of the data. Shown as it is.
+        Provenance to show: command, seed, file, hash of the data.
     language : {"en", "es"}, default="en"
         Language of the page: English or Spanish.
 

@@ -90,7 +90,7 @@ class Sample:
     positive : int
         Number of the positive class, where there are two.
     given : rows or None
-        The rows as the last step sees them, where they are at hand.
+        The rows as the last step sees them, where they are known.
     """
 
     X: Any
@@ -175,7 +175,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model, the rows it is judged on, and those it was made on if they are given."""
+    """A model, the rows it is judged on, and those it was fitted to if they are given."""
 
     model: Any
     parts: ModelParts
@@ -218,7 +218,7 @@ def prepare_subject(
 ) -> Subject:
     """Check what is given, and take the model apart.
 
-    `coded` are the rows of X and of `training` as the last step of the model sees them, where they are at hand.
+    `coded` are the rows of X and of `training` as the last step of the model sees them, where they are known.
     """
     parts = ModelParts.of(model)
     classes = np.asarray(parts.final_step.classes_) if is_classifier(parts.final_step) else None

@@ -32,7 +32,7 @@ def _estimator_has(method: str) -> Any:
 
 
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Any classifier, deciding for the least expected cost: argmin_j Σ_k p(k | x)·C[j, k].
+    """Wrap any classifier to decide for the least expected cost: argmin_j Σ_k p(k | x)·C[j, k].
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None, **params: Any) -> Self:
-        """Fit the estimator, and find what decides.
+        """Fit the estimator, and choose the cut-off.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """Their logarithms.
+        """Logarithms of the probabilities, as the estimator gives them.
 
         Parameters
         ----------

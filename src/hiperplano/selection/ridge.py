@@ -28,7 +28,7 @@ _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
 
 class RidgeCV(LeastSquares):
-    """Ridge regression with the penalty chosen from `alphas`, for about the price of one fit.
+    """Ridge regression with the penalty chosen from `alphas`, at about the cost of one fit.
 
     Without `cv`, every row is predicted by all others, exactly: residuals and leverages of all penalties follow
     from one factorisation. With folds, their sums are gathered in one pass and shared.

@@ -19,7 +19,7 @@ _CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refin
 
 
 class NonFiniteRows(ArithmeticError):
-    """Sums over rows met NaN, infinity or numbers beyond 1e±100: the gate had not looked at them."""
+    """Sums over rows met NaN, infinity or numbers beyond 1e±100: they had not been validated."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
     """
     d = design.n_columns
     sparse = design.is_sparse and design.density < _SPARSE_BELOW
-    with np.errstate(over="ignore", invalid="ignore"):  # of rows that the gate has not looked at: the sums tell
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
         shift = _sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
         (raw,) = design.fold(_MomentSums(shift, sparse, n_groups))
         together = raw.sum(axis=0) if n_groups else raw
@@ -115,7 +115,7 @@ def _rows_and_targets(block: Block) -> Array:
 
 
 def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
-    """Raise where the gate would have refused the rows."""
+    """Raise where validation would have refused the rows."""
     if not np.isfinite(raw).all():
         raise NonFiniteRows
     d = design.n_columns

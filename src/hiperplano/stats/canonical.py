@@ -48,7 +48,7 @@ class CanonicalAxes:
     total, between, within : ndarray of shape (d, d)
         The scatter matrices T = F + W.
     notes : tuple of Message
-        What a reader must know before trusting the numbers.
+        Caveats for the interpretation of the numbers.
 
     Examples
     --------

@@ -140,7 +140,7 @@ def _durbin_watson(dw: float) -> Message:
 
 
 def about_columns(names: list[str], vif: Array, condition: float) -> list[Finding]:
-    """Whether coefficients can be told apart.
+    """Whether coefficients are well determined.
 
     Parameters
     ----------

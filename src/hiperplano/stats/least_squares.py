@@ -259,9 +259,9 @@ def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: f
     if alpha:
         notes.append(
             Message(
-                "the fit is penalised (alpha={alpha:g}): its coefficients are drawn towards 0, so p-values and "
-                "intervals, which assume that they are right on average, do not hold and are left out; standard errors "
-                "tell the spread, not the bias. Effective degrees of freedom: {df:.4g}.",
+                "the fit is penalised (alpha={alpha:g}): its coefficients are biased towards 0, so p-values and "
+                "intervals, which assume unbiased coefficients, do not hold and are left out; standard errors "
+                "measure the spread, not the bias. Effective degrees of freedom: {df:.4g}.",
                 alpha=alpha,
                 df=df_model + model.fit_intercept,
             )

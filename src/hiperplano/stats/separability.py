@@ -43,7 +43,7 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     Returns
     -------
     Separable, QuasiSeparable or Overlapping
-        Print it for a sentence. `verify(X, y)` checks the proof without trusting the search. Scores and distances
+        Print it for a statement. `verify(X, y)` checks the proof without trusting the search. Scores and distances
         under 1e-9 of the spread of the columns count as zero, except that a `Separable` plane has all its rows
         beyond the rounding errors of their scores.
 

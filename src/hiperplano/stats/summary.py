@@ -14,7 +14,7 @@ from hiperplano.data.design import Array
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """Coefficients with their uncertainty, and how good the fit is.
+    """Coefficients with their uncertainty, and goodness of fit.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Summary:
     blocks : list of str
         Names of targets or classes if there is more than one; empty otherwise.
     notes : tuple of str
-        What a reader must know before trusting the numbers.
+        Caveats for the interpretation of the numbers.
 
     Examples
     --------

@@ -13,7 +13,7 @@ _DECIMALS = {
     ".": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+|[-+]?[1-9]\d{0,2}(,\d{3}){2,}"),
     ",": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(\.\d{3}){2,}"),
 }
-"""Numbers that tell the sign of decimals, by having some or by having thousands parted with the other sign."""
+"""Numbers that tell the sign of decimals, by having some or by having thousands separated by the other sign."""
 _AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
 _AROUND = " $€£%"
 

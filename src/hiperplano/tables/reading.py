@@ -31,7 +31,7 @@ class Source:
     dialect : Dialect or None
         Of a text table.
     reading_notes : tuple of str
-        What a person should know of how its numbers were read.
+        How its numbers were read, where that is ambiguous.
     """
 
     path: Path

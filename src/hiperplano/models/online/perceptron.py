@@ -17,7 +17,7 @@ from hiperplano.solvers.online.learner import Learner
 
 
 class Perceptron(OnlineClassifier):
-    """Learns from its mistakes: where y·(w·x + b) ≤ 0, w ← w + eta0·y·x and b ← b + eta0·y.
+    """The perceptron: for each mistake, y·(w·x + b) ≤ 0, w ← w + eta0·y·x and b ← b + eta0·y.
 
     If some plane separates the classes, the perceptron finds one after at most (R/γ)² mistakes (`mistake_bound`),
     whatever the order of the rows. If none does, it goes on until `max_iter` passes are made or the loss stops falling,
@@ -45,21 +45,21 @@ class Perceptron(OnlineClassifier):
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on.
     pocket : bool, default=False
-        Predict with the best weights seen: those with most right answers on the training rows. They are judged only
-        when their run of right answers beats that of the weights in the pocket (Gallant's ratchet), and with classes of
-        different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
+        Predict with the best weights seen: those with most correct answers on the training rows. They are evaluated
+        only when their run of correct answers beats that of the weights in the pocket (Gallant's ratchet), and with
+        classes of different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
         Weights to start from: 0, or least squares on ±1 (of the first chunk, in `partial_fit`). With `pocket` such a
-        start is only left for a plane that answers more rows rightly.
+        start is only replaced by a plane that classifies more rows correctly.
     multi_class : {"ovr", "multinomial"}, default="ovr"
         More than two classes: one perceptron for each class against the rest, or one for all, which moves two planes
-        after a mistake, the right class's and the chosen one's, and leaves no region without an answer.
+        after a mistake, the right class's and the chosen one's, and leaves no region ambiguous.
     class_weight : dict, "balanced" or None, default=None
-        Steps for rows of a class are multiplied by its weight, and so are their losses where they are watched.
+        Steps for rows of a class are multiplied by its weight, and so are their losses in the stopping criterion.
     early_stopping : bool, default=False
-        Watch the accuracy on held-out rows instead of the loss; equal rows are held out together. For `fit`.
+        Monitor the accuracy on held-out rows instead of the loss; equal rows are held out together. For `fit`.
     validation_fraction : float, default=0.1
         Share of rows to hold out.
     warm_start : bool, default=False

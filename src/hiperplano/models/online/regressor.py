@@ -61,7 +61,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a chunk of rows, in one pass.
 
-        Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
+        Without shuffling, chunks give the same bits as one pass over all of them.
 
         Parameters
         ----------

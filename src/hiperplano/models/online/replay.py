@@ -57,7 +57,7 @@ class Step(NamedTuple):
 
 
 def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Step]:
-    """Fit a model and yield every step, with the numbers of the fit itself: the same compiled loop, one step at a time.
+    """Fit a model and yield every step: the same compiled loop, run one step at a time.
 
     Parameters
     ----------

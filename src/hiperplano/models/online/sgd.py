@@ -73,7 +73,7 @@ def _has_probabilities(model: SGDClassifier) -> bool:
 
 
 class SGDClassifier(_Stochastic, OnlineClassifier):
-    """Minimises (alpha/2)·‖w‖² + mean loss by steps against the gradient at one example, or a few.
+    """Stochastic gradient descent on (alpha/2)·‖w‖² + mean loss, with one example or a few in a step.
 
     Step t: w ← (1 − η·alpha)·w − η·mean(slope·x), b ← b − η·mean(slope), the mean over `batch_size` examples.
 
@@ -219,7 +219,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
 
 
 class SGDRegressor(_Stochastic, OnlineRegressor):
-    """Minimises (alpha/2)·‖w‖² + mean loss by steps against the gradient at one example, or a few.
+    """Stochastic gradient descent on (alpha/2)·‖w‖² + mean loss, with one example or a few in a step.
 
     With loss="squared_error" this is least squares, and with alpha > 0 ridge regression: plain, mini-batch and
     batch gradient for batch_size=1, k and None. `Ridge` finds the same minimum exactly, with alpha·n for alpha.
@@ -241,7 +241,7 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
     shuffle : bool, default=True
         Visit the rows in a new order in each pass.
     epsilon : float, default=0.1
-        Where "huber" turns linear; misses up to which "epsilon_insensitive" counts nothing.
+        Where "huber" becomes linear; errors up to which "epsilon_insensitive" is 0.
     random_state : int, RandomState or None, default=None
         Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive"}, default="invscaling"

@@ -89,7 +89,7 @@ class Chart:
         self.marks.append(element("path", d="".join(paths), class_=f"span {style}"))
 
     def rule(self, value: float, style: str, upright: bool = True, label: str = "", **attributes: Any) -> None:
-        """A straight line across the picture."""
+        """A straight line across the chart."""
         if upright:
             where = float(self.across(value))
             line = element(

@@ -134,7 +134,7 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
 
 def _sentence(subject: Subject, found: Coefficients) -> str:
     text = _("A coefficient is what one unit of its column adds to the score, the others unchanged.")
-    text += " " + _("The picture shows what one standard deviation adds, so that columns of any unit can be compared.")
+    text += " " + _("The chart shows what one standard deviation adds, so that columns of any unit can be compared.")
     if isinstance(found.summary, OddsSummary):
         text += " " + _("The odds ratio is the factor by which one unit multiplies the odds.")
     if subject.task == "two classes":

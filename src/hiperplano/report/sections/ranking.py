@@ -50,7 +50,7 @@ class Ranking:
 
     @property
     def interval_text(self) -> str:
-        """How sure the area under the ROC curve is, in words."""
+        """The confidence interval of the area under the ROC curve, as text."""
         if self.interval is None:
             return ""
         low, high = decimal(self.interval.low).text, decimal(self.interval.high).text

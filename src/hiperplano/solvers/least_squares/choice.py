@@ -33,7 +33,7 @@ def solve_least_squares(
     ----------
     alpha : ndarray of shape (targets,)
     positive : bool
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}
     tol : float
         For "cg": relative length of the gradient to reach.

@@ -88,7 +88,7 @@ def least_squares(
     ----------
     alpha : ndarray of shape (targets,)
     positive : bool
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     orthogonal : bool
         Go to the orthogonal factorisation at once.
     sums : Moments, optional

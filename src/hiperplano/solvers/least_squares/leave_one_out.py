@@ -146,7 +146,7 @@ class LeaveOneOutPath:
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
         """Rows that nearly decide their own fit: their numbers, errors and weights.
 
-        Those that leave least to others are left out one by one, at the price of a factorisation each.
+        Those that leave least to others are left out one by one, at the cost of a factorisation each.
         """
         left = self.design.collect(remaining)
         numbers = np.flatnonzero(left < _CRUCIAL)

@@ -63,7 +63,7 @@ def wide_least_squares(
         Its rows are brought to the host: they are fewer than its columns.
     alpha : ndarray of shape (targets,)
     positive : bool
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept)

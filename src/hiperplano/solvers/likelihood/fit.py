@@ -35,7 +35,7 @@ _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
-_FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
+_FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
 
@@ -70,7 +70,7 @@ def fit_likelihood(
     max_iter : int
         Most steps.
     keep_hessian : bool
-        Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
+        Whether to keep the Hessian at the solution, at the cost of one more pass, if it is not too large.
     check_finite : bool
         Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
     """
@@ -215,7 +215,7 @@ def _beyond_the_hessian(
 
 
 def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
-    """Whether the likelihood grows for ever from where it seems to have its maximum.
+    """Whether the likelihood grows without bound from where it seems to have its maximum.
 
     That can look like a maximum: far out slopes vanish with the curvature.
     """
@@ -224,7 +224,7 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
         return unbounded_columns(problem, state.theta) is not None
     if state.theta.size <= MOST_PARAMETERS:
         return largest_margin(problem, state.theta) > _FAR_OUT and unbounded_columns(problem, state.theta) is not None
-    # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    # Rows that a plane separates move by log(100) on the way to a gradient a hundred times smaller.
     start = State(state.theta, state.value, state.gradient)
     search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _FURTHER)
     further = drive(search, problem.evaluate)

@@ -15,7 +15,7 @@ from hiperplano.solvers.lbfgs import Preconditioner
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
 
-_EXPLAINED = 0.9  # classes told apart better than that are no two Gaussians
+_EXPLAINED = 0.9  # classes separated better than that are not two Gaussians
 
 
 class Likelihood(Objective):

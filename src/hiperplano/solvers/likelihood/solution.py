@@ -76,7 +76,7 @@ def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: f
     state = end.state
     coef, intercept = problem.scale.coefficients(problem.balanced(state.theta))
     mean_loss = state.value - problem.penalty.value(state.theta)
-    # Without a penalty a perfect fit, too, is one whose coefficients would grow for ever.
+    # Without a penalty a perfect fit, too, is one whose coefficients would grow without bound.
     unbounded = end.unbounded or (problem.strength == 0 and mean_loss < _PERFECT)
     converged = state.largest <= tol and not unbounded
     return LogisticSolution(

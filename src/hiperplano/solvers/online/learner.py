@@ -158,7 +158,7 @@ class Learner:
             return coef, intercept
         divisor = np.maximum(steps, 1.0)
         mean = (state[..., at.MASS, None] * self.weights[planes] - self.sums[planes]) / divisor[..., None]
-        # A plane may have come to rest before the step from which weights are averaged.
+        # A plane may have stopped changing before the step from which weights are averaged.
         coef = np.where(steps[..., None] > 0, mean, coef)
         return coef, np.where(steps > 0, state[..., at.INTERCEPT_SUM] / divisor, intercept)
 

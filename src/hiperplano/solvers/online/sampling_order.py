@@ -25,7 +25,7 @@ class SamplingOrder:
     weight : ndarray of shape (n,) or None
         Visits of each row in a pass; None for one.
     target : ndarray of shape (n,)
-        As numbers; rows with equal columns are told apart by it.
+        As numbers; rows with equal columns are distinguished by it.
     seed : int or None
         None keeps the order of the rows. Otherwise every pass has its own order, which depends on the seed and the
         number of the pass only; and, if the rows fit into a core's cache, not on how they are arranged.

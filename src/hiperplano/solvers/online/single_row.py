@@ -2,7 +2,7 @@
 
 Checks and wrapping take far more time than learning from one row. Here everything that does not change between two
 calls is kept, and only what differs is looked at: a row or target of another kind than those before is not learnt from
-here, but sent through the gate.
+here, but validated.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def supports_single_rows(rule: Array, learner: Learner) -> bool:
     """Whether single rows need nothing but one compiled call.
 
     They do with one plane, one example in a step, no pocket, and steps that cannot bring weights beyond the range of
-    float64, which only the gate would notice.
+    float64, which only validation would notice.
     """
     simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
     if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:  # those go no further than an example needs

@@ -40,7 +40,7 @@ class Certificate(ABC):
     classes : tuple
         The label on the negative side, and that on the positive.
     n_examined : int
-        Rows in the largest linear program that had to be solved; the others were only looked at.
+        Rows in the largest linear program that had to be solved; the others were only checked.
     """
 
     separated: ClassVar[bool]
@@ -140,11 +140,11 @@ class Separable(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class Overlapping(Certificate):
-    """Positive weights under which the classes meet: no plane has all rows on their side, not even touching it.
+    """A proof that no plane separates the classes: positive weights under which they meet in one point.
 
     Σ weights·x over the positive rows equals that over the negative ones. With intercept the weights sum to one in
     each class, so that the convex hulls share `point`; through the origin they sum to one in all. The weighted
-    rows span all rows: thus a plane with no row on the wrong side has every row on it, and tells nothing apart.
+    rows span all rows: thus a plane with no row on the wrong side has every row on it, and separates nothing.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Overlapping(Certificate):
     classes : tuple
         The label on the negative side, and that on the positive.
     n_examined : int
-        Rows in the largest linear program that had to be solved; the others were only looked at.
+        Rows in the largest linear program that had to be solved; the others were only checked.
 
     Examples
     --------

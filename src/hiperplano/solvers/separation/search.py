@@ -136,7 +136,7 @@ def _sparser(design: Design, scale: ColumnScale, z: Array, split: Partition) -> 
 
 
 def _contradictions(design: Design, scale: ColumnScale, split: Partition) -> Array:
-    """How badly every row speaks against the answer of the program: 0 if not at all.
+    """How much every row contradicts the solution of the program: 0 if not at all.
 
     A row does so on the wrong side of the direction; and on the plane, unless the bound rows hold it there.
     """

@@ -112,7 +112,7 @@ class SmoothedProblem:
     squares : ndarray of shape (d,), optional
         Of the columns, by weight, where there are too many columns for a matrix of their products.
     centre_rows : bool
-        Whether rows are centred, at the price of a copy: means are so large that scores would lose digits to them.
+        Whether rows are centred, at the cost of a copy: means are so large that scores would lose digits to them.
     """
 
     design: Design

@@ -92,7 +92,7 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _UnknownLabel:
-    """The first label that is none of the classes, if there is one."""
+    """The first label that is not one of the classes, if there is one."""
 
     classes: Array
 
@@ -146,7 +146,7 @@ class LikelihoodRatio:
     df : int
         Coefficients that only the larger model has.
     p : float
-        How often chance alone would give so large a statistic, if the smaller model were right.
+        p-value under the smaller model.
     """
 
     statistic: float
@@ -155,7 +155,7 @@ class LikelihoodRatio:
 
 
 def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: Any = None) -> LikelihoodRatio:
-    """Does the larger logistic model fit better than chance would have it?
+    """Likelihood-ratio test of a smaller logistic model within a larger one.
 
     Parameters
     ----------
