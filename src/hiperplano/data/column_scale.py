@@ -83,7 +83,6 @@ class ColumnScale:
 
         Parameters
         ----------
-        mean, spread : ndarray of shape (d,)
         sparse : bool
             Sparse rows are never centred.
         """

@@ -179,7 +179,6 @@ def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
 
     Parameters
     ----------
-    classes : ndarray of shape (classes,)
     totals : ndarray of shape (classes,)
         Total weight of the rows of each class.
     """

@@ -138,7 +138,6 @@ def best_cutoff(scores: Array, if_first: Array, if_second: Array) -> tuple[float
 
     Parameters
     ----------
-    scores : ndarray of shape (n,)
     if_first, if_second : ndarray of shape (n,)
         What each row costs if it is decided for the first or for the second class.
 

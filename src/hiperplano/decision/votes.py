@@ -140,21 +140,12 @@ def ambiguous(model: Any, X: Any) -> Array:
 
 
 def claims(model: OneVsRestClassifier, X: Any) -> Array:
-    """Which classes one-versus-rest rules claim, of shape (n, classes).
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-    """
+    """Which classes one-versus-rest rules claim, of shape (n, classes)."""
     return np.column_stack([binary_scores(one, X) > 0 for one in model.estimators_])
 
 
 def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
     """The scores of all pairs of a fitted one-versus-one model, in the order that `votes` takes.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
 
     Returns
     -------
@@ -164,12 +155,7 @@ def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
 
 
 def binary_scores(estimator: Any, X: Any) -> Array:
-    """Scores of shape (n,), positive where the second class is decided.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-    """
+    """Scores of shape (n,), positive where the second class is decided."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
     return np.asarray(estimator.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)

@@ -242,11 +242,6 @@ def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: A
 def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Array:
     """The number of its class for each label; `other` for labels that are no class, which are refused without.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-    classes : ndarray of shape (classes,)
-
     Returns
     -------
     ndarray of int of shape (n,)

@@ -23,7 +23,6 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
     ----------
     owner : str
         Name of the display, for messages.
-    X : array-like of shape (n, d)
     response_method : str
         One of `RESPONSES`.
     pos_label : object or None
@@ -86,7 +85,6 @@ def positive_labels(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[st
     ----------
     owner : str
         Name of the display, for messages.
-    y : array-like of shape (n,)
     pos_label : object or None
         None: the largest label.
 

@@ -96,8 +96,6 @@ def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Arr
 
     Parameters
     ----------
-    coded : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
     costs : ndarray, optional
         Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
     """
@@ -116,11 +114,6 @@ def fit_auto(
     task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
 ) -> tuple[FittedModel, str]:
     """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it.
-
-    Parameters
-    ----------
-    coded : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
 
     Returns
     -------
