@@ -75,7 +75,7 @@ def likelihood_accuracy(C: float = 1.0, equal: float = 1e-6) -> Accuracy[Any]:
     def distances(problem: Labelled, answers: Sequence[Answer]) -> list[float]:
         return [largest_derivative(problem.X, problem.y, answer, C) for answer in answers]
 
-    return Accuracy("largest derivative of the mean loss, columns at unit spread; 0 at the minimum", distances, equal)
+    return Accuracy("largest derivative of the mean loss, standardised columns; 0 at the minimum", distances, equal)
 
 
 def largest_derivative(X: Any, y: Array, answer: Answer, C: float) -> float:

@@ -30,7 +30,9 @@ def texts() -> dict[str, list[str]]:
     """The texts of each domain, in the order of the files."""
     found: dict[str, dict[str, None]] = {"messages": {}}
     for path in sorted(SOURCES.rglob("*.py")):
-        found["messages"].update(dict.fromkeys(_texts_of(path, "python", *SENTENCES)))
+        # A second time by themselves: Babel does not look for messages inside the call of an error.
+        for functions in (SENTENCES, SENTENCES[:1]):
+            found["messages"].update(dict.fromkeys(_texts_of(path, "python", *functions)))
         domain = _DOMAIN.search(path.read_text(encoding="utf-8"))
         if domain:
             own = found.setdefault(domain[1], {})

@@ -1,4 +1,4 @@
-"""Linear supervised models: fast, exact, and honest about how a fit ended."""
+"""Linear supervised models: fast, accurate, and explicit about how a fit ended."""
 
 from __future__ import annotations
 

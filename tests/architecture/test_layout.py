@@ -1,4 +1,4 @@
-"""Where things may be: imports between rooms, sizes of files, nothing of one machine in what is tracked."""
+"""Where things may be: imports between packages, sizes of files, nothing of one machine in what is tracked."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ def tracked_files():
     return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_rooms_import_only_rooms_below(monkeypatch):
+def test_packages_import_only_packages_below(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert lint_imports(config_filename="pyproject.toml", no_cache=True) == EXIT_STATUS_SUCCESS
 
@@ -30,10 +30,10 @@ def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
 
 
-def test_the_import_contract_covers_every_room():
-    rooms = {path.name for path in (ROOT / "src" / "hiperplano").iterdir() if (path / "__init__.py").exists()}
+def test_the_import_contract_covers_every_package():
+    packages = {path.name for path in (ROOT / "src" / "hiperplano").iterdir() if (path / "__init__.py").exists()}
     contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("layers = [")[1]
-    missing = [room for room in rooms if not re.search(rf"\b{room}\b", contract)]
+    missing = [package for package in packages if not re.search(rf"\b{package}\b", contract)]
     assert not missing
 
 

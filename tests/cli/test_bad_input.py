@@ -92,7 +92,7 @@ def run_columns(run, text):
 
 def test_choices(fit, tmp_path):
     refused(fit(GOOD, "--model", "forest"), "no model 'forest' for 2 classes; there are auto, least-squares, lda")
-    refused(fit(GOOD, "--kind", "x=fancy"), "'fancy' is no kind")
+    refused(fit(GOOD, "--kind", "x=fancy"), "'fancy' is not a kind")
     refused(fit(GOOD, "--kind", "w=nominal"), "column 'w'; the columns are 'x', 'z'")
     refused(fit(GOOD, "--drop", "w"), "no column 'w'")
     refused(fit(GOOD, "--drop", "y"), "--drop names the target 'y'")
@@ -127,7 +127,7 @@ def test_saved_models(fit, run, tmp_path):
     refused(run("predict", "no.skops", "t.csv", "-o", "p.csv"), "there is no such file")
     refused(run("predict", "t.csv", "t.csv", "-o", "p.csv"), "no file that hiperplano.save wrote", "pickle")
     save(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), "bare.skops")
-    refused(run("predict", "bare.skops", "t.csv", "-o", "p.csv"), "knows nothing of tables", "hiperplano.load")
+    refused(run("predict", "bare.skops", "t.csv", "-o", "p.csv"), "without the metadata of a table", "hiperplano.load")
     pd.DataFrame({"x": [1.0], "y": ["a"]}).to_csv("less.csv", index=False)
     refused(run("predict", model, "less.csv", "-o", "p.csv"), "1 of 2 columns that the model needs are not there: 'z'")
     pd.DataFrame({"x": ["a"], "z": [1], "y": ["a"]}).to_csv("text.csv", index=False)
@@ -149,4 +149,4 @@ def test_an_accident_is_told_as_such(run, tables, monkeypatch):
 
     monkeypatch.setattr("hiperplano.cli.workflow.run.evaluate_sample", fall)
     outcome = run("fit", tables / "credit.csv", "-t", "default")
-    refused(outcome, "this should not have happened (ZeroDivisionError: an accident)", "--debug")
+    refused(outcome, "internal error (ZeroDivisionError: an accident)", "--debug")

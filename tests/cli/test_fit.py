@@ -26,7 +26,7 @@ def test_a_model_and_a_page_are_written_and_told(run, tables, tmp_path):
     assert sorted(path.name for path in (tmp_path / "deep" / "folder").iterdir()) == ["model.skops", "report.html"]
     for words in ("identifier", "primary < secondary < university", "999", "training", "validation", "AUC", "KS"):
         assert words in out.out, words
-    for words in ("Converged by Newton", "odds ratio", "purpose = debts", "looked for: yes", "report.html"):
+    for words in ("Converged by Newton", "odds ratio", "purpose = debts", "positive class: yes", "report.html"):
         assert words in out.out, words
     assert "<!doctype html>" in (tmp_path / "deep" / "folder" / "report.html").read_text(encoding="utf-8")
 
@@ -125,7 +125,7 @@ def test_columns_that_depend_on_each_other_get_ridge(run, tables, tmp_path):
     frame.assign(twice=2 * frame["age"]).to_csv(tmp_path / "twice.csv", index=False)
     facts = json.loads(run("fit", "twice.csv", "-t", "line", "--json", "--no-report").out)
     assert facts["model"]["name"] == "ridge"
-    assert any("columns depend on each other" in note for note in facts["notes"])
+    assert any("columns are linearly dependent" in note for note in facts["notes"])
 
 
 def test_separated_classes_get_firths_regression(run, tmp_path):
@@ -205,7 +205,7 @@ def test_quiet_says_nothing(run, tables):
 
 def test_the_page_shows_the_model_and_no_row_of_the_table(fitted):
     page = (fitted[1] / "report.html").read_text(encoding="utf-8")
-    written = html.unescape(page.split("The model as Python writes it", 1)[1])
+    written = html.unescape(page.split("Python representation of the model", 1)[1])
     assert re.search(r"Pipeline\(steps=\[\('coding',\s+Coding\(", written)
     assert "[(" not in written.replace("steps=[(", "")  # pairs of a frame and its numbers
     assert "shape=" not in written

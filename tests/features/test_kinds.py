@@ -72,7 +72,7 @@ def test_special_codes_stand_apart(code, others, is_code):
     values[-20:] = code
     found = kinds(x=values)["x"]
     assert found.codes == ((float(code),) if is_code else ())
-    assert ("taken for missing" in found.why) == is_code
+    assert ("taken as missing" in found.why) == is_code
 
 
 def test_codes_can_be_named_and_denied():
@@ -120,7 +120,7 @@ def test_infinity_is_refused_with_its_row():
 def test_choices_must_make_sense():
     with pytest.raises(InvalidParameter, match="column 'z'; the columns are 'x'"):
         kinds(x=[1, 2], chosen={"chosen": {"z": "nominal"}})
-    with pytest.raises(InvalidParameter, match="'fancy' is no kind; the kinds are numeric, ordered"):
+    with pytest.raises(InvalidParameter, match="'fancy' is not a kind; the kinds are numeric, ordered"):
         kinds(x=[1, 2], chosen={"chosen": {"x": "fancy"}})
     with pytest.raises(InvalidParameter, match="column 'x' cannot be numeric: it holds 'a'"):
         kinds(x=words(["a", "b"]), chosen={"chosen": {"x": "numeric"}})

@@ -108,7 +108,7 @@ def test_savings_scorer_takes_costs():
     ("call", "error", "word"),
     [
         (lambda: savings_score([0, 1], [0], COSTS), InvalidData, "same length"),
-        (lambda: savings_score([0, 1], [0, 2], COSTS), InvalidTarget, "2 is none of the classes"),
+        (lambda: savings_score([0, 1], [0, 2], COSTS), InvalidTarget, "2 is not one of the classes"),
         (lambda: savings_score([0, 1], [0, 1], [[0, 1]]), InvalidParameter, r"shape \(1, 2\)"),
         (lambda: savings_score([0, 1], [0, 1], [[0, np.nan], [1, 0]]), InvalidParameter, "finite"),
         (lambda: savings_score([0, 1], [0, 1], np.zeros((3, 2, 2))), InvalidData, "3 rows, the data 2"),

@@ -44,7 +44,7 @@ REFUSED = {
     "three columns": (
         lambda: MarginDisplay.from_estimator(LinearSVC().fit(IRIS[:100, :3], KINDS[:100]), IRIS[:100, :3], KINDS[:100]),
         NotAvailable,
-        r"1 plane\(s\) in 3 columns; the picture shows one plane in two\. Fit two classes on two columns",
+        r"1 plane\(s\) in 3 columns; the plot shows one plane in two\. Fit two classes on two columns",
     ),
     "three classes": (
         lambda: MarginDisplay.from_estimator(THREE, *three_groups()),
@@ -54,13 +54,13 @@ REFUSED = {
     "no plane": (
         lambda: MarginDisplay.from_estimator(KNeighborsClassifier().fit(X, Y), X, Y),
         NotAvailable,
-        "KNeighborsClassifier is no linear classifier",
+        "KNeighborsClassifier is not a linear classifier",
     ),
     "not fitted": (lambda: MarginDisplay.from_estimator(LinearSVC(), X, Y), NotFittedError, "not fitted"),
     "unknown label": (
         lambda: MarginDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y + 1),
         InvalidTarget,
-        r"y holds 2 \(row \d+\), which is none of the model's classes \[0, 1\]",
+        r"y holds 2 \(row \d+\), which is not one of the model's classes \[0, 1\]",
     ),
     "labels of another length": (
         lambda: MarginDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y[:5]),
@@ -80,7 +80,7 @@ REFUSED = {
     "regions of a regressor": (
         lambda: RegionsDisplay.from_estimator(Ridge().fit(X, Y), X),
         NotAvailable,
-        "Ridge is no classifier",
+        "Ridge is not a classifier",
     ),
     "resolution": (
         lambda: RegionsDisplay.from_estimator(THREE, X, resolution=1),
@@ -90,7 +90,7 @@ REFUSED = {
     "replay of many classes": (
         lambda: ReplayDisplay.from_estimator(Perceptron(), *three_groups()),
         InvalidTarget,
-        "y holds 3 classes; the picture follows one plane",
+        "y holds 3 classes; the plot follows one plane",
     ),
     "replay of a batch model": (
         lambda: ReplayDisplay.from_estimator(LinearSVC(), X, Y),
@@ -120,17 +120,17 @@ REFUSED = {
     "many classes of a model": (
         lambda: KSDisplay.from_estimator(THREE, *three_groups()),
         NotAvailable,
-        "LinearSVC tells 3 classes apart",
+        "LinearSVC has 3 classes",
     ),
     "no classifier": (
         lambda: GainsDisplay.from_estimator(Ridge().fit(X, Y), X, Y),
         NotAvailable,
-        "Ridge is no classifier",
+        "Ridge is not a classifier",
     ),
     "label that is none": (
         lambda: KSDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, pos_label="yes"),
         InvalidParameter,
-        r"pos_label='yes' is none of the model's classes \[0, 1\]",
+        r"pos_label='yes' is not one of the model's classes \[0, 1\]",
     ),
     "no probabilities": (
         lambda: KSDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, response_method="predict_proba"),

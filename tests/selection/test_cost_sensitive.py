@@ -223,9 +223,9 @@ def test_refusals():
     costs = binary_costs(false_negative=amount, false_positive=2.0)
     with pytest.raises(InvalidParameter, match="threshold='best'"):
         CostSensitiveClassifier(lda, threshold="best").fit(X, y)
-    with pytest.raises(InvalidParameter, match="one cut-off parts two"):
+    with pytest.raises(InvalidParameter, match="one cut-off separates two"):
         CostSensitiveClassifier(lda, threshold="tuned").fit(X, three)
-    with pytest.raises(InvalidParameter, match="one cut-off parts two"):
+    with pytest.raises(InvalidParameter, match="one cut-off separates two"):
         CostSensitiveClassifier(lda, threshold="tuned", costs=np.ones((3, 2))).fit(X, y)
     with pytest.raises(InvalidParameter, match="reject_label=1"):
         CostSensitiveClassifier(lda, costs=np.ones((3, 2)), reject_label=1).fit(X, y)

@@ -121,11 +121,11 @@ def test_names_of_targets_go_with_the_table_they_came_in():
 
 
 @pytest.mark.parametrize("solver", ["auto", "gram", "qr"])
-def test_signs_held_on_dependent_columns_promise_no_shortest(solver):
+def test_signs_held_on_dependent_columns_promise_no_minimum_norm(solver):
     X, y = table(10, 15)
     model = LinearRegression(positive=True, solver=solver).fit(X, y)
     assert model.rank_ == 9
-    assert "shortest" not in model.solution_.status
+    assert "minimum-norm" not in model.solution_.status
     with pytest.raises(NotAvailable, match="10 rows do not determine 15 coefficients"):
         model.summary()
 

@@ -99,7 +99,7 @@ def test_numbers_that_may_be_a_thousand_times_as_large_are_told(cell, other, tmp
     amounts, source = read(tmp_path, [cell, "950"])
     assert amounts.tolist() == [1.234, 950]
     assert source.reading_notes == (
-        f"Column 'amount': {cell} was read as a number below a thousand. If the sign in it parts thousands, give "
+        f"Column 'amount': {cell} was read as a number below a thousand. If the sign in it separates thousands, give "
         f"--decimal {other!r}.",
     )
 

@@ -183,7 +183,7 @@ def test_a_first_row_of_numbers(tmp_path):
 
 def test_rows_of_unequal_length(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n3,4,5\n")
-    refused(path, "has 3 cells, the first row 2", "parted at ','", "mend the row")
+    refused(path, "has 3 cells, the first row 2", "separated at ','", "correct the row")
 
 
 def test_a_column_of_lists_is_refused_unless_it_is_dropped(tmp_path):

@@ -22,7 +22,7 @@ def build() -> Typer:
     app = Typer(
         name="hiperplano",
         cls=Group,
-        help=_("Linear models at the terminal: fit, compare, score, and a report people want to read."),
+        help=_("Linear models at the terminal: fit, compare, score, and a readable report."),
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -34,9 +34,13 @@ def build() -> Typer:
         ("fit", fit.fit, _("Fit a model to a table; writes model.skops and report.html.")),
         ("compare", compare.compare, _("Every model that suits the target, on the same folds, in one table.")),
         ("predict", predict.predict, _("Score the rows of a table with a saved model.")),
-        ("evaluate", evaluate.evaluate, _("Judge a saved model on a table that holds the target.")),
-        ("report", report.report, _("Write the page about a saved model and a table that holds the target.")),
-        ("separable", separable.separable, _("Is there a plane between the two classes? A proof either way.")),
+        ("evaluate", evaluate.evaluate, _("Evaluate a saved model on a table with the target column.")),
+        ("report", report.report, _("Write the report of a saved model on a table with the target column.")),
+        (
+            "separable",
+            separable.separable,
+            _("Test whether a plane separates the two classes, with a proof either way."),
+        ),
     ]
     for name, command, help_text in helps:
         app.command(name, cls=Command, help=help_text)(command)

@@ -1,4 +1,4 @@
-"""The way in and out of the command: language, errors as one paragraph, exit codes.
+"""Entry point of the command: language, errors as one paragraph, exit codes.
 
 Nothing heavy is imported here, so that `--help` answers at once.
 """
@@ -25,10 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ----------
     arguments : sequence of str, optional
         Those of the process by default.
-
-    Returns
-    -------
-    int
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     with use_language(_language(given)):
@@ -104,8 +100,7 @@ def _report_error(problem: BaseException) -> int:
     else:
         _print_error(
             _(
-                "this should not have happened ({kind}: {why}). Run the command again with --debug and report what it "
-                "prints.",
+                "internal error ({kind}: {why}). Run the command again with --debug and report what it prints.",
                 kind=type(problem).__name__,
                 why=problem,
             )

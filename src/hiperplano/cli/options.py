@@ -32,17 +32,17 @@ def model_file() -> Any:
 
 def target() -> Any:
     """--target."""
-    return Option("--target", "-t", metavar="COLUMN", help=_("The column to be explained."), show_default=False)
+    return Option("--target", "-t", metavar="COLUMN", help=_("The target column."), show_default=False)
 
 
 def saved_target() -> Any:
     """--target of a table for a saved model."""
-    return Option("--target", "-t", metavar="COLUMN", help=_("The column to be explained, if it has another name."))
+    return Option("--target", "-t", metavar="COLUMN", help=_("The target column, if it has another name."))
 
 
 def positive() -> Any:
     """--positive."""
-    return Option(metavar="LABEL", help=_("Of two classes, the one that is looked for (as 'default')."))
+    return Option(metavar="LABEL", help=_("The positive class of two, for example 'default'."))
 
 
 def cost() -> Any:
@@ -59,7 +59,7 @@ def cost() -> Any:
 
 def seed() -> Any:
     """--seed."""
-    return Option(help=_("Of everything that is drawn at random."))
+    return Option(help=_("Seed of the random numbers."))
 
 
 def kind() -> Any:
@@ -67,13 +67,13 @@ def kind() -> Any:
     return Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help=_("Overrule the guessed kind: numeric, ordered, nominal, date, identifier. May be repeated."),
+        help=_("Override the inferred kind: numeric, ordered, nominal, date, identifier. May be repeated."),
     )
 
 
 def drop() -> Any:
     """--drop."""
-    return Option("--drop", metavar="COLUMN", help=_("Leave a column out. May be repeated."))
+    return Option("--drop", metavar="COLUMN", help=_("Drop a column. May be repeated."))
 
 
 def order() -> Any:
@@ -90,7 +90,7 @@ def missing() -> Any:
     return Option(
         "--missing",
         metavar="COLUMN=NUMBER,…",
-        help=_("Numbers that stand for no value, as 999 (nothing after = for none). May be repeated."),
+        help=_("Numbers that code a missing value, such as 999 (nothing after = for none). May be repeated."),
     )
 
 
@@ -101,17 +101,17 @@ def fill() -> Any:
 
 def task() -> Any:
     """--task."""
-    return Option(help=_("classification or regression; guessed from the target by default."))
+    return Option(help=_("classification or regression; inferred from the target by default."))
 
 
 def separator() -> Any:
     """--separator."""
-    return Option(metavar="SIGN", help=_("What stands between the cells of a CSV; guessed by default."))
+    return Option(metavar="SIGN", help=_("Field separator of a CSV; detected by default."))
 
 
 def decimal() -> Any:
     """--decimal."""
-    return Option(metavar="SIGN", help=_("The sign before decimals in a CSV; guessed by default."))
+    return Option(metavar="SIGN", help=_("Decimal mark of a CSV; detected by default."))
 
 
 def as_json() -> Any:
@@ -131,7 +131,7 @@ def debug() -> Any:
 
 def folder() -> Any:
     """--out."""
-    return Option("--out", "-o", metavar="FOLDER", help=_("Where files are written; it is made if need be."))
+    return Option("--out", "-o", metavar="FOLDER", help=_("Output folder; created if it does not exist."))
 
 
 def pairs(option: str, given: list[str] | None) -> dict[str, str]:
@@ -141,11 +141,6 @@ def pairs(option: str, given: list[str] | None) -> dict[str, str]:
     ----------
     option : str
         Name of the option, for messages.
-    given : list of str or None
-
-    Returns
-    -------
-    dict of str to str
     """
     found = {}
     for text in given or []:
@@ -166,12 +161,6 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
     ----------
     option : str
         Name of the option, for messages.
-    value : str
-    allowed : tuple of str
-
-    Returns
-    -------
-    str
     """
     if value not in allowed:
         raise BadParameter(
@@ -187,11 +176,6 @@ def share(option: str, value: float) -> float:
     ----------
     option : str
         Name of the option, for messages.
-    value : float
-
-    Returns
-    -------
-    float
     """
     if not 0.0 < value < 1.0:
         raise BadParameter(_("{value} must lie between 0 and 1, as 0.3", value=value), param_hint=option)

@@ -1,4 +1,4 @@
-"""Tables for a person: columns, measures, coefficients."""
+"""Result tables for the terminal: columns, measures, coefficients."""
 
 from __future__ import annotations
 
@@ -41,17 +41,7 @@ def make_table(title: str, **more: Any) -> Table:
 
 
 def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
-    """The columns with their kinds.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    n_rows : int
-
-    Returns
-    -------
-    rich Table
-    """
+    """The columns with their kinds."""
     table = make_table(_("Columns"))
     table.add_column(_("column"))
     table.add_column(_("kind"))
@@ -85,12 +75,8 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
         Metrics of each part of the rows, by name.
     rows : mapping of str to int
         Rows of each part.
-
-    Returns
-    -------
-    rich Table
     """
-    table = make_table(_("How good it is"))
+    table = make_table(_("Performance"))
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
@@ -102,17 +88,7 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
 
 
 def format_metric(value: float, decimals: int = 4) -> str:
-    """A number in a table of measures.
-
-    Parameters
-    ----------
-    value : float
-    decimals : int
-
-    Returns
-    -------
-    str
-    """
+    """A number in a table of measures."""
     if np.isnan(value):
         return "–"
     return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.6g}"
@@ -148,17 +124,12 @@ def read_coefficients(linear: Any, scaler: Any, names: Sequence[str], positive: 
 
     Parameters
     ----------
-    linear : fitted estimator
     scaler : StandardScaler or None
         What stands before it: coefficients are given in the units of the table.
     names : sequence of str
         Of the columns.
     positive : object, optional
         Of two classes the one that is looked for.
-
-    Returns
-    -------
-    Coefficients or None
     """
     if not hasattr(linear, "coef_"):
         return None
@@ -194,16 +165,7 @@ def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] |
 
 
 def coefficients_table(found: Coefficients) -> Table:
-    """Coefficients, with odds ratios, intervals and p-values where there are any.
-
-    Parameters
-    ----------
-    found : Coefficients
-
-    Returns
-    -------
-    rich Table
-    """
+    """Coefficients, with odds ratios, intervals and p-values where there are any."""
     table = make_table(_("Coefficients"))
     table.add_column("", overflow="fold")
     if len(found.blocks) > 1:
@@ -240,16 +202,7 @@ def _ratio(coefficient: float) -> str:
 
 
 def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:
-    """The same for machines.
-
-    Parameters
-    ----------
-    found : Coefficients or None
-
-    Returns
-    -------
-    list of dict
-    """
+    """The same for machines."""
     if found is None:
         return []
     facts = []

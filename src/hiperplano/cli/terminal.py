@@ -1,4 +1,4 @@
-"""What a subcommand says: tables for people, one JSON object for machines, progress beside both."""
+"""Output of a subcommand: tables, or one JSON object, and progress."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ class Terminal:
 
         Parameters
         ----------
-        text : str
         steps : int, optional
             How many there will be.
         """

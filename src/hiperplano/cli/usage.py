@@ -1,4 +1,4 @@
-"""Help and wrong use of the command, in the reader's language."""
+"""Help and usage errors of the command, in the reader's language."""
 
 from __future__ import annotations
 
@@ -62,16 +62,7 @@ def has_shown_help(problem: BaseException) -> bool:
 
 
 def explain_misuse(problem: Any) -> str:
-    """What was wrong with the call, and where its help is.
-
-    Parameters
-    ----------
-    problem : exception of typer
-
-    Returns
-    -------
-    str
-    """
+    """What was wrong with the call, and where its help is."""
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "hiperplano"
     text = _sentence(problem).rstrip(".")

@@ -1,4 +1,4 @@
-"""BLAS at one thread while rows are summed.
+"""BLAS limited to one thread while rows are summed.
 
 A BLAS that runs on two threads adds in another order than on one. So the parallelism is ours (`data/threads.py`).
 """

@@ -1,4 +1,4 @@
-"""Where every column lies and how large it is: the coordinates in which units and offsets do not matter."""
+"""Location and scale of every column: coordinates in which units and offsets do not matter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ class ColumnScale:
     constant : ndarray of bool of shape (d,)
         Columns that do not vary (without an intercept, that are 0). What rounding leaves of them is no column: their
         standardised entries count as 0, and so do their coefficients.
-    fit_intercept : bool
     centre_rows : bool
         Whether dense rows must be centred before they are multiplied, for the sake of digits.
     """
@@ -48,17 +47,7 @@ class ColumnScale:
 
     @classmethod
     def exact(cls, design: Design, fit_intercept: bool) -> ColumnScale:
-        """From all rows: one pass for the means, one for the distances from them.
-
-        Parameters
-        ----------
-        design : Design
-        fit_intercept : bool
-
-        Returns
-        -------
-        ColumnScale
-        """
+        """From all rows: one pass for the means, one for the distances from them."""
         mean, spread = column_moments(design, np.arange(design.n_columns))
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
@@ -68,8 +57,6 @@ class ColumnScale:
 
         Parameters
         ----------
-        design : Design
-        fit_intercept : bool
         sample : Design, optional
             Some of the rows, if they have been drawn already.
 
@@ -96,14 +83,8 @@ class ColumnScale:
 
         Parameters
         ----------
-        mean, spread : ndarray of shape (d,)
-        fit_intercept : bool
         sparse : bool
             Sparse rows are never centred.
-
-        Returns
-        -------
-        ColumnScale
         """
         if not fit_intercept:
             size = np.hypot(mean, spread)
@@ -172,10 +153,6 @@ class ColumnScale:
             Σ slope·x, of rows as `scores` takes them.
         totals : ndarray of shape (scores,)
             Σ slope.
-
-        Returns
-        -------
-        ndarray
         """
         inner = sums.T if self.centre_rows else sums.T - np.outer(totals, self.shift)
         inner = inner * self.scale
@@ -186,7 +163,7 @@ class ColumnScale:
     def origin(self) -> Array:
         """Where columns are best measured from before they are multiplied.
 
-        0 where products can be centred after they were summed, at the price of two digits at most, otherwise `shift`.
+        0 where products can be centred after they were summed, at the cost of two digits at most, otherwise `shift`.
         """
         near = (np.abs(self.shift) * self.scale).max(initial=0.0) <= _NEAR
         return np.zeros_like(self.shift) if near else self.shift
@@ -249,7 +226,6 @@ def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
 
     Parameters
     ----------
-    design : Design
     columns : ndarray of int
         Their numbers.
 

@@ -49,6 +49,7 @@ class Design(ABC):
     Attributes
     ----------
     n_rows, n_columns, n_targets : int
+        Rows; columns of the rows, without the constant of an intercept; columns of the target.
     dtype : numpy.dtype
         Of the numbers in the rows; sums are made in float64.
     density : float
@@ -96,18 +97,12 @@ class Design(ABC):
     def fold_and_map(
         self, statistic: Callable[[Block], tuple[Sums, Rows]], combine: Callable[[Sums, Sums], Sums] = add
     ) -> tuple[Sums, dict[str, RowVector]]:
-        """`fold` and `map` in one pass.
+        """`fold` and `map` in one pass: the sums, and row vectors by name.
 
         Parameters
         ----------
         statistic : callable, Block -> (tuple of arrays, mapping of arrays)
             What is summed, and what is kept for each row of the block, by name.
-        combine : callable, (tuple, tuple) -> tuple
-
-        Returns
-        -------
-        sums : tuple of ndarray
-        vectors : dict of str to RowVector
         """
 
     def map(self, function: Callable[[Block], Array]) -> RowVector:

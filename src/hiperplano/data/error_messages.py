@@ -1,4 +1,4 @@
-"""What is wrong with an array that scikit-learn's checks refuse, in words that help: evidence and remedy."""
+"""Explanations of arrays that scikit-learn's checks refuse: evidence and remedy."""
 
 from __future__ import annotations
 

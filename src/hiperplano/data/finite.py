@@ -1,4 +1,4 @@
-"""A look at every number once: NaN and infinity are refused, and columns whose squares float64 could not hold."""
+"""One check of every number: NaN, infinity, and columns whose squares float64 could not hold are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ def refuse_nonfinite(design: Design, names: Any = None) -> None:
 
     Parameters
     ----------
-    design : Design
     names : sequence of str, optional
         Of the columns, for designs that do not know them.
     """
@@ -32,12 +31,7 @@ def refuse_nonfinite(design: Design, names: Any = None) -> None:
 
 
 def refuse_out_of_range(design: Design) -> None:
-    """An error for NaN and infinity, and for columns and targets of numbers beyond 1e100 or all below 1e-100.
-
-    Parameters
-    ----------
-    design : Design
-    """
+    """An error for NaN and infinity, and for columns and targets of numbers beyond 1e100 or all below 1e-100."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         (squares,) = design.fold(_ColumnSquares())
         # A sum of squares within these bounds has its largest term within those of the numbers.

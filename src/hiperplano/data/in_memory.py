@@ -207,13 +207,8 @@ def require_memory(design: Design, reason: str) -> InMemory:
 
     Parameters
     ----------
-    design : Design
     reason : str
         Who needs the rows in memory and what would do without, as one sentence.
-
-    Returns
-    -------
-    InMemory
     """
     if isinstance(design, InMemory):
         return design

@@ -1,4 +1,4 @@
-"""Class labels: their codes, their weights, and what is wrong with a target that has none."""
+"""Class labels: codes, weights, and errors for targets that are not classes."""
 
 from __future__ import annotations
 
@@ -144,10 +144,6 @@ def label_weight(design: Design, class_weight: Any) -> RowVector | None:
         With labels as its target.
     class_weight : None, "balanced" or dict
         "balanced" counts rows by their weights, so that a weight of 2 still equals two rows.
-
-    Returns
-    -------
-    RowVector or None
     """
     if class_weight is None:
         return design.vector("weight") if design.has_weight else None
@@ -179,18 +175,12 @@ class _WeightOfClass:
 
 
 def class_weights(class_weight: Any, classes: Array, totals: Array) -> Array:
-    """One weight for each class.
+    """One weight for each class, of shape (classes,).
 
     Parameters
     ----------
-    class_weight : None, "balanced" or dict
-    classes : ndarray of shape (classes,)
     totals : ndarray of shape (classes,)
         Total weight of the rows of each class.
-
-    Returns
-    -------
-    ndarray of shape (classes,)
     """
     if class_weight is None:
         return np.ones(len(classes))
@@ -237,7 +227,7 @@ def codes_of(labels: Array, classes: Array) -> Array:
     unknown = np.flatnonzero((places == len(classes)) | (classes[np.minimum(places, len(classes) - 1)] != labels))
     if len(unknown):
         raise InvalidTarget(
-            "y holds {label!r} (row {row}), which is none of the classes {classes}. Name all "
+            "y holds {label!r} (row {row}), which is not one of the classes {classes}. Name all "
             "classes that can come in `classes` at the first call of partial_fit.",
             label=labels.tolist()[unknown[0]],
             row=unknown[0],

@@ -1,4 +1,4 @@
-"""Threads that never change an answer: whole blocks, whose partial results are combined in block order."""
+"""Threads that do not change results: whole blocks, whose partial results are combined in block order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one gate: every array that enters an estimator is checked here and nowhere else."""
+"""Input validation: every array that enters an estimator is checked here and nowhere else."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def refuse_masked(X: Any, y: Any) -> None:
         if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
             hidden = int(np.ma.getmaskarray(values).sum())
             raise InvalidData(
-                "Input {name} contains {hidden} masked values: a mask stands for missing values, and all "
-                "must be there. Drop those rows, or fill them first, for example with {name}.filled(value).",
+                "Input {name} contains {hidden} masked values: a mask marks missing values, and every value is "
+                "needed. Drop those rows, or fill them first, for example with {name}.filled(value).",
                 name=name,
                 hidden=hidden,
             )
@@ -144,14 +144,9 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
 
     Parameters
     ----------
-    estimator : estimator
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
         False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
-
-    Returns
-    -------
-    Design
     """
     rows = _comparable_rows(estimator, X)
     if finite:

@@ -11,7 +11,7 @@ _NAMES = ["age", "income", "debt_ratio", "years_in_job", "owns_home"]
 
 
 def load_credit_line(*, n_rows: int = 400, as_frame: bool = False, return_X_y: bool = False, seed: int = 0) -> Any:
-    """Credit lines granted to made-up applicants.
+    """Generated credit lines of applicants.
 
     line = 500,000 + 0.8·income − 2,000,000·debt_ratio + 60,000·years_in_job + 250,000·owns_home + noise; age does
     not enter. Money is in pesos, so that columns differ by seven orders of magnitude.
@@ -19,15 +19,18 @@ def load_credit_line(*, n_rows: int = 400, as_frame: bool = False, return_X_y: b
     Parameters
     ----------
     n_rows : int, default=400
+        Number of rows to generate.
     as_frame : bool, default=False
-        Give pandas objects, with names, instead of arrays.
+        Return pandas objects, with names, instead of arrays.
     return_X_y : bool, default=False
-        Give `(data, target)` instead of a bunch.
+        Return `(data, target)` instead of a Bunch.
     seed : int, default=0
+        Seed of the generator; the same seed gives the same table.
 
     Returns
     -------
     Bunch with `data`, `target`, `feature_names` and `DESCR`, or (data, target)
+        The table; a pair if `return_X_y`.
 
     Examples
     --------

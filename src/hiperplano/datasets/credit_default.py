@@ -1,4 +1,4 @@
-"""The credit table of the command `hiperplano demo`: who of the applicants did not pay back."""
+"""The credit table of the command `hiperplano demo`: which applicants defaulted."""
 
 from __future__ import annotations
 
@@ -39,21 +39,23 @@ _EFFECT = {
 
 
 def load_credit_default(*, n_rows: int = 4000, return_X_y: bool = False, seed: int = 0) -> Any:
-    """Loans to made-up clients, of whom 8 in 100 did not pay back, in a table with the faults of real ones.
+    """Generated loans, 8% of them in default, in a table with the defects of real ones.
 
     The log-odds of default grow with the debt beside the income (2.5 for debts as large as a year's income) and with
     late payments (0.6 each), and fall with age (0.02 a year) and years in the job (0.07 each); housing, purpose and
     education shift them; region does not enter.
 
-    The faults: income is missing in 6% of the rows and more often among those who default, education in 4%, housing in
+    The defects: income is missing in 6% of the rows and more often among those who default, education in 4%, housing in
     2%; years_in_job holds 999 where nobody asked (5%), late_payments −1 for clients without a history (7%).
 
     Parameters
     ----------
     n_rows : int, default=4000
+        Number of rows to generate.
     return_X_y : bool, default=False
-        Give `(data, target)` instead of a bunch.
+        Return `(data, target)` instead of a Bunch.
     seed : int, default=0
+        Seed of the generator; the same seed gives the same table.
 
     Returns
     -------

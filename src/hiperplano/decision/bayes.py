@@ -1,4 +1,4 @@
-"""The Bayes error: what the best possible rule costs where the distributions are known."""
+"""The Bayes error: the expected cost of the best possible rule for known distributions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _BATCH = 2**16
 
 @dataclass(frozen=True)
 class BayesError:
-    """The least expected cost that any rule can reach.
+    """The least expected cost that any rule can attain.
 
     Attributes
     ----------
     value : float
+        The expected cost; a probability of error where every mistake costs one.
     error : float
         Bound estimated by integration, or standard error of the Monte Carlo mean.
     method : str
@@ -54,18 +55,14 @@ def bayes_error(
 ) -> BayesError:
     """∫ min_j Σ_k π_k·p_k(x)·C[j, k] dx for Gaussian components of known means and covariances.
 
-    Components of one covariance are first projected on the space of their means, where nothing is lost. What is left
-    in one or two dimensions is integrated numerically, more by Monte Carlo: the mean over draws x of the cost of the
-    best decision given x.
-
-    Returns
-    -------
-    BayesError
-        `value`, how far off it may be, and how it was found.
+    Components with a common covariance are first projected on the span of their means, without loss. Problems of one or
+    two dimensions are integrated numerically, others by Monte Carlo: the mean over draws x of the cost of the best
+    decision given x.
 
     Parameters
     ----------
     means : array-like of shape (components, d) or (components,)
+        Means of the Gaussian components.
     covariances : array-like of shape (d, d), (components, d, d), or, for one dimension, of numbers
         One for all, or one for each component.
     priors : array-like of shape (components,), optional
@@ -77,6 +74,12 @@ def bayes_error(
     n_draws : int, default=200_000
         Of the Monte Carlo mean.
     random_state : int, Generator or None, default=0
+        Seed or generator of the Monte Carlo draws.
+
+    Returns
+    -------
+    BayesError
+        `value`, its error, and the method.
 
     Examples
     --------

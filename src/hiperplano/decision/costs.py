@@ -48,17 +48,13 @@ def bayes_decision(proba: Any, costs: Any = None) -> Array:
 
 
 def expected_costs(proba: Any, costs: Any = None) -> Array:
-    """Σ_k p(k | x)·C[j, k] for every row and decision j.
+    """Σ_k p(k | x)·C[j, k] for every row and decision j, of shape (n, decisions).
 
     Parameters
     ----------
     proba : array-like of shape (n, classes)
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         Every mistake costs one by default.
-
-    Returns
-    -------
-    ndarray of shape (n, decisions)
     """
     chances = np.asarray(proba)
     if chances.ndim != 2 or chances.shape[1] < 1:
@@ -71,7 +67,7 @@ def expected_costs(proba: Any, costs: Any = None) -> Array:
     if not (chances >= 0).all() or not (np.abs(sums - 1.0) <= _SUM_TOLERANCE).all():
         bad = int(np.flatnonzero(~((chances >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SUM_TOLERANCE)))[0])
         raise InvalidData(
-            "proba is no distribution in row {bad} ({probabilities}); probabilities must be 0 or more and sum to "
+            "proba is not a distribution in row {bad} ({probabilities}); probabilities must be 0 or more and sum to "
             "1. Pass what predict_proba returns, not scores.",
             bad=bad,
             probabilities=chances[bad].tolist(),
@@ -92,6 +88,7 @@ def prior_decision(y: Any, costs: Any = None, *, sample_weight: Any = None) -> i
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         As in `bayes_decision`, classes in sorted order.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows in the shares; equal by default.
 
     Returns
     -------
@@ -124,10 +121,6 @@ def odds_cutoff(costs: Any) -> float:
     Parameters
     ----------
     costs : array-like of shape (2, 2)
-
-    Returns
-    -------
-    float
     """
     matrix = check_costs(costs, 2)
     lost, saved = matrix[1, 0] - matrix[0, 0], matrix[0, 1] - matrix[1, 1]
@@ -145,7 +138,6 @@ def best_cutoff(scores: Array, if_first: Array, if_second: Array) -> tuple[float
 
     Parameters
     ----------
-    scores : ndarray of shape (n,)
     if_first, if_second : ndarray of shape (n,)
         What each row costs if it is decided for the first or for the second class.
 

@@ -27,10 +27,12 @@ def signed_distance(model: Any, X: Any) -> Array:
     model : fitted linear classifier
         With `coef_`, `intercept_` and `decision_function`: of hiperplano or scikit-learn.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows whose distance is asked for.
 
     Returns
     -------
     ndarray of shape (n,) or (n, classes)
+        Signed distances in the units of the columns.
 
     Examples
     --------
@@ -50,11 +52,14 @@ def project(model: Any, X: Any) -> Array:
     Parameters
     ----------
     model : fitted linear classifier of two classes
+        Of hiperplano or scikit-learn, with `coef_`, `intercept_` and `decision_function`.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows to project.
 
     Returns
     -------
     ndarray of shape (n, d)
+        Points of the plane.
 
     Examples
     --------
@@ -81,13 +86,16 @@ def margin(model: Any, X: Any, y: Any) -> Array:
     Parameters
     ----------
     model : fitted linear classifier
+        Of hiperplano or scikit-learn, with `coef_`, `intercept_` and `decision_function`.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows whose distance is asked for.
     y : array-like of shape (n,)
         Labels, all of them known to the model.
 
     Returns
     -------
     ndarray of shape (n,)
+        Signed distances in the units of the columns.
 
     Examples
     --------
@@ -116,7 +124,7 @@ def _normal_lengths(model: Any) -> Array:
     check_is_fitted(model)
     if not (hasattr(model, "classes_") and hasattr(model, "coef_") and hasattr(model, "decision_function")):
         raise NotAvailable(
-            "{model} is no linear classifier (it lacks classes_, coef_ or decision_function), so there is no "
+            "{model} is not a linear classifier (it lacks classes_, coef_ or decision_function), so there is no "
             "plane to measure from. Pass a fitted linear classifier.",
             model=type(model).__name__,
         )
@@ -124,7 +132,7 @@ def _normal_lengths(model: Any) -> Array:
     if not length.all():
         raise NotAvailable(
             "All coefficients of {model} are 0: its scores do not depend on the row, and there is no plane to "
-            "measure from. Fit it with a weaker penalty, or on columns that tell the classes apart.",
+            "measure from. Fit it with a weaker penalty, or on columns that separate the classes.",
             model=type(model).__name__,
         )
     return np.asarray(length)
@@ -149,7 +157,7 @@ def _codes(model: Any, X: Any, y: Any) -> Array:
     if not known.all():
         row = int(np.argmin(known))
         raise InvalidTarget(
-            "y holds {label!r} (row {row}), which is none of the model's classes {classes}. Leave such rows out, "
+            "y holds {label!r} (row {row}), which is not one of the model's classes {classes}. Leave such rows out, "
             "or fit with them.",
             label=labels[row].item(),
             row=row,

@@ -43,15 +43,16 @@ class Votes:
 def votes(scores: Any) -> Votes:
     """Count the votes of all pairs of classes, and break ties by the sums of the scores.
 
-    Returns
-    -------
-    Votes
-
     Parameters
     ----------
     scores : array-like of shape (n, K·(K − 1)/2)
         One column for each pair of classes (0, 1), (0, 2), …, (1, 2), …; a positive score is a vote for the second
         class of the pair, any other for the first.
+
+    Returns
+    -------
+    Votes
+        Winners, counts and ties.
 
     Examples
     --------
@@ -99,11 +100,14 @@ def ambiguous(model: Any, X: Any) -> Array:
     Parameters
     ----------
     model : fitted OneVsRestClassifier, OneVsOneClassifier, or classifier with `decision_function`
+        Of hiperplano or scikit-learn.
     X : array-like of shape (n, d)
+        Rows to decide.
 
     Returns
     -------
     ndarray of bool of shape (n,)
+        True where the rules contradict each other.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def ambiguous(model: Any, X: Any) -> Array:
         return votes(pair_scores(model, X)).ties
     if not hasattr(model, "decision_function"):
         raise NotAvailable(
-            "{model} has no decision_function: there are no scores that could be shared. Wrap it in "
+            "{model} has no decision_function: there are no scores that could tie. Wrap it in "
             "OneVsRestClassifier or OneVsOneClassifier.",
             model=type(model).__name__,
         )
@@ -136,27 +140,12 @@ def ambiguous(model: Any, X: Any) -> Array:
 
 
 def claims(model: OneVsRestClassifier, X: Any) -> Array:
-    """Which classes one-versus-rest rules claim, of shape (n, classes).
-
-    Parameters
-    ----------
-    model : fitted OneVsRestClassifier
-    X : array-like of shape (n, d)
-
-    Returns
-    -------
-    ndarray of bool of shape (n, classes)
-    """
+    """Which classes one-versus-rest rules claim, of shape (n, classes)."""
     return np.column_stack([binary_scores(one, X) > 0 for one in model.estimators_])
 
 
 def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
     """The scores of all pairs of a fitted one-versus-one model, in the order that `votes` takes.
-
-    Parameters
-    ----------
-    model : fitted OneVsOneClassifier
-    X : array-like of shape (n, d)
 
     Returns
     -------
@@ -166,17 +155,7 @@ def pair_scores(model: OneVsOneClassifier, X: Any) -> Array:
 
 
 def binary_scores(estimator: Any, X: Any) -> Array:
-    """Positive where the second class is decided.
-
-    Parameters
-    ----------
-    estimator : fitted classifier of two classes
-    X : array-like of shape (n, d)
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Scores of shape (n,), positive where the second class is decided."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
     return np.asarray(estimator.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)

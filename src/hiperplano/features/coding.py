@@ -1,4 +1,4 @@
-"""Columns of all kinds → the numbers a model learns from."""
+"""Encoding of columns of all kinds as the numbers a model learns from."""
 
 from __future__ import annotations
 
@@ -38,9 +38,6 @@ class Coding(TransformerMixin, BaseEstimator):
     ----------
     coders_ : list of NumericEncoder and CategoricalEncoder
         What was learned of each column.
-    imputer_ : IterativeImputer or None
-    feature_names_in_ : ndarray of str
-    n_features_in_ : int
     """
 
     def __init__(self, columns: Sequence[Column], fill: str = "median") -> None:
@@ -48,17 +45,7 @@ class Coding(TransformerMixin, BaseEstimator):
         self.fill = fill
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn medians and categories.
-
-        Returns
-        -------
-        Self
-
-        Parameters
-        ----------
-        X : pandas frame
-        y : ignored
-        """
+        """Learn medians and categories."""
         used = [column for column in self.columns if column.used]
         if not used:
             raise InvalidData(
@@ -86,16 +73,7 @@ class Coding(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """The numbers of rows; columns may come in any order.
-
-        Returns
-        -------
-        ndarray of shape (n, columns made)
-
-        Parameters
-        ----------
-        X : pandas frame
-        """
+        """The rows as numbers, of shape (n, columns made); columns may come in any order."""
         check_is_fitted(self)
         self._refuse_missing(X)
         ends = np.cumsum([len(coder.names) for coder in self.coders_]).tolist()
@@ -142,36 +120,17 @@ class Coding(TransformerMixin, BaseEstimator):
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names a person can read: `income`, `income missing`, `purpose = car`.
-
-        Returns
-        -------
-        ndarray of str
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
+        """Names a person can read: `income`, `income missing`, `purpose = car`."""
         check_is_fitted(self)
         return np.array([str(name) for coder in self.coders_ for name in coder.names], dtype=object)
 
     def display_names(self) -> list[str]:
-        """The same names in the current language: what a person is shown, while files keep one name for all.
-
-        Returns
-        -------
-        list of str
-        """
+        """The same names in the current language: what a person is shown, while files keep one name for all."""
         check_is_fitted(self)
         return [translate(name) for coder in self.coders_ for name in coder.names]
 
     def references(self) -> dict[str, str | None]:
-        """For each nominal column the category that its others are compared with; None for no value.
-
-        Returns
-        -------
-        dict of str to str or None
-        """
+        """For each nominal column the category that its others are compared with; None for no value."""
         check_is_fitted(self)
         return {
             each.column.name: each.reference
@@ -180,11 +139,6 @@ class Coding(TransformerMixin, BaseEstimator):
         }
 
     def too_rare(self) -> list[str]:
-        """The nominal columns that a model does not see, since none of their categories is frequent enough.
-
-        Returns
-        -------
-        list of str
-        """
+        """The nominal columns that a model does not see, since none of their categories is frequent enough."""
         check_is_fitted(self)
         return [each.column.name for each in self.coders_ if not each.names]

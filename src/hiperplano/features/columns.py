@@ -1,4 +1,4 @@
-"""What is known of a column: its kind, and why it was taken for that."""
+"""What is known of a column: its kind, and the reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
     kind : str
         One of `KINDS`.
     why : str
@@ -50,10 +49,6 @@ def kind_label(kind: str) -> Message:
     ----------
     kind : str
         One of `KINDS`.
-
-    Returns
-    -------
-    Message
     """
     return {
         "numeric": Message("numeric"),

@@ -1,4 +1,4 @@
-"""How one column becomes numbers: what is learned of it, and how it is written."""
+"""Encoders of single columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class NumericEncoder:
 
     Attributes
     ----------
-    column : Column
     fill : float
         What stands where there is no value: the median.
     marked : bool
@@ -39,15 +38,6 @@ class NumericEncoder:
         """Learn the median, and whether gaps are so frequent that they should be told.
 
         A column that marks a handful of rows would tell these few apart, and little else.
-
-        Parameters
-        ----------
-        column : Column
-        series : pandas series
-
-        Returns
-        -------
-        NumericEncoder
         """
         values = numbers(series, column)
         gaps = np.isnan(values)
@@ -67,7 +57,6 @@ class NumericEncoder:
 
         Parameters
         ----------
-        series : pandas series
         made : ndarray of shape (n, columns made)
             Filled.
         """
@@ -89,7 +78,6 @@ class CategoricalEncoder:
 
     Attributes
     ----------
-    column : Column
     kept : tuple of str
         The categories with a column.
     reference : str or None
@@ -102,17 +90,7 @@ class CategoricalEncoder:
 
     @classmethod
     def of(cls, column: Column, series: Any) -> CategoricalEncoder:
-        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50.
-
-        Parameters
-        ----------
-        column : Column
-        series : pandas series
-
-        Returns
-        -------
-        CategoricalEncoder
-        """
+        """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
         return cls(column, *_frequent_categories(series))
 
     @property
@@ -126,7 +104,6 @@ class CategoricalEncoder:
 
         Parameters
         ----------
-        series : pandas series
         made : ndarray of shape (n, columns made)
             Filled.
         """
@@ -139,17 +116,7 @@ class CategoricalEncoder:
 
 
 def numbers(series: Any, column: Column) -> Array:
-    """The numbers of a column, with NaN for no value.
-
-    Parameters
-    ----------
-    series : pandas series
-    column : Column
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """The numbers of a column, with NaN for no value, of shape (n,)."""
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
         codes, labels = _factorise(series)

@@ -1,4 +1,4 @@
-"""What kind each column of a table is, with the reason: a guess that a person can overrule."""
+"""The kind of each column of a table, inferred with a reason; the user can override it."""
 
 from __future__ import annotations
 
@@ -38,15 +38,10 @@ def infer_kinds(
 ) -> list[Column]:
     """The kind of each column but the target.
 
-    Returns
-    -------
-    list of Column
-
     Parameters
     ----------
     table : pyarrow Table
         As `read_table` gives it.
-    target : str, optional
     chosen : mapping, optional
         Kinds that a person has chosen, by column.
     orders : mapping, optional
@@ -171,7 +166,7 @@ def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tu
             next_one = inner_high if at_top else inner_low
             reasons.append(
                 Message(
-                    "{value} ({n} rows, next {next}) taken for missing",
+                    "{value} ({n} rows, next {next}) taken as missing",
                     value=f"{value:g}",
                     n=f"{count:,}",
                     next=f"{next_one:g}",
@@ -197,7 +192,7 @@ def _check_given(table: pa.Table, target: str | None, *choices: Mapping[str, Any
     for name, kind in choices[0].items():
         if kind not in KINDS:
             raise InvalidParameter(
-                "column {name!r}: {kind!r} is no kind; the kinds are {kinds}. Choose one of them.",
+                "column {name!r}: {kind!r} is not a kind; the kinds are {kinds}. Choose one of them.",
                 name=name,
                 kind=kind,
                 kinds=", ".join(KINDS),

@@ -1,4 +1,4 @@
-"""Columns that tell the target: it may have been written into them."""
+"""Columns that leak the target."""
 
 from __future__ import annotations
 
@@ -21,14 +21,8 @@ def leakage_reason(column: pa.ChunkedArray, target: pa.ChunkedArray, codes: tupl
 
     Parameters
     ----------
-    column : ChunkedArray
-    target : ChunkedArray
     codes : tuple of float
         Numbers of the column that stand for "no value".
-
-    Returns
-    -------
-    str
     """
     both = pc.and_(pc.is_valid(column), pc.is_valid(target))
     if codes:

@@ -53,10 +53,6 @@ def ordinal_order(values: Sequence[str]) -> tuple[str, ...]:
     ----------
     values : sequence of str
         The different values of a column.
-
-    Returns
-    -------
-    tuple of str
     """
     if not _FEWEST <= len(values) <= _MOST:
         return ()

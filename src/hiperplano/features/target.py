@@ -1,4 +1,4 @@
-"""The column to be explained: classes or numbers, and which class is looked for."""
+"""The target column: classes or numbers, and which class is positive."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ class Target:
 
     Attributes
     ----------
-    name : str
     task : str
         "classification" or "regression".
     values : ndarray
@@ -72,16 +71,10 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     ----------
     path : Path
         Of the file, for messages.
-    name : str
-    column : ChunkedArray
     task : str or None
         "classification" or "regression"; None: guessed.
     positive : str or None
         Of two classes the one that is looked for.
-
-    Returns
-    -------
-    Target
     """
     if not len(column):
         raise InvalidTarget(
@@ -118,8 +111,8 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     classes, codes = sorted_labels(column)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
-            "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes can be "
-            "told apart. Choose another column, or --task regression for numbers.",
+            "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes are "
+            "supported. Choose another column, or --task regression for numbers.",
             file=path,
             name=name,
             k=f"{len(classes):,}",
@@ -140,16 +133,7 @@ def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, st
 
 
 def plain_labels(column: pa.ChunkedArray) -> Array:
-    """Labels, or numbers, as an array of one type.
-
-    Parameters
-    ----------
-    column : ChunkedArray
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Labels, or numbers, as an array of one type and shape (n,)."""
     labels, codes = sorted_labels(column)
     return np.asarray(labels[codes])
 
@@ -158,10 +142,6 @@ def sorted_labels(column: pa.ChunkedArray) -> tuple[Array, Array]:
     """The different values of a column in sorted order, and the number of its value for every row.
 
     Texts are held as an array of their length, which is sorted and compared much faster than one of objects.
-
-    Parameters
-    ----------
-    column : ChunkedArray
 
     Returns
     -------

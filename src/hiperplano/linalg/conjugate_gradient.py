@@ -1,4 +1,4 @@
-"""Conjugate gradients, with the spectrum that their steps have met."""
+"""Conjugate gradients, with the extreme eigenvalues that their steps imply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ class ConjugateGradientResult(NamedTuple):
     Attributes
     ----------
     x : ndarray of shape (d,)
-    steps, ratios : list of float
     """
 
     x: Array
@@ -57,13 +56,8 @@ def conjugate_gradient(
         Length of the residual to reach.
     rtol : float, default=0.0
         Or its length in the norm of the preconditioner, relative to that of `right`.
-    max_iter : int
     preconditioner : ndarray of shape (d,), optional
         Diagonal of an approximate inverse of the matrix.
-
-    Returns
-    -------
-    ConjugateGradientResult
     """
     result = ConjugateGradientResult(np.zeros_like(right), [], [])
     residual = right.copy()

@@ -104,7 +104,7 @@ def directions(upper: Array, scale: Array, rounding: Array) -> Directions:
 
 
 def is_present(values: Array, basis: Array, rounding: Array) -> Array:
-    """Which singular values of unit-length columns are more than rounding.
+    """Which of the k singular values of unit-length columns are more than rounding.
 
     Parameters
     ----------
@@ -113,10 +113,6 @@ def is_present(values: Array, basis: Array, rounding: Array) -> Array:
         Their directions, in rows.
     rounding : ndarray of shape (d,)
         Of each column as it was written down, relative to its spread.
-
-    Returns
-    -------
-    ndarray of bool of shape (k,)
     """
     made = 16 * max(basis.shape) * _EPS * float(values.max(initial=0.0))
     written = 2 * np.sqrt(np.square(basis) @ np.square(rounding))
@@ -132,10 +128,6 @@ def dependent_columns(scale: Array, found: Directions | None) -> Array:
         0 for constant columns.
     found : Directions or None
         None stands for no relation.
-
-    Returns
-    -------
-    ndarray of int
     """
     dependent = scale == 0
     if found is not None:

@@ -1,4 +1,4 @@
-"""Systems with a symmetric positive semidefinite matrix, brought to a diagonal of ones before they are solved."""
+"""Symmetric positive semidefinite systems, equilibrated to a unit diagonal before they are solved."""
 
 from __future__ import annotations
 
@@ -51,16 +51,7 @@ class SymmetricSolver:
         return np.asarray(self._root[:, None] * self.unit_null)
 
     def solve(self, right: Array) -> Array:
-        """The inverse times `right`, of shape (k,) or (k, m).
-
-        Parameters
-        ----------
-        right : ndarray
-
-        Returns
-        -------
-        ndarray of the same shape
-        """
+        """The inverse times `right`, of shape (k,) or (k, m)."""
         root = self._root if right.ndim == 1 else self._root[:, None]
         if self.singular:
             return np.asarray(root * (self._half @ (self._half.T @ (root * right))))

@@ -1,4 +1,4 @@
-"""Triangular factors of columns at unit length, and what is solved with them."""
+"""Triangular factors of columns at unit length, and solves with them."""
 
 from __future__ import annotations
 
@@ -86,10 +86,6 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
     upper : ndarray of shape (d, d)
         R of the columns times `scale`.
     scale : ndarray of shape (d,)
-
-    Returns
-    -------
-    Factor
     """
     fixed = upper.copy()
     fixed[np.diag_indices_from(fixed)] += scale == 0  # a column of zeros has an empty pivot

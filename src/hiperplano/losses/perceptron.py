@@ -1,4 +1,4 @@
-"""The losses of counting mistakes."""
+"""The perceptron loss and the 0-1 loss."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Regression losses that look away: from how far a far point is, or from points that are near enough."""
+"""Robust regression losses: Huber and ε-insensitive."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Losses of one example by their number: what compiled loops read in the place of the classes.
+"""Losses of one example by number: what compiled loops use in place of the classes.
 
 The functions are plain Python, and loops compile them. They are the formulas of the classes in `LOSSES`, which a law
 holds them to; only at a kink, where any number between two slopes would do, they take the side on which the example is

@@ -1,4 +1,4 @@
-"""Sentences with fields: English wherever they are read as text, another language where they are shown in it."""
+"""Messages: a template with fields, English as text, translated where they are shown."""
 
 from __future__ import annotations
 
@@ -63,10 +63,6 @@ class Message(str):
             Put between them; the same in all languages.
         parts : iterable of str
             Messages are translated each by itself, other text stays as it is.
-
-        Returns
-        -------
-        Message
         """
         kept: list[str] = []
         for part in parts:
@@ -103,10 +99,6 @@ class Message(str):
         ----------
         plain : list
             What `to_plain` returned.
-
-        Returns
-        -------
-        Message
         """
         text, template, fields, parts = plain
         return _message(

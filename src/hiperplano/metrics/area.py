@@ -1,4 +1,4 @@
-"""How sure the area under the ROC curve is."""
+"""Confidence interval of the area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class AUCInterval(NamedTuple):
 
 
 def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
-    """The area under the ROC curve with DeLong's standard error and interval, for one sort of each class.
+    """The area under the ROC curve with DeLong's standard error and interval, from one sort of each class.
 
     A row's placement is the share of the other class that it is ordered rightly against (a tie counts one half). The
     area is the mean placement, of either class, and its variance is that of both means: S₊/n₊ + S₋/n₋, with S the
     variance of the placements in a class. The interval is auc ± z·se, cut at 0 and 1.
 
-    Where all pairs are ordered alike, placements do not vary and say nothing of what other rows would do. The
-    interval then reaches to where as many ordered pairs as can be made of distinct rows, min(n₊, n₋), would still be
+    Where all pairs are ordered alike, placements do not vary and carry no information about other rows. The
+    interval then extends to where as many ordered pairs as can be made of distinct rows, min(n₊, n₋), would still be
     seen with probability 1 − level: (1 − level)^(1/min(n₊, n₋)) for an area of 1.
 
     Parameters
@@ -38,6 +38,7 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
     y : array-like of shape (n,)
         Two classes of two rows or more; the larger label is the positive class.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     level : float, default=0.95
         Of confidence.
 
@@ -68,17 +69,7 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
 
 
 def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
-    """The same for scores in order.
-
-    Parameters
-    ----------
-    scores : SortedScores
-    level : float, default=0.95
-
-    Returns
-    -------
-    AUCInterval
-    """
+    """The same for scores in order."""
     low, high = scores
     fewest = min(len(low), len(high))
     if fewest < 2:

@@ -27,6 +27,7 @@ def binary_costs(
     Returns
     -------
     ndarray of shape (2, 2) or (n, 2, 2)
+        Costs of the decisions in rows, of the true classes in columns.
 
     Examples
     --------
@@ -52,13 +53,8 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
     ----------
     costs : array-like or None
         None: every mistake costs one.
-    n_classes : int
     n_rows : int, optional
         Of the rows, where each may have a matrix of its own.
-
-    Returns
-    -------
-    ndarray of shape (decisions, classes) or (n, decisions, classes)
     """
     if costs is None:
         return 1.0 - np.eye(n_classes)
@@ -85,7 +81,7 @@ def check_costs(costs: Any, n_classes: int, n_rows: int | None = None) -> Array:
 
 
 def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
-    """What each row's decision costs; classes and decisions are given by number.
+    """What each row's decision costs, of shape (n,); classes and decisions are given by number.
 
     Parameters
     ----------
@@ -95,10 +91,6 @@ def realised_costs(true: Array, decided: Array, costs: Array) -> Array:
         Numbers of the decisions.
     costs : ndarray
         As `check_costs` returns it.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     if costs.ndim == 2:
         return np.asarray(costs[decided, true])
@@ -114,10 +106,6 @@ def constant_costs(true: Array, costs: Array) -> Array:
         Numbers of the true classes.
     costs : ndarray
         As `check_costs` returns it.
-
-    Returns
-    -------
-    ndarray of shape (n, decisions)
     """
     if costs.ndim == 2:
         return np.asarray(costs.T[true])
@@ -139,10 +127,6 @@ def savings_score(y: Any, y_pred: Any, costs: Any = None, *, sample_weight: Any 
     they are worse. If the best constant decision costs nothing: 0 for decisions that cost nothing either, −inf
     otherwise (NaN if it brings a gain, since then there is no unit to measure in).
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -153,8 +137,14 @@ def savings_score(y: Any, y_pred: Any, costs: Any = None, *, sample_weight: Any 
     costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
         costs[j, k] is the cost of deciding j where k is true; by default every mistake costs one.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
     labels : array-like, optional
         The classes in the order of `costs`; those found in `y`, sorted, by default.
+
+    Returns
+    -------
+    float
+        The share of the cost that is saved.
 
     Examples
     --------
@@ -179,18 +169,21 @@ def savings_interval(
 ) -> SavingsInterval:
     """`savings_score` with a bootstrap interval: rows are drawn with replacement, each with its weight.
 
-    Returns
-    -------
-    SavingsInterval
-        `savings`, `low` and `high`.
-
     Parameters
     ----------
     y, y_pred, costs, sample_weight, labels
         As in `savings_score`.
     level : float, default=0.95
+        Confidence level of the interval.
     n_resamples : int, default=2000
+        Number of bootstrap samples.
     random_state : int, Generator or None, default=None
+        Seed or generator of the bootstrap samples.
+
+    Returns
+    -------
+    SavingsInterval
+        `savings`, `low` and `high`.
 
     Examples
     --------
@@ -249,12 +242,6 @@ def _cost_columns(y: Any, y_pred: Any, costs: Any, sample_weight: Any, labels: A
 def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Array:
     """The number of its class for each label; `other` for labels that are no class, which are refused without.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-    classes : ndarray of shape (classes,)
-    other : int, optional
-
     Returns
     -------
     ndarray of int of shape (n,)
@@ -270,7 +257,7 @@ def class_numbers(labels: Array, classes: Array, other: int | None = None) -> Ar
     if unknown.any():
         if other is None:
             raise InvalidTarget(
-                "{label!r} is none of the classes {classes}; every label must be one. Pass all classes in labels, "
+                "{label!r} is not one of the classes {classes}; every label must be one. Pass all classes in labels, "
                 "in the order of costs, or give costs a row for not deciding.",
                 label=labels[unknown].tolist()[0],
                 classes=classes.tolist()[:10],

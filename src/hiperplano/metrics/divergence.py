@@ -1,4 +1,4 @@
-"""How far two distributions lie apart: Kullback-Leibler, Jensen-Shannon, information value, stability."""
+"""Divergences between two distributions: Kullback-Leibler, Jensen-Shannon, information value, stability."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
     """Σ p·log(p/q): what coding p with the code made for q costs in excess; infinite where q is 0 and p is not.
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     p, q : array-like
@@ -31,6 +27,11 @@ def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
         `numpy.histogram_bin_edges` makes of both together; given edges, the outer bins reach to infinity.
     smoothing : float, default=0.0
         Added to every count before shares are taken, so that empty bins do not give infinity.
+
+    Returns
+    -------
+    float
+        0 or more; infinite where q is 0 and p is not.
 
     Examples
     --------
@@ -45,14 +46,15 @@ def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
 def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
     """KL(p, m)/2 + KL(q, m)/2 with m = (p + q)/2: symmetric, from 0 to log 2 (1 bit).
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     p, q, base, bins, smoothing
         As in `kl_divergence`.
+
+    Returns
+    -------
+    float
+        0 for equal distributions, log 2 for disjoint ones.
 
     Examples
     --------
@@ -66,11 +68,7 @@ def js_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
 
 
 def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, smoothing: float = 0.0) -> float:
-    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from the one a model was made on.
-
-    Returns
-    -------
-    float
+    """Σ (a − e)·ln(a/e) over bins: the symmetric divergence of a sample from that of the fit.
 
     Parameters
     ----------
@@ -80,6 +78,11 @@ def population_stability_index(expected: Any, actual: Any, *, bins: Any = 10, sm
         Of numbers: that many bins of equal share in `expected`, or their inner edges. Categories are their own bins.
     smoothing : float, default=0.0
         Added to every count, so that a bin that is empty in one sample does not give infinity.
+
+    Returns
+    -------
+    float
+        0 for equal shares in all bins, up to infinity.
 
     Examples
     --------
@@ -105,10 +108,6 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
     The symmetric divergence KL(n, p) + KL(p, n) between the two classes; infinite where a category holds one class
     only, unless smoothed.
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -119,8 +118,14 @@ def information_value(y: Any, x: Any, *, bins: Any = None, sample_weight: Any = 
         None: values of x are categories. Otherwise numbers are cut into that many bins of equal share, or at the
         given inner edges.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
     smoothing : float, default=0.0
         Added to the weight of each class in each category.
+
+    Returns
+    -------
+    float
+        0 where both classes have the same shares, up to infinity.
 
     Examples
     --------
@@ -174,10 +179,6 @@ def common_bins(expected: Any, actual: Any, bins: Any) -> CommonBins:
         Samples of numbers or of categories.
     bins : int or array-like
         Of numbers: how many bins, or their inner edges.
-
-    Returns
-    -------
-    CommonBins
     """
     first, second = (_sample(values, name) for values, name in ((expected, "expected"), (actual, "actual")))
     edges, categories = None, None
@@ -226,7 +227,7 @@ def _shares(values: Any, smoothing: float, name: str) -> Array:
     counts = np.asarray(values, dtype=np.float64)
     if counts.ndim != 1 or not len(counts) or not np.isfinite(counts).all() or (counts < 0).any() or not counts.any():
         raise InvalidData(
-            "{name} is no distribution ({counts} …); it must be a vector of shares or counts of 0 or more, not all "
+            "{name} is not a distribution ({counts} …); it must be a vector of shares or counts of 0 or more, not all "
             "0. For samples set bins.",
             name=name,
             counts=counts.ravel()[:5].tolist(),

@@ -23,11 +23,13 @@ class KSTest:
     statistic : float
         The largest distance between the two cumulative distributions.
     p : float
+        Probability of so large a distance if both classes have one distribution.
     cutoff : float
         The score at which it is reached.
     method : str
         "exact" or "asymptotic".
     n_negative, n_positive : int
+        Rows of each class.
     """
 
     statistic: float
@@ -41,17 +43,19 @@ class KSTest:
 def ks_test(y: Any, score: Any, method: Literal["auto", "exact", "asymptotic"] = "auto") -> KSTest:
     """Test whether the scores of the two classes come from one distribution.
 
-    Returns
-    -------
-    KSTest
-
     Parameters
     ----------
     y : array-like of shape (n,)
         Two classes, both present.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     method : {"auto", "exact", "asymptotic"}, default="auto"
         Of the p-value: exact by default for up to 10,000 rows in each class.
+
+    Returns
+    -------
+    KSTest
+        `statistic`, `p` and `method`.
 
     Examples
     --------

@@ -43,10 +43,6 @@ class SortedScores(NamedTuple):
         ----------
         positive : ndarray of bool of shape (n,)
         values : ndarray of shape (n,)
-
-        Returns
-        -------
-        SortedScores
         """
 
         def sort(chosen: Array) -> Array:
@@ -55,12 +51,7 @@ class SortedScores(NamedTuple):
         return cls(*in_threads(sort, (~positive, positive), len(values)))
 
     def figures(self) -> RankingScores:
-        """KS, Gini and AUC; NaN where a class has no rows.
-
-        Returns
-        -------
-        RankingScores
-        """
+        """KS, Gini and AUC; NaN where a class has no rows."""
         low, high = self
         if not len(low) or not len(high):
             return RankingScores(np.nan, np.nan, np.nan, np.nan)
@@ -76,32 +67,30 @@ class SortedScores(NamedTuple):
         Parameters
         ----------
         cutoffs : ndarray of shape (k,)
-
-        Returns
-        -------
-        ConfusionCurve
         """
         tn, fn = (np.searchsorted(scores, cutoffs, side="right") for scores in self)
         return ConfusionCurve(cutoffs, tn, len(self.low) - tn, fn, len(self.high) - fn)
 
 
 def ranking_scores(y: Any, score: Any, sample_weight: Any = None) -> RankingScores:
-    """KS, Gini and AUC together, for one sort.
+    """KS, Gini and AUC from one sort.
 
     KS is the largest distance between the cumulative distributions of the scores of the two classes; AUC the
     probability that a row of the second class has the larger score (a tie counts one half); Gini is 2·AUC − 1.
-
-    Returns
-    -------
-    RankingScores
-        `ks`, `gini`, `auc`, and the `cutoff` at which KS is reached.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Two classes; the larger label is the positive class.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
+
+    Returns
+    -------
+    RankingScores
+        `ks`, `gini`, `auc`, and the `cutoff` at which KS is reached.
 
     Notes
     -----
@@ -150,16 +139,17 @@ def _from_distributions(steps: Array, negative: Array, positive: Array) -> Ranki
 
 
 def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
-    """The largest distance between the cumulative distributions of the two classes' scores, from 0 to 1.
-
-    Returns
-    -------
-    float
+    """KS, the largest distance between the cumulative distributions of the two classes' scores.
 
     Parameters
     ----------
     y, score, sample_weight
         As in `ranking_scores`.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
 
     Examples
     --------
@@ -173,14 +163,15 @@ def ks_score(y: Any, score: Any, sample_weight: Any = None) -> float:
 def gini_score(y: Any, score: Any, sample_weight: Any = None) -> float:
     """2·AUC − 1: 1 for a perfect order, 0 for none, −1 for a perfect order the other way round.
 
-    Returns
-    -------
-    float
-
     Parameters
     ----------
     y, score, sample_weight
         As in `ranking_scores`.
+
+    Returns
+    -------
+    float
+        From −1 to 1.
 
     Examples
     --------
@@ -198,6 +189,7 @@ class ConfusionCurve:
     Attributes
     ----------
     cutoffs, tn, fp, fn, tp : ndarray of shape (cutoffs,)
+        Cut-offs as given; true negatives, false positives, false negatives and true positives at each.
     """
 
     cutoffs: Array
@@ -232,20 +224,23 @@ class ConfusionCurve:
 
 
 def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) -> ConfusionCurve:
-    """Confusion matrices at all cut-offs, for one sort of the scores.
-
-    Returns
-    -------
-    ConfusionCurve
+    """Confusion matrices at given cut-offs, from one sort of the scores.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         At most two classes; the larger label, or a single one that is 1 or True, is positive.
     score : array-like of shape (n,)
+        Scores, larger where the positive class is likelier.
     cutoffs : float or array-like of shape (k,)
         In any order; a score above the cut-off is decided positive.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more; rows of equal weight by default.
+
+    Returns
+    -------
+    ConfusionCurve
+        The cut-offs and one 2 × 2 matrix for each.
 
     Examples
     --------

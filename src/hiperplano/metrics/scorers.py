@@ -1,4 +1,4 @@
-"""Scorers by name, for `cross_val_score`, grid search and whatever else takes `scoring=`."""
+"""Scorers by name, for `cross_val_score`, grid search and everything else that takes `scoring=`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ SCORERS = MappingProxyType(
 def get_scorer(scoring: Any) -> Any:
     """A scorer by name: "ks", "gini", "savings", or any of scikit-learn's.
 
-    Returns
-    -------
-    callable
-
     Parameters
     ----------
     scoring : str or callable
@@ -53,7 +49,7 @@ def get_scorer(scoring: Any) -> Any:
         return sklearn.metrics.get_scorer(scoring)
     except ValueError as problem:
         raise InvalidParameter(
-            "scoring={scoring!r} is no scorer; the names are {names} and scikit-learn's "
+            "scoring={scoring!r} is not a scorer; the names are {names} and scikit-learn's "
             "(sklearn.metrics.get_scorer_names()). Choose one of them, or make_scorer.",
             scoring=scoring,
             names=", ".join(sorted(SCORERS)),
@@ -62,10 +58,6 @@ def get_scorer(scoring: Any) -> Any:
 
 def savings_scorer(costs: Any, *, labels: Any = None) -> Any:
     """A scorer of the savings under a cost matrix.
-
-    Returns
-    -------
-    callable
 
     Parameters
     ----------

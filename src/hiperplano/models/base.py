@@ -1,4 +1,4 @@
-"""What all linear estimators share: scores of rows, and the publication of a solution."""
+"""What all linear estimators share: scores of rows, and the fitted attributes of a solution."""
 
 from __future__ import annotations
 
@@ -98,6 +98,12 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, classes)
+            Scores, x·coef + intercept.
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -108,6 +114,12 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted labels.
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
@@ -152,7 +164,7 @@ def publish(
         warnings.warn(
             Message(
                 "{model}: only about {digits:.0f} digits of the coefficients can be trusted; the columns are nearly "
-                "dependent (condition {condition:.1e}). Leave out columns that follow from others, or {remedy}.",
+                "dependent (condition number {condition:.1e}). Leave out columns that follow from others, or {remedy}.",
                 model=type(model).__name__,
                 digits=digits,
                 condition=getattr(solution, "condition", np.nan),

@@ -57,7 +57,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the
     rows gathers weights, means and scatter, each class measured from a point of its own; ill-conditioned columns are
-    factored from the rows themselves. Where W is singular, the shortest coefficients (columns at unit variance) are
+    factored from the rows themselves. Where W is singular, the minimum-norm coefficients (columns at unit variance) are
     taken; directions without variance inside classes along which their means differ separate the sample without error
     and are left out, with a warning: shrinkage brings them back.
 
@@ -80,9 +80,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         For two classes, of the difference between the second's score and the first's. Otherwise measured from the
         centre of the means, since only differences between classes count.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray of shape (classes,)
+        Labels of the classes, sorted.
     means_ : ndarray of shape (classes, d)
+        Means of the classes.
     priors_ : ndarray of shape (classes,)
+        Prior probabilities of the classes.
     xbar_ : ndarray of shape (d,)
         Mean of the means, by priors.
     covariance_ : ndarray of shape (d, d)
@@ -96,7 +100,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     solution_ : DiscriminantSolution
         How the fit ended: `status`, `method`, `rank`, `condition`, `digits`, `ignored`.
     n_iter_ : int
+        Number of iterations.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -145,7 +151,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         design, classes, priors = gaussian_problem(self, X, y, sample_weight)
@@ -162,7 +169,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if solution.rank == 0:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
-                "compare means with. Check the columns: one that tells the class by itself needs no model."
+                "compare means with. Check the columns: one that determines the class needs no model."
             )
         self.classes_ = classes
         publish(self, solution, design.dtype, one_target=False, remedy=Message("set shrinkage='auto'"))
@@ -209,10 +216,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to transform.
 
         Returns
         -------
         ndarray of shape (n, n_components)
+            Scores on the canonical axes.
         """
         check_is_fitted(self)
         rows, axes = validate_rows(self, X), self.scalings_[:, : self._n_features_out]
@@ -224,23 +233,27 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities of the classes, also of those too small for a float.
+        """Logarithms of the probabilities of the classes, accurate even where these underflow.
 
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         return log_probabilities(self.decision_function(X))
 
@@ -276,6 +289,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         FisherFunction
+            The direction u, the centroids and the cut-off.
 
         Examples
         --------
@@ -304,7 +318,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return FisherFunction(u, centroids, float(centroids.mean() + shift / apart), self.classes_)
 
 
-_REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that tell the class by themselves.")
+_REMEDY = Message(" Set shrinkage='auto' to let them count, or drop columns that determine the class.")
 
 
 def _check_size(design: Design, n_classes: int, shrinkage: Shrinkage, priors: Array | None) -> None:

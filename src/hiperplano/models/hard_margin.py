@@ -38,19 +38,25 @@ class HardMarginSVC(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray of shape (2,)
+        Labels of the classes, sorted.
     margin_ : float
         Distance of the closest rows from the plane, 1/‖coef‖.
     support_ : ndarray of int
         The rows that hold the plane: those with a multiplier.
     support_vectors_ : ndarray or CSR array of shape (support vectors, d)
+        The rows on the margin.
     dual_coef_ : ndarray of shape (1, support vectors)
         y times their multipliers: coef_ = dual_coef_ @ support_vectors_.
     solution_ : MarginSolution
+        How the fit ended.
     n_iter_ : int
         Passes over the rows.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -92,7 +98,8 @@ class HardMarginSVC(LinearClassifier):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         fit_intercept = flag(self, "fit_intercept")
         control: dict[str, Any] = {
@@ -103,7 +110,7 @@ class HardMarginSVC(LinearClassifier):
         classes, codes = encode_labels(design)
         if len(classes) > 2:
             raise InvalidTarget(
-                "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC parts "
+                "Only binary classification is supported: y holds {n_classes} classes, and HardMarginSVC separates "
                 "two. Use sklearn.multiclass.OneVsRestClassifier around it, or LinearSVC.",
                 n_classes=len(classes),
             )
@@ -132,8 +139,8 @@ def _refuse(design: Design, classes: Array, fit_intercept: bool) -> None:
     where = "" if fit_intercept else Message(" through the origin")
     if not isinstance(proof, Overlapping | QuasiSeparable):
         raise InvalidTarget(
-            "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be told. "
-            "Use LinearSVC with a large C.",
+            "{proof} That is as near as rounding: the widest margin between {one!r} and {other!r} cannot be "
+            "determined. Use LinearSVC with a large C.",
             proof=str(proof),
             one=one,
             other=other,

@@ -1,4 +1,4 @@
-"""Least squares and ridge regression, and the classifier made of them."""
+"""Least squares, ridge regression, and the least-squares classifier."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n,) or (n, targets)
+            The predicted targets.
         """
         return self._scores(X)
 
@@ -95,20 +97,20 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
 class LinearRegression(LeastSquares):
     """Least squares: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)².
 
-    Columns of any scale and offset are handled: they are centred and brought to unit length inside. One pass
-    over the rows is enough for well-conditioned columns; where it is not, the answer is refined with residuals
+    Columns of any scale and offset are handled: they are centred and scaled to unit length internally. One pass
+    over the rows is enough for well-conditioned columns; where it is not, the solution is refined with residuals
     in doubled precision, and `solution_` says what was done and how many digits can be trusted. If columns
-    depend on each other, the shortest coefficients that fit best are taken ("cg": the shortest in units of the
-    columns' spread).
+    are linearly dependent, the minimum-norm solution is taken ("cg": the minimum norm for standardised columns).
 
     Parameters
     ----------
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     positive : bool, default=False
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
-        "gram" sums the normal equations (and goes on to "qr" by itself where they are not accurate enough), "qr"
-        factors the rows, "cg" takes conjugate gradients, for more columns than their Gram matrix fits memory.
+        "gram" solves the normal equations (and falls back to "qr" where they are not accurate enough), "qr" factors the
+        rows, "cg" takes conjugate gradients, for so many columns that their Gram matrix does not fit memory.
     tol : float, default=1e-10
         For "cg": relative length of the gradient to reach.
     max_iter : int, optional
@@ -117,19 +119,23 @@ class LinearRegression(LeastSquares):
     Attributes
     ----------
     coef_ : ndarray of shape (d,) or (targets, d)
+        Coefficients.
     intercept_ : float or ndarray of shape (targets,)
+        Intercepts; 0 if `fit_intercept` is False.
     rank_ : int
         Independent columns, without the intercept.
     solution_ : LeastSquaresSolution
         How the fit ended: `status`, `method`, `digits`, `condition`, `gap`.
     n_iter_ : int
+        Number of iterations.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
     Examples
     --------
-    A credit line from income and debt ratio; the columns' scales differ by 10⁷ and need no care.
+    A credit line from income and debt ratio; the columns' scales differ by 10⁷ and need no preparation.
 
     >>> import numpy as np
     >>> from hiperplano import LinearRegression
@@ -165,6 +171,7 @@ class LinearRegression(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,) or (n, targets)
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
@@ -172,7 +179,8 @@ class LinearRegression(LeastSquares):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, np.zeros(design.n_targets))
@@ -227,6 +235,7 @@ class Ridge(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,) or (n, targets)
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
@@ -234,7 +243,8 @@ class Ridge(LeastSquares):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, self._alphas(design.n_targets))
@@ -255,16 +265,17 @@ class Ridge(LeastSquares):
 
 
 class LeastSquaresClassifier(LinearClassifier):
-    """Least squares on 1-of-K coded classes; the class with the largest score is taken.
+    """Least squares on 1-of-K coded classes; the class with the largest score is predicted.
 
-    A fast baseline, and the starting point of better classifiers. Its scores are not probabilities, and points
-    far on the right side of the plane pull it as much as points on the wrong one.
+    A fast baseline, and a starting point for better classifiers. Its scores are not probabilities, and points
+    far on the correct side of the plane influence it as much as points on the wrong side.
 
     Parameters
     ----------
     alpha : float, default=0.0
         Strength of the penalty alpha·‖coef‖², as in `Ridge`.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total, sample weights included.
 
@@ -273,7 +284,9 @@ class LeastSquaresClassifier(LinearClassifier):
     coef_ : ndarray of shape (1, d) or (classes, d)
         For two classes, of the difference between the second's score and the first's.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_, n_iter_, n_features_in_, feature_names_in_
         As in `LinearRegression`.
 
@@ -298,13 +311,16 @@ class LeastSquaresClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,)
             Labels of any kind; not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice; rows of weight 0 are left out.
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         design = self._coded(validate(self, X, y, sample_weight, numeric_target=False))
         solution = solve_least_squares(

@@ -50,15 +50,27 @@ class LogisticClassifier(LinearClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         return class_chances(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, exact where these are too small to be written.
+        """Logarithms of the probabilities, accurate even where these underflow.
 
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -88,24 +100,25 @@ class LogisticRegression(LogisticClassifier):
     Minimises C·Σᵢ wᵢ·loss(yᵢ, xᵢ·coef + intercept) + ½·‖coef‖²; the intercept is never penalised. In the notation
     of a mean loss with strength λ, C = 1/(λ·n).
 
-    Units and offsets of the columns do not matter: they are centred and brought to unit spread inside. Whatever
-    way the shape of the data calls for is taken, and `solution_` says which and how it ended.
+    Columns are standardised internally, so their units and offsets do not slow the fit. The method is chosen by the
+    shape of the data, and `solution_` says which it was and how it ended.
 
     Parameters
     ----------
     C : float, default=1.0
         Inverse strength of the penalty, above 0; `np.inf` for plain maximum likelihood.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total.
     firth : bool, default=False
         Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
         small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
-        "newton" takes whole Hessians, "lbfgs" a sample's solution and Hessian and a few passes from there,
-        "gradient" plain steps with a dynamic rate, for teaching. "auto" takes one of the first two.
+        "newton" uses full Hessians, "lbfgs" starts from the solution of a sample and is preconditioned by its Hessian,
+        "gradient" takes plain gradient steps with a dynamic rate, for teaching. "auto" takes one of the first two.
     tol : float, default=1e-8
-        Largest entry of the gradient of the mean loss (columns at unit spread) at which to stop.
+        Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
     max_iter : int, default=1000
         Most steps.
     warm_start : bool, default=False
@@ -114,12 +127,17 @@ class LogisticRegression(LogisticClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_ : LogisticSolution
         How the fit ended: `status`, `method`, `passes`, `gradient_norm`, `converged`.
     n_iter_ : int
+        Number of iterations.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -128,7 +146,7 @@ class LogisticRegression(LogisticClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from hiperplano import LogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LogisticRegression().fit(X, y)  # unscaled columns need no care
+    >>> model = LogisticRegression().fit(X, y)  # columns need no scaling
     >>> model.solution_.converged
     True
     >>> round(model.score(X, y), 3)
@@ -168,10 +186,16 @@ class LogisticRegression(LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,)
             Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         with one_blas_thread():  # once for all passes
             return self._fit(X, y, sample_weight)
@@ -238,7 +262,6 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
     ----------
     design : Design
         With labels of any kind for its target.
-    class_weight : dict, "balanced" or None
 
     Returns
     -------
@@ -265,10 +288,8 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
 
     Parameters
     ----------
-    model : estimator
     design : Design
         As `code_classes` gives it.
-    solution : LogisticSolution
     """
     problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
     found = unbounded_columns(problem, solution.parameters)
@@ -282,7 +303,7 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     listed = ", ".join(repr(names[j]) for j in columns[:6])
     message = Message(
         "{model}: the classes are {kind} by {columns}, so the likelihood has no maximum and coefficients would grow "
-        "without end; they were stopped. {remedy}",
+        "without bound; they were stopped. {remedy}",
         model=type(model).__name__,
         kind=Message("separated") if complete else Message("separated in part (quasi-completely)"),
         columns=listed if len(columns) <= 6 else Message("{names} and others", names=listed),

@@ -45,8 +45,11 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (classes,)
+        Labels of the classes, sorted.
     means_ : ndarray of shape (classes, d)
+        Means of the classes.
     priors_ : ndarray of shape (classes,)
+        Prior probabilities of the classes.
     covariance_ : list of ndarray of shape (d, d)
         One for each class.
     rotations_ : list of ndarray of shape (d, d)
@@ -58,6 +61,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
     solution_ : QuadraticSolution
         How the fit ended: `status`, `method`, `rank`, `condition`, `digits`.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -104,7 +108,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         ridge = number(self, "reg_param", low=0.0, high=1.0)
@@ -150,7 +155,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 Message(
                     "QuadraticDiscriminantAnalysis: only about {digits:.0f} digits can be trusted; columns are nearly "
-                    "dependent in a class (condition {condition:.1e}). Leave out columns that follow from others, or "
+                    "dependent in a class (condition number {condition:.1e}). Leave out columns that follow from "
+                    "others, or "
                     "set shrinkage='auto'.",
                     digits=solution.digits,
                     condition=solution.condition,
@@ -181,10 +187,12 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
-        ndarray
+        ndarray of shape (n,) or (n, classes)
+            Scores of the rows.
         """
         check_is_fitted(self)
         rows = validate_rows(self, X)
@@ -197,10 +205,12 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n,)
+            The predicted labels.
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
@@ -211,22 +221,26 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Their logarithms, also of those too small for a float.
+        """Logarithms of the probabilities of the classes, accurate even where these underflow.
 
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         return log_probabilities(self.decision_function(X))

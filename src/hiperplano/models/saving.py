@@ -114,11 +114,12 @@ def load(path: str | Path) -> Any:
     """Read a model that `save` wrote.
 
     Nothing in the file is run. A file with types other than those of hiperplano, scikit-learn, NumPy and SciPy is
-    refused before anything is made of it.
+    refused before anything is loaded.
 
     Parameters
     ----------
     path : str or Path
+        File that `save` wrote.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     hiperplano.errors.InvalidFile
-        If there is no such file, it is of another kind, it is damaged, or it holds types that are not trusted.
+        If the file does not exist, is of another kind, is damaged, or holds types that are not trusted.
 
     Examples
     --------

@@ -21,24 +21,26 @@ from hiperplano.solvers.svm.dual_losses import DualLoss
 class LinearSVC(LinearClassifier):
     """A linear support vector machine: minimise ½‖coef‖² + C·Σᵢ wᵢ·loss(yᵢ·(xᵢ·coef + intercept)).
 
-    The loss is max(0, 1 − margin) or its square; the intercept is not penalised. Every fit ends with a proof:
-    multipliers whose dual objective is within `tol` of the objective, so no plane is better by more than that.
+    The loss is max(0, 1 − margin) or its square; the intercept is not penalised. Every fit ends with a duality gap:
+    multipliers whose dual objective is within `tol` of the objective prove that no plane is better by more than that.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        max(0, 1 − margin), or its square.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, times C; "balanced" gives each class the same total.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one plane for each class against the rest, or all scores at once with the loss
         max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
         classes that is "ovr" with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
-        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" takes
-        one row at a time, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
+        "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
+        coordinate ascent, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
         more than their columns.
     tol : float, default=1e-4
         Duality gap to reach, relative to the objective.
@@ -48,13 +50,17 @@ class LinearSVC(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_ : SvmSolution
         How the fit ended: `status`, `gap`, `objective`, `dual_objective`, `multipliers`.
     n_iter_ : int
         Passes over the rows; of the class that took most.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -110,7 +116,8 @@ class LinearSVC(LinearClassifier):
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
@@ -149,13 +156,16 @@ class LinearSVR(RegressorMixin, LinearModel):
     epsilon : float, default=0.0
         Half the width of the tube, in units of y, 0 or more.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The excess over ε, or its square.
     fit_intercept, solver, tol, max_iter
         As in `LinearSVC`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
+        Coefficients.
     intercept_ : float
+        Intercepts; 0 if `fit_intercept` is False.
     solution_, n_iter_, n_features_in_, feature_names_in_
         As in `LinearSVC`.
 
@@ -201,12 +211,14 @@ class LinearSVR(RegressorMixin, LinearModel):
         X : array-like, CSR matrix or table of shape (n, d), or Design
             A design brings its target along.
         y : array-like of shape (n,)
+            Targets; not given with a design.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         strength = number(self, "C", low=0.0, open_low=True)
         epsilon = number(self, "epsilon", low=0.0)
@@ -224,10 +236,12 @@ class LinearSVR(RegressorMixin, LinearModel):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n,)
+            The predicted targets.
         """
         return self._scores(X)
 
@@ -250,7 +264,7 @@ def _row_count(X: Any, y: Any) -> int:
 def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
     if not totals.all():
         raise InvalidTarget(
-            "All rows of class {empty!r} have weight 0, so there is one class less to tell apart; each class must "
-            "weigh something. Leave those rows out, or correct class_weight.",
+            "All rows of class {empty!r} have weight 0, so one class is missing; each class needs a positive "
+            "weight. Leave those rows out, or correct class_weight.",
             empty=classes.tolist()[int(totals.argmin())],
         )

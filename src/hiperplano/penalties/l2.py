@@ -1,4 +1,4 @@
-"""The squared length of the coefficients."""
+"""The L2 penalty."""
 
 from typing import Any, NamedTuple
 

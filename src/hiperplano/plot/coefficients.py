@@ -1,4 +1,4 @@
-"""Coefficients with their intervals, as a picture."""
+"""Plot of coefficients with their intervals."""
 
 from __future__ import annotations
 
@@ -83,24 +83,26 @@ class CoefficientDisplay(Display):
     ) -> Self:
         """Draw the coefficients of a fitted linear model.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : fitted linear model, or a pipeline that ends with one
             Of hiperplano or scikit-learn: anything with `coef_`.
         X : array-like or table of shape (n, d), optional
-            If given, coefficients are multiplied by the standard deviations of its columns: what columns of different
-            units do can then be compared.
+            If given, coefficients are multiplied by the standard deviations of its columns: effects of columns
+            of different units can then be compared.
         level : float, default=0.95
             Of the confidence intervals.
         feature_names : list of str, optional
             Those of the fit by default.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         check_is_fitted(estimator)
         rows = X
@@ -126,10 +128,6 @@ class CoefficientDisplay(Display):
     def plot(self, ax: Any = None, *, most: int = 25, odds: bool = False, **kwargs: Any) -> Self:
         """Draw a dot for each coefficient and a line for its interval.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
@@ -140,6 +138,11 @@ class CoefficientDisplay(Display):
             Draw exp(coefficient), the odds ratio of a logistic model, on a logarithmic axis.
         **kwargs
             For matplotlib's `errorbar`.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
             raise InvalidParameter(

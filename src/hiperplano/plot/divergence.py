@@ -1,4 +1,4 @@
-"""Two distributions in the same bins, and how far they lie apart."""
+"""Plot of two distributions in the same bins, with their divergences."""
 
 from __future__ import annotations
 
@@ -82,17 +82,14 @@ class DivergenceDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Compare what a fitted model says of two sets of rows.
-
-        Returns
-        -------
-        Self
+        """Compare the predictions of a fitted model on two sets of rows.
 
         Parameters
         ----------
         estimator : fitted classifier of two classes, or regressor
+            The model whose scores or predictions are compared.
         expected, actual : array-like or table of shape (n, d)
-            The rows the model was made on, and later ones.
+            The rows the model was fitted to, and later ones.
         bins : int or array-like, default=10
             So many bins of equal share in `expected`, or their inner edges.
         smoothing : float, default=0.0
@@ -100,9 +97,16 @@ class DivergenceDisplay(Display):
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             Of classifiers: "auto" takes probabilities where the model has them.
         names : tuple of two str, default=("expected", "actual")
+            Names of the two samples in the legend.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         check_is_fitted(estimator)
         if hasattr(estimator, "classes_"):
@@ -132,10 +136,6 @@ class DivergenceDisplay(Display):
     ) -> Self:
         """Compare two samples: of scores, of predictions, or of one column.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         expected, actual : array-like of shape (n,) and (m,)
@@ -145,11 +145,18 @@ class DivergenceDisplay(Display):
         smoothing : float, default=0.0
             Added to every count, so that a bin that is empty in one sample does not give infinity.
         names : tuple of two str, default=("expected", "actual")
+            Names of the two samples in the legend.
         quantity : str, default="score"
             What is counted, for the axis.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         check_number(cls.__name__, "smoothing", smoothing, 0.0, np.inf)
         counted = common_bins(expected, actual, bins)
@@ -169,16 +176,17 @@ class DivergenceDisplay(Display):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw two bars for each bin.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
             New ones by default.
         **kwargs
             For matplotlib's `bar`.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         ax = self._axes(ax, (max(6.4, 0.62 * len(self.labels)), 4.4))
         place = np.arange(len(self.labels))

@@ -1,4 +1,4 @@
-"""How much of the positive class is found among the rows with the largest scores."""
+"""Gains and lift curves."""
 
 from __future__ import annotations
 
@@ -75,24 +75,29 @@ class GainsDisplay(ScoreDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw scores that are already there.
-
-        Returns
-        -------
-        Self
+        """Draw given scores.
 
         Parameters
         ----------
         y : array-like of shape (n,)
+            True labels of two classes.
         score : array-like of shape (n,)
             Larger where the positive class is likelier.
         sample_weight : array-like of shape (n,), optional
+            Weights of the rows, 0 or more; rows of equal weight by default.
         pos_label : label, optional
             Of the positive class; the larger one by default.
         name : str, optional
+            Name of the curve in the legend.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         positive, (_, label) = positive_labels(cls.__name__, y, pos_label)
         cutoffs = np.append(np.unique(np.ravel(score))[::-1], -np.inf)
@@ -106,17 +111,19 @@ class GainsDisplay(ScoreDisplay):
     def plot(self, ax: Any = None, *, kind: str = "gains", **kwargs: Any) -> Self:
         """Draw gains or lift, between a perfect order and none.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
             New ones by default.
         kind : {"gains", "lift"}, default="gains"
+            Share of the positives found, or that share divided by the share of rows looked at.
         **kwargs
             For matplotlib's `plot`, of the model's curve.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         if kind not in KINDS:
             raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""The cumulative distributions of two classes' scores, and where they lie farthest apart."""
+"""Cumulative distributions of two classes' scores, and their largest distance."""
 
 from __future__ import annotations
 
@@ -75,24 +75,29 @@ class KSDisplay(ScoreDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw scores that are already there.
-
-        Returns
-        -------
-        Self
+        """Draw given scores.
 
         Parameters
         ----------
         y : array-like of shape (n,)
+            True labels of two classes.
         score : array-like of shape (n,)
             Larger where the positive class is likelier.
         sample_weight : array-like of shape (n,), optional
+            Weights of the rows, 0 or more; rows of equal weight by default.
         pos_label : label, optional
             Of the positive class; the larger one by default.
         name : str, optional
+            Name of the curve in the legend.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         positive, classes = positive_labels(cls.__name__, y, pos_label)
         found = ranking_scores(positive, score, sample_weight)
@@ -111,16 +116,17 @@ class KSDisplay(ScoreDisplay):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the two distributions and the distance between them.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
             New ones by default.
         **kwargs
             For matplotlib's `step`, of both curves.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         ax = self._axes(ax)
         place = int(np.searchsorted(self.scores, self.cutoff))

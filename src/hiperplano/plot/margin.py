@@ -1,4 +1,4 @@
-"""The plane of a classifier, its margin planes, and the rows that hold it."""
+"""The plane of a classifier, its margin planes, and the support vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ class MarginDisplay(Display):
     points : Points
         The rows, the numbers of their classes, and the names of columns and classes.
     coef : ndarray of shape (2,)
+        Coefficients of the plane.
     intercept : float
+        Intercept of the plane.
     support : ndarray of int
         The rows that are ringed: the support vectors, if these are the rows of a support vector machine's fit;
         otherwise the rows on or beyond their margin plane, those with a hinge loss.
@@ -52,19 +54,23 @@ class MarginDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the plane of a fitted linear classifier of two classes.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : fitted linear classifier
             Of hiperplano or scikit-learn.
         X : array-like or table of shape (n, 2)
+            Rows to draw, of two columns.
         y : array-like of shape (n,)
+            Their labels, of two classes.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         coef, intercept = one_plane(cls.__name__, estimator)
         points = Points.of(cls.__name__, X, y, estimator.classes_)
@@ -74,16 +80,17 @@ class MarginDisplay(Display):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw points, planes and rings.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
             New ones by default.
         **kwargs
             For matplotlib's `scatter`, of the points.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         ax = self._axes(ax, (5.6, 5.0))
         self.points.frame(ax)

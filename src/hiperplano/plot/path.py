@@ -100,11 +100,7 @@ class PathDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit the rows with every λ, and draw.
-
-        Returns
-        -------
-        Self
+        """Fit the rows for every λ, and draw the path.
 
         Parameters
         ----------
@@ -119,8 +115,14 @@ class PathDisplay(Display):
         validation : tuple (X, y), optional
             For these two: rows that are not fitted, whose error is drawn too.
         ax : two matplotlib axes, optional
+            For the coefficients and for the validation error; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         weight = check_weight(sample_weight, np.shape(X)[0])
         total = float(np.shape(X)[0] if weight is None else weight.sum())
@@ -151,16 +153,17 @@ class PathDisplay(Display):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw coefficients above, errors below.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : two matplotlib axes, optional
             New ones by default.
         **kwargs
             For matplotlib's `plot`, of all lines.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         above, below = self._panels(ax, 2, 1, (6.4, 3.0), share="col")
         self._draw_coefficients(above, **kwargs)

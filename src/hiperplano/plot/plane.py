@@ -38,15 +38,11 @@ class Points(NamedTuple):
         y : array-like of shape (n,) or None
         classes : array-like
             Of the model.
-
-        Returns
-        -------
-        Points
         """
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows) or rows.dtype.kind not in "fiub":
             raise InvalidData(
-                "{owner}: X has shape {shape} and holds {dtype}; a picture of the plane needs rows of two numbers. "
+                "{owner}: X has shape {shape} and holds {dtype}; a plot of the plane needs rows of two numbers. "
                 "Choose two columns and fit the model on these.",
                 owner=owner,
                 shape=rows.shape,
@@ -71,22 +67,13 @@ class Points(NamedTuple):
         ----------
         margin : float
             Share of the range that is added on each side.
-
-        Returns
-        -------
-        ndarray of shape (2, 2)
         """
         low, high = self.rows.min(axis=0), self.rows.max(axis=0)
         room = margin * np.where(high > low, high - low, 1.0)
         return np.stack([low - room, high + room])
 
     def frame(self, ax: Any) -> None:
-        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right.
-
-        Parameters
-        ----------
-        ax : matplotlib axes
-        """
+        """Limits and names of the axes; one unit for both columns if their ranges allow, so that angles are right."""
         limits = self.limits()
         ranges = limits[1] - limits[0]
         ax.set(xlim=limits[:, 0], ylim=limits[:, 1], xlabel=self.names[0], ylabel=self.names[1])
@@ -98,7 +85,6 @@ class Points(NamedTuple):
 
         Parameters
         ----------
-        ax : matplotlib axes
         **kwargs
             For `ax.scatter`.
         """
@@ -125,7 +111,7 @@ def _codes(owner: str, y: Any, classes: Any, n_rows: int) -> Array:
     if not right.all():
         row = int(np.argmin(right))
         raise InvalidTarget(
-            "{owner}: y holds {label!r} (row {row}), which is none of the model's classes {known}. Leave such "
+            "{owner}: y holds {label!r} (row {row}), which is not one of the model's classes {known}. Leave such "
             "rows out, or fit with them.",
             owner=owner,
             label=labels[row].item(),
@@ -142,7 +128,6 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     ----------
     owner : str
         Name of the display, for messages.
-    model : fitted classifier
 
     Returns
     -------
@@ -152,7 +137,7 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     check_is_fitted(model)
     if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
         raise NotAvailable(
-            "{owner}: {model} is no linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
+            "{owner}: {model} is not a linear classifier (it lacks coef_ or classes_), so there is no plane to draw. "
             "Pass a fitted linear classifier; RegionsDisplay draws the regions of any.",
             owner=owner,
             model=type(model).__name__,
@@ -161,7 +146,7 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     coef = np.atleast_2d(coef)
     if coef.shape != (1, 2):
         raise NotAvailable(
-            "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the picture shows one plane in two. "
+            "{owner}: {model} has {n_planes} plane(s) in {n_columns} columns; the plot shows one plane in two. "
             "Fit two classes on two columns; RegionsDisplay draws several classes.",
             owner=owner,
             model=type(model).__name__,
@@ -171,7 +156,7 @@ def one_plane(owner: str, model: Any) -> tuple[Array, float]:
     if not coef.any():
         raise NotAvailable(
             "{owner}: both coefficients of {model} are 0, so there is no plane to draw. Fit it with a weaker "
-            "penalty, or on columns that tell the classes apart.",
+            "penalty, or on columns that separate the classes.",
             owner=owner,
             model=type(model).__name__,
         )
@@ -183,9 +168,7 @@ def draw_level(ax: Any, coef: Array, intercept: float, level: float, **kwargs: A
 
     Parameters
     ----------
-    ax : matplotlib axes
     coef : ndarray of shape (2,)
-    intercept, level : float
     **kwargs
         For `ax.axline`.
     """
@@ -203,7 +186,6 @@ def circle_points(ax: Any, rows: Array, label: str | None = None, **kwargs: Any)
 
     Parameters
     ----------
-    ax : matplotlib axes
     rows : ndarray of shape (n, 2)
     label : str, optional
         For the legend.
@@ -219,7 +201,6 @@ def arrow(ax: Any, start: Array, end: Array, **kwargs: Any) -> None:
 
     Parameters
     ----------
-    ax : matplotlib axes
     start, end : ndarray of shape (2,)
     **kwargs
         Properties of the arrow.

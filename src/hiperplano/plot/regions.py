@@ -1,4 +1,4 @@
-"""Which class a classifier decides where, and where its binary rules contradict each other."""
+"""Decision regions of a classifier, and where its binary rules contradict each other."""
 
 from __future__ import annotations
 
@@ -63,28 +63,32 @@ class RegionsDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, resolution: int = 300, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Ask a fitted classifier for its decision all over the plane.
-
-        Returns
-        -------
-        Self
+        """Draw the decision regions of a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier of two columns
+            Of hiperplano or scikit-learn.
         X : array-like or table of shape (n, 2)
+            Rows to draw, of two columns.
         y : array-like of shape (n,), optional
             Labels, for the colours of the points.
         resolution : int, default=300
             Points of the grid along each column.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "classes_"):
             raise NotAvailable(
-                "RegionsDisplay: {model} is no classifier (it has no classes_), so the plane has no regions. Pass "
+                "RegionsDisplay: {model} is not a classifier (it has no classes_), so the plane has no regions. Pass "
                 "a fitted classifier.",
                 model=type(estimator).__name__,
             )
@@ -112,16 +116,17 @@ class RegionsDisplay(Display):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw regions, hatches and points.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, optional
             New ones by default.
         **kwargs
             For matplotlib's `scatter`, of the points.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         ax = self._axes(ax, (5.6, 5.0))
         from matplotlib.colors import to_rgb

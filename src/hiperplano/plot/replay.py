@@ -1,4 +1,4 @@
-"""A perceptron at work: its steps as a strip of panels, or as an animation."""
+"""Steps of a perceptron, as a strip of panels or as an animation."""
 
 from __future__ import annotations
 
@@ -52,19 +52,23 @@ class ReplayDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Fit a clone of an online classifier of two classes, and draw its steps.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : Perceptron, PassiveAggressiveClassifier, Pegasos or SGDClassifier
             It is not changed. With `shuffle`, give it a `random_state` to see the same steps again.
         X : array-like or table of shape (n, 2)
+            Rows to learn from, of two columns.
         y : array-like of shape (n,)
+            Their labels, of two classes.
         ax : matplotlib axes, or as many as there are panels, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         # Compiled code comes with it: other pictures need not wait for that.
         from hiperplano.models.online.replay import replay
@@ -73,7 +77,7 @@ class ReplayDisplay(Display):
         classes, codes = encode_labels(validate(BaseEstimator(), points.rows, y, numeric_target=False))
         if len(classes) != 2:
             raise InvalidTarget(
-                "ReplayDisplay: y holds {n_classes} classes; the picture follows one plane, between two. Compare "
+                "ReplayDisplay: y holds {n_classes} classes; the plot follows one plane, between two. Compare "
                 "one class with the rest, for example with y == label.",
                 n_classes=len(classes),
             )
@@ -90,10 +94,6 @@ class ReplayDisplay(Display):
     def plot(self, ax: Any = None, *, panels: int | None = None, columns: int = 4, **kwargs: Any) -> Self:
         """Draw steps side by side.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         ax : matplotlib axes, or as many as there are panels, optional
@@ -105,6 +105,11 @@ class ReplayDisplay(Display):
             Panels in a row of a new figure.
         **kwargs
             For matplotlib's `scatter`, of the points.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         panels = (8 if ax is None else np.size(ax)) if panels is None else panels
         for name, value in (("panels", panels), ("columns", columns)):

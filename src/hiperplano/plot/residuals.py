@@ -1,4 +1,4 @@
-"""Residual analysis as pictures: against fitted values, against normal quantiles, against leverage."""
+"""Residual plots: against fitted values, normal quantiles and leverage."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class ResidualDisplay(Display):
     Attributes
     ----------
     fitted, residuals : ndarray of shape (n,)
+        Fitted values, and targets minus fitted values.
     standardised : ndarray of shape (n,)
         Residuals over their standard errors; from predictions alone, over their standard deviation.
     leverage, cooks : ndarray of shape (n,) or None
@@ -68,26 +69,29 @@ class ResidualDisplay(Display):
     ) -> Self:
         """Diagnose a fit, and draw.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : fitted LinearRegression, Ridge or RidgeCV
             With one target. For other regressors use `from_predictions`.
         X, y : the rows of the fit
+            In the order of the fit.
         sample_weight : array-like of shape (n,), optional
             As given to `fit`.
         ax : matplotlib axes, as many as there are panels, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         found = diagnose(estimator, X, y, sample_weight=sample_weight)
         if not np.isfinite(found.standardised).any():
             raise NotAvailable(
-                "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding "
-                "and show nothing. Add rows, or take columns out.",
+                "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding errors. Add "
+                "rows, or take columns out.",
                 model=type(estimator).__name__,
                 n=len(found.residuals),
             )
@@ -105,16 +109,19 @@ class ResidualDisplay(Display):
     def from_predictions(cls, y: Any, predicted: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the residuals of any regressor, without leverage.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         y, predicted : array-like of shape (n,)
+            Targets, and what was predicted for them.
         ax : matplotlib axes, as many as there are panels, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         true, fitted = (np.asarray(values, dtype=np.float64) for values in (y, predicted))
         if true.ndim != 1 or true.shape != fitted.shape or len(true) < 2:
@@ -130,8 +137,7 @@ class ResidualDisplay(Display):
             if np.isfinite(residuals).all():
                 what = Message("do not vary")
             raise InvalidData(
-                "ResidualDisplay: the residuals {what}; the picture shows how finite ones spread. Check y and "
-                "predicted.",
+                "ResidualDisplay: the residuals {what}; the plot shows how finite ones spread. Check y and predicted.",
                 what=what,
             )
         display = cls(fitted=fitted, residuals=residuals, standardised=residuals / residuals.std())
@@ -139,10 +145,6 @@ class ResidualDisplay(Display):
 
     def plot(self, ax: Any = None, *, panels: Any = None, **kwargs: Any) -> Self:
         """Draw some of the panels.
-
-        Returns
-        -------
-        Self
 
         Parameters
         ----------
@@ -152,6 +154,11 @@ class ResidualDisplay(Display):
             All that are known by default.
         **kwargs
             For matplotlib's `scatter`.
+
+        Returns
+        -------
+        self : display
+            With `ax_` and `figure_` set.
         """
         known = PANELS if self.leverage is not None else PANELS[:2]
         wanted = list(known) if panels is None else [panels] if isinstance(panels, str) else list(panels)

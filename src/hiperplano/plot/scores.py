@@ -1,4 +1,4 @@
-"""Scores of two classes for pictures that compare them."""
+"""Scores of two classes for the displays that compare them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
     ----------
     owner : str
         Name of the display, for messages.
-    model : fitted classifier
-    X : array-like of shape (n, d)
     response_method : str
         One of `RESPONSES`.
     pos_label : object or None
@@ -45,11 +43,11 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
         )
     classes = np.asarray(getattr(model, "classes_", ()))
     if len(classes) != 2:
-        what = Message("is no classifier (it has no classes_)")
+        what = Message("is not a classifier (it has no classes_)")
         if len(classes):
-            what = Message("tells {n} classes apart", n=len(classes))
+            what = Message("has {n} classes", n=len(classes))
         raise NotAvailable(
-            "{owner}: {model} {what}; the picture compares the scores of two. Pass a classifier of two classes, "
+            "{owner}: {model} {what}; the plot compares the scores of two. Pass a classifier of two classes, "
             "or scores with from_predictions(y == label, scores).",
             owner=owner,
             model=type(model).__name__,
@@ -58,7 +56,7 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
     label = classes[1] if pos_label is None else pos_label
     if label not in classes.tolist():
         raise InvalidParameter(
-            "{owner}: pos_label={pos_label!r} is none of the model's classes {classes}. Name one of them.",
+            "{owner}: pos_label={pos_label!r} is not one of the model's classes {classes}. Name one of them.",
             owner=owner,
             pos_label=pos_label,
             classes=classes.tolist(),
@@ -72,7 +70,7 @@ def positive_scores(owner: str, model: Any, X: Any, response_method: str, pos_la
                 return found[:, int(second)], label
             return found if second else -found, label
     raise NotAvailable(
-        "{owner}: {model} has no {methods}; the picture needs scores. Pass a model that gives them, or scores "
+        "{owner}: {model} has no {methods}; the plot needs scores. Pass a model that gives them, or scores "
         "with from_predictions.",
         owner=owner,
         model=type(model).__name__,
@@ -87,7 +85,6 @@ def positive_labels(owner: str, y: Any, pos_label: Any) -> tuple[Array, tuple[st
     ----------
     owner : str
         Name of the display, for messages.
-    y : array-like of shape (n,)
     pos_label : object or None
         None: the largest label.
 
@@ -137,18 +134,21 @@ class ScoreDisplay(Display):
     @classmethod
     @abstractmethod
     def from_predictions(cls, y: Any, score: Any, **kwargs: Any) -> Self:
-        """Draw scores that are already there.
+        """Draw given scores.
 
         Parameters
         ----------
         y : array-like of shape (n,)
+            True labels of two classes.
         score : array-like of shape (n,)
+            Scores, larger where the positive class is likelier.
         **kwargs
             For `plot`.
 
         Returns
         -------
-        Self
+        display
+            With `ax_` and `figure_` once drawn.
         """
 
     @classmethod
@@ -167,16 +167,16 @@ class ScoreDisplay(Display):
     ) -> Self:
         """Score rows with a fitted classifier of two classes, and draw.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         estimator : fitted classifier of two classes
+            With `predict_proba` or `decision_function`.
         X : array-like or table of shape (n, d)
+            Rows to score.
         y : array-like of shape (n,)
+            Their labels.
         sample_weight : array-like of shape (n,), optional
+            Weights of the rows, 0 or more; rows of equal weight by default.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             "auto" takes probabilities where the model has them.
         pos_label : label, optional
@@ -184,8 +184,14 @@ class ScoreDisplay(Display):
         name : str, optional
             The model's class by default.
         ax : matplotlib axes, optional
+            Axes to draw on; new ones by default.
         **kwargs
             For `plot`.
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_` once drawn.
         """
         score, label = positive_scores(cls.__name__, estimator, X, response_method, pos_label)
         name = type(estimator).__name__ if name is None else name

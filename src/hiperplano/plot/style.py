@@ -1,4 +1,4 @@
-"""What pictures share: matplotlib itself, colours that everybody can tell apart, axes, legends beside the data."""
+"""What plots share: matplotlib itself, colours for colour-blind readers, axes, legends beside the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pyplot() -> Any:
         import matplotlib.pyplot
     except ImportError as problem:
         raise NotInstalled(
-            "Pictures are drawn by matplotlib, which cannot be imported ({problem}). Install it with `pip install "
+            "Plots are drawn by matplotlib, which cannot be imported ({problem}). Install it with `pip install "
             "hiperplano[app]`, or `pip install matplotlib`.",
             problem=problem,
         ) from problem
@@ -84,7 +84,6 @@ def legend_above(ax: Any, handles: Any = None) -> None:
 
     Parameters
     ----------
-    ax : matplotlib axes
     handles : list of artists, optional
         Those with labels by default.
     """
@@ -142,13 +141,8 @@ def subsample(n_points: int, keep: Sequence[int] = ()) -> Array:
 
     Parameters
     ----------
-    n_points : int
     keep : sequence of int
         Places that must be among them.
-
-    Returns
-    -------
-    ndarray of int
     """
     if n_points <= _DRAWN:
         return np.arange(n_points)

@@ -1,4 +1,4 @@
-"""What a section of the page is made of. Templates know how each kind looks."""
+"""Building blocks of a section; the templates render them."""
 
 from __future__ import annotations
 

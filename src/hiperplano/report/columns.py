@@ -1,4 +1,4 @@
-"""The columns of a table of any make: pandas, polars, NumPy or SciPy sparse."""
+"""The columns of a table of any type: pandas, polars, NumPy or SciPy sparse."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
-    numbers : ndarray of float or None
-    codes : ndarray of int or None
     labels : list of str
         Of the categories, by code.
     dates : bool

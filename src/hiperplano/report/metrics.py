@@ -1,4 +1,4 @@
-"""The figures by which training and validation are compared."""
+"""The metrics by which training and validation are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hiperplano.report.subject import Sample
 
 
 def regression_metrics(sample: Sample) -> dict[str, float]:
-    """R², root of the mean squared error, mean absolute error, mean error."""
+    """R², root mean squared error, mean absolute error, mean error."""
     error = sample.y - np.ravel(sample.predicted).astype(np.float64)
     spread = float(np.square(sample.y - sample.y.mean()).sum())
     lost = float(np.square(error).sum())

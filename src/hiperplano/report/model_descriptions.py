@@ -1,4 +1,4 @@
-"""What each model is called, and what it is in one sentence."""
+"""Names and one-sentence descriptions of the models."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _probabilities() -> dict[str, tuple[str, str]]:
 
 def _planes() -> dict[str, tuple[str, str]]:
     machine = _(
-        "A plane with a wide margin between the classes, where every row inside the margin or beyond it has its price."
+        "A plane with a wide margin between the classes, where every row inside the margin or beyond it is penalised."
     )
     return {
         "LeastSquaresClassifier": (

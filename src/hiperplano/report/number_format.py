@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them, with the whole number kept beside the rounded one."""
+"""Rounded numbers for the reader, with the exact value kept."""
 
 from __future__ import annotations
 

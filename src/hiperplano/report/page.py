@@ -42,19 +42,20 @@ def write_report(
     provenance: Mapping[str, Any] | None = None,
     language: str = "en",
 ) -> Path:
-    """Write a page about a fitted model: data, coefficients, validation, how the fit ended, stability, origin.
+    """Write an HTML report of a fitted model: data, coefficients, validation, how the fit ended, stability, provenance.
 
-    One HTML file without any link to the network; it prints, follows the reader's choice of dark or light, and lets
-    the reader move the cut-off and the costs of a classifier of two classes.
+    One self-contained HTML file; it can be printed, follows the reader's choice of dark or light mode, and lets the
+    reader change the cut-off and the costs of a classifier of two classes.
 
     Parameters
     ----------
     path : str or path-like
-        Of the file to write. It is replaced whole, or left as it was if something goes wrong.
+        Of the file to write. It is replaced completely, or left as it was if something goes wrong.
     model : fitted estimator, or Pipeline that ends with one
+        The model to report on.
     X : table or array of shape (n, d)
-        The rows the model is judged on: best rows that it has not seen. For a pipeline, as they are before its first
-        step.
+        The rows the model is evaluated on, preferably ones that it has not seen. For a pipeline, as they are
+        before its first step.
     y : array-like of shape (n,)
         Their target.
     training : (X, y), optional
@@ -62,13 +63,14 @@ def write_report(
     target : str, optional
         What the target is called; the name of `y` if it has one.
     positive : label, optional
-        For two classes, the one that is looked for; by default the second in sorted order.
+        The positive class of two; by default the second in sorted order.
     costs : array-like of shape (classes, classes), optional
         costs[j, k] is the cost of deciding class j where class k is true, classes in sorted order. They choose the
         cut-off; by default every mistake costs one, and the model decides.
     provenance : mapping of str to str, optional
-        What to say about where the page comes from: command, seed, file, hash of the data. Shown as it is.
+        Provenance to show: command, seed, file, hash of the data.
     language : {"en", "es"}, default="en"
+        Language of the page: English or Spanish.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def write_report(
     """
     if language not in LANGUAGES:
         raise InvalidParameter(
-            "write_report: language={language!r}; the page speaks {languages}. Choose one of them.",
+            "write_report: language={language!r}; the page is written in {languages}. Choose one of them.",
             language=language,
             languages=", ".join(LANGUAGES),
         )
@@ -148,11 +150,11 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
 def _lead(subject: Subject) -> str:
     n = count(subject.validation.n).text
     if subject.training is None:
-        sentence = _("Judged on {n} rows.", n=n)
+        sentence = _("Evaluated on {n} rows.", n=n)
     else:
-        sentence = _("Made on {made} rows and judged on {n}.", made=count(subject.training.n).text, n=n)
+        sentence = _("Fitted to {made} rows and evaluated on {n}.", made=count(subject.training.n).text, n=n)
     if subject.task == "two classes":
-        sentence += " " + _("It looks for {target} = {label}.", target=subject.target, label=subject.positive)
+        sentence += " " + _("Positive class: {target} = {label}.", target=subject.target, label=subject.positive)
     return sentence
 
 
@@ -170,7 +172,7 @@ def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
         found = regression_metrics(sample)
         return [
             KeyFigure("R²", decimal(found["r2"]), _("share of the variance explained")),
-            KeyFigure("RMSE", significant(found["rmse"]), _("root of the mean squared error")),
+            KeyFigure("RMSE", significant(found["rmse"]), _("root mean squared error")),
             KeyFigure("MAE", significant(found["mae"]), _("mean absolute error")),
             rows,
         ]
@@ -187,7 +189,7 @@ def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
             decimal(ranking.scores.auc),
             ", ".join(filter(None, [_("area under the ROC curve"), ranking.interval_text])),
         ),
-        KeyFigure("KS", decimal(ranking.scores.ks), _("distance of the classes' scores")),
+        KeyFigure("KS", decimal(ranking.scores.ks), _("distance between the score distributions")),
         right,
         last,
     ]

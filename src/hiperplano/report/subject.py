@@ -1,4 +1,4 @@
-"""What a page is about: a model taken apart, and what it says of the rows."""
+"""The subject of a report: a model, its parts, and its predictions for the rows."""
 
 from __future__ import annotations
 
@@ -84,14 +84,13 @@ class Sample:
 
     Attributes
     ----------
-    X, y : the rows as given, and the target as an array
-    anatomy : Anatomy
+    X, y : rows as given, and their target as an array
     classes : ndarray or None
         For a classifier.
     positive : int
         Number of the positive class, where there are two.
     given : rows or None
-        The rows as the last step sees them, where they are at hand.
+        The rows as the last step sees them, where they are known.
     """
 
     X: Any
@@ -176,7 +175,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model, the rows it is judged on, and those it was made on if they are given."""
+    """A model, the rows it is judged on, and those it was fitted to if they are given."""
 
     model: Any
     parts: ModelParts
@@ -219,7 +218,7 @@ def prepare_subject(
 ) -> Subject:
     """Check what is given, and take the model apart.
 
-    `coded` are the rows of X and of `training` as the last step of the model sees them, where they are at hand.
+    `coded` are the rows of X and of `training` as the last step of the model sees them, where they are known.
     """
     parts = ModelParts.of(model)
     classes = np.asarray(parts.final_step.classes_) if is_classifier(parts.final_step) else None

@@ -1,4 +1,4 @@
-"""A classifier that decides by what errors cost."""
+"""A classifier that decides by expected cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _estimator_has(method: str) -> Any:
 
 
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Any classifier, deciding for the least expected cost: argmin_j Σ_k p(k | x)·C[j, k].
+    """Wrap any classifier to decide for the least expected cost: argmin_j Σ_k p(k | x)·C[j, k].
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     estimator_ : classifier
         Fitted on all rows.
     classes_ : ndarray of shape (classes,)
+        Labels of the classes, sorted.
     costs_ : ndarray of shape (decisions, classes)
         The costs that decide where `predict` is given none: `costs`, or the mean costs of each true class's rows.
     cutoff_ : float
@@ -62,6 +63,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     cutoff_cost_ : float
         If tuned: the mean cost per row on out-of-fold scores.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -125,6 +127,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         MetadataRouter
+            Of scikit-learn.
         """
         return (
             MetadataRouter(owner=self)
@@ -133,18 +136,25 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None, **params: Any) -> Self:
-        """Fit the estimator, and find what decides.
+        """Fit the estimator, and choose the cut-off.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows, as the estimator takes them.
         y : array-like of shape (n,)
+            Labels of any kind.
         sample_weight : array-like of shape (n,), optional
             For the estimator and for the costs of a tuned cut-off.
         costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
             Instead of the parameter `costs`.
         params : dict
             Further arguments by name, for the estimator's `fit` by metadata routing.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
@@ -207,7 +217,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if tuned and (len(classes) != 2 or extra):
             raise InvalidParameter(
                 "CostSensitiveClassifier: threshold='tuned' with {n_classes} classes and {n_decisions} decisions; "
-                "one cut-off parts two. Only binary classification is supported then: set threshold='bayes'.",
+                "one cut-off separates two. Only binary classification is supported then: set threshold='bayes'.",
                 n_classes=len(classes),
                 n_decisions=len(classes) + extra,
             )
@@ -239,8 +249,14 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows to decide.
         costs : array-like of shape (n, decisions, classes), optional
             Of these rows; `costs_` by default.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of the decided classes.
         """
         check_is_fitted(self)
         return self._labels()[self._decisions(X, costs)]
@@ -277,10 +293,18 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows to decide.
         y : array-like of shape (n,)
+            Their true classes.
         sample_weight : array-like of shape (n,), optional
+            Weights of the rows, 0 or more; rows of equal weight by default.
         costs : array-like of shape (decisions, classes) or (n, decisions, classes), optional
             By which decisions are made (unless tuned) and counted; `costs_` by default.
+
+        Returns
+        -------
+        float
+            0 for decisions without cost, negative otherwise.
         """
         check_is_fitted(self)
         codes = class_numbers(np.asarray(y).ravel(), self.classes_)
@@ -296,17 +320,29 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 
     @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """Their logarithms.
+        """Logarithms of the probabilities, as the estimator gives them.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_log_proba(X))
@@ -318,6 +354,12 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, classes)
+            Scores of the rows.
         """
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(X))

@@ -35,15 +35,17 @@ class LogisticRegressionCV(LogisticClassifier):
     Cs : int or array-like of float, default=10
         Values of C to try; an int takes so many from 1e-4 to 1e4, evenly on a logarithmic scale.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     cv : int, splitter or iterable of (train, test), optional
         Five stratified folds by default.
     scoring : str or callable, optional
         Any of scikit-learn's scorers, larger is better; the negative log loss by default.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" gives each class the same total.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         For the last fit to all rows, and for the folds of more than two classes, as in `LogisticRegression`.
     tol : float, default=1e-6
-        Largest entry of the gradient (columns at unit spread) at which fits stop.
+        Largest entry of the gradient (standardised columns) at which fits stop.
     max_iter : int, default=1000
         Most steps of each fit.
 
@@ -52,7 +54,9 @@ class LogisticRegressionCV(LogisticClassifier):
     C_ : float
         The best of `Cs_`; of equal scores the smallest.
     Cs_ : ndarray of shape (Cs,)
+        Values of C that were tried.
     scores_ : ndarray of shape (folds, Cs)
+        The score of every C in every fold.
     best_score_ : float
         Mean over the folds.
     coef_, intercept_, classes_, solution_, n_iter_, n_features_in_, feature_names_in_
@@ -101,8 +105,16 @@ class LogisticRegressionCV(LogisticClassifier):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,)
+            Labels of any kind; not given with a design.
         sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         with one_blas_thread():  # once for all passes
             return self._fit(X, y, sample_weight)
@@ -230,10 +242,6 @@ def _splits(cv: Any, design: Design, y: Any) -> list[tuple[Array, Array]]:
         The rows that count, with labels.
     y : array-like of shape (n,) or None
         The labels as they were given, with those of rows that do not count; None with a design.
-
-    Returns
-    -------
-    list of (train, test)
     """
     numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
     listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))

@@ -28,7 +28,7 @@ _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
 
 class RidgeCV(LeastSquares):
-    """Ridge regression with the penalty chosen from `alphas`, for about the price of one fit.
+    """Ridge regression with the penalty chosen from `alphas`, at about the cost of one fit.
 
     Without `cv`, every row is predicted by all others, exactly: residuals and leverages of all penalties follow
     from one factorisation. With folds, their sums are gathered in one pass and shared.
@@ -38,6 +38,7 @@ class RidgeCV(LeastSquares):
     alphas : array-like of float, default=(0.1, 1.0, 10.0)
         Penalties to try, each 0 or more.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     scoring : str or callable, optional
         Any of scikit-learn's scorers, larger is better. By default the negative mean squared error of
         leave-one-out, or the mean of the folds' R².
@@ -51,10 +52,13 @@ class RidgeCV(LeastSquares):
     Attributes
     ----------
     alpha_ : float or ndarray of shape (targets,)
+        The penalty with the best score.
     best_score_ : float or ndarray of shape (targets,)
+        Its score.
     scores_ : ndarray of shape (alphas,) or (alphas, targets)
         The score of every penalty.
     cv_results_ : ndarray of shape (n, alphas) or (n, targets, alphas)
+        Squared errors or predictions of leave-one-out, if `store_cv_results`.
     coef_, intercept_, rank_, solution_, n_iter_, n_features_in_, feature_names_in_
         Of the fit to all rows with the chosen penalty, as in `Ridge`.
 
@@ -97,13 +101,16 @@ class RidgeCV(LeastSquares):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; a design brings its targets and weights along.
         y : array-like of shape (n,) or (n, targets)
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice; rows of weight 0 are left out.
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted model.
         """
         alphas = self._checked_alphas()
         flag(self, "fit_intercept")

@@ -1,4 +1,4 @@
-"""Scorers that know about weights."""
+"""Scorers that take sample weights."""
 
 from __future__ import annotations
 

@@ -73,10 +73,6 @@ def lbfgs(
 
     Parameters
     ----------
-    state : State
-    precondition : callable
-    tol : float
-    max_steps : int
     patience : float
         If positive: give up when three steps together shrink the gradient by less than this factor each, so that
         the caller can bring a better preconditioner.

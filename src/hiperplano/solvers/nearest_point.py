@@ -1,4 +1,4 @@
-"""The point of a polytope next to the origin, by Wolfe's method.
+"""The point of a polytope nearest to the origin, by Wolfe's method.
 
 A polytope is asked for its lowest corner along a direction, nothing else. The answer is a convex combination of
 affinely independent corners, the active set, held with a triangular factor.
@@ -110,7 +110,6 @@ def approach(active: ActiveSet, lowest: Callable[[Array], Lowest], tol: float, m
     ----------
     active : ActiveSet
         Changed in place. Lengths of corners should be about 1 at most.
-    lowest : callable, direction -> Lowest
     max_steps : int
         Before rounding is to blame.
 
@@ -153,12 +152,6 @@ def nearest_point(lowest: Callable[[Array], Lowest], first: Lowest, size: float,
         The point to start from.
     size : float
         Of the longest of the points.
-    tol : float
-    max_steps : int
-
-    Returns
-    -------
-    Nearest
     """
     unit = size or 1.0
 

@@ -30,7 +30,7 @@ class Problem(Protocol):
 
 
 class Minimum(NamedTuple):
-    """The end of a minimisation, the Hessian there, and whether parameters grow without end."""
+    """The end of a minimisation, the Hessian there, and whether parameters grow without bound."""
 
     state: State
     hessian: Any = None
@@ -55,12 +55,10 @@ def newton(
 
     Parameters
     ----------
-    problem : Problem
     theta : ndarray
         Where to start.
     tol : float
         Largest entry of the gradient.
-    max_steps : int
     settled : float
         Relative to the largest parameter, or to 1 if that is less.
     bounded : bool
@@ -69,10 +67,6 @@ def newton(
         Most that a parameter moves in one step.
     first_step : callable, (gradient, direction) -> direction, optional
         Makes a better first step of Newton's.
-
-    Returns
-    -------
-    Minimum
     """
     hessian: Array = np.empty(0)
     still = False

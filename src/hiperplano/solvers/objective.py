@@ -30,7 +30,6 @@ class Objective:
     ----------
     design : Design
         Its target is what the loss takes.
-    loss : Loss
     scale : ColumnScale
         Of the parameters.
     n_scores : int
@@ -193,7 +192,6 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
 
     Parameters
     ----------
-    loss : Loss
     block : Block
         Of the targets and weights.
     rows : ndarray of shape (m, size)
@@ -231,10 +229,6 @@ def weighted_gram(rows: Array, curvature: Array) -> Array:
     ----------
     rows : ndarray of shape (m, size)
     curvature : ndarray of shape (m, k, k)
-
-    Returns
-    -------
-    ndarray
     """
     k, size = curvature.shape[1], rows.shape[1]
     if k == 1:

@@ -1,4 +1,4 @@
-"""What a solver returns: the answer, and a verdict a person can act on."""
+"""What a solver returns: the solution, and a verdict the user can act on."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ class Solution(FitResult):
 
     Attributes
     ----------
-    coef : ndarray of shape (targets, d)
-    intercept : ndarray of shape (targets,)
+    coef, intercept : ndarray of shape (targets, d) and (targets,)
     method : str
         What found it, in a few words.
     n_iter : int
@@ -45,6 +44,7 @@ class Solution(FitResult):
     gap : float
         How far from the optimum at most, relative; what it measures is the method's to say.
     converged : bool
+        Whether the method reached its tolerance.
     status : Message
         How the fit ended and, if badly, what to do.
     """

@@ -1,4 +1,4 @@
-"""Sums over rows that several solvers ask for."""
+"""Sums over rows that several solvers use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refin
 
 
 class NonFiniteRows(ArithmeticError):
-    """Sums over rows met NaN, infinity or numbers beyond 1e±100: the gate had not looked at them."""
+    """Sums over rows met NaN, infinity or numbers beyond 1e±100: they had not been validated."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ class Moments:
     ----------
     raw : ndarray of shape (..., 1+d+t, 1+d+t)
         Leading axes, if any, are groups of rows.
-    n_targets : int
     shift : ndarray of shape (d+t,)
         Near the mean: sums of squares about it keep the digits that sums about 0 lose.
     """
@@ -74,16 +73,11 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
 
     Parameters
     ----------
-    design : Design
     centred : bool
         Whether the moments are wanted about the mean; about the origin otherwise.
     n_groups : int, default=0
         If not 0, moments of each group of rows: the row vector "fold" holds numbers from 0 to `n_groups` − 1, and −1
         for rows of no group.
-
-    Returns
-    -------
-    Moments
 
     Raises
     ------
@@ -92,7 +86,7 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
     """
     d = design.n_columns
     sparse = design.is_sparse and design.density < _SPARSE_BELOW
-    with np.errstate(over="ignore", invalid="ignore"):  # of rows that the gate has not looked at: the sums tell
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
         shift = _sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
         (raw,) = design.fold(_MomentSums(shift, sparse, n_groups))
         together = raw.sum(axis=0) if n_groups else raw
@@ -121,7 +115,7 @@ def _rows_and_targets(block: Block) -> Array:
 
 
 def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
-    """Raise where the gate would have refused the rows."""
+    """Raise where validation would have refused the rows."""
     if not np.isfinite(raw).all():
         raise NonFiniteRows
     d = design.n_columns
@@ -219,7 +213,6 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
     Parameters
     ----------
     values : ndarray of shape (rows of the design, ...)
-    design : Design
     n_rows : int
         Of the table.
 

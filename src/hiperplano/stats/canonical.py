@@ -1,4 +1,4 @@
-"""The canonical axes of classes: how much they separate, what they are made of, and whether it is chance."""
+"""Canonical axes of classes: how well they separate, what they consist of, and tests of significance."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class CanonicalAxes:
     names : list of str
         Of the columns.
     classes : list of str
+        Labels of the classes, sorted.
     eigenvalues : ndarray of shape (axes,)
         λ of W⁻¹F: variation between classes over variation inside, along each axis.
     shares : ndarray of shape (axes,)
@@ -47,7 +48,7 @@ class CanonicalAxes:
     total, between, within : ndarray of shape (d, d)
         The scatter matrices T = F + W.
     notes : tuple of Message
-        What a reader must know before trusting the numbers.
+        Caveats for the interpretation of the numbers.
 
     Examples
     --------
@@ -81,7 +82,13 @@ class CanonicalAxes:
     notes: tuple[str, ...] = ()
 
     def tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
-        """Title, headings and rows of text of each part."""
+        """Title, headings and rows of text of each part.
+
+        Returns
+        -------
+        list of (title, headings, rows)
+            Ready to be printed.
+        """
         numbers = [f"axis {j + 1}" for j in range(len(self.eigenvalues))]
         tests = zip(
             numbers, self.eigenvalues, self.shares, self.correlations, self.wilks, self.chi2, self.chi2_df, self.chi2_p,

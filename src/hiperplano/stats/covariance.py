@@ -56,6 +56,7 @@ def inference(
     Returns
     -------
     Summary
+        Coefficients with standard errors, tests and intervals.
 
     Examples
     --------

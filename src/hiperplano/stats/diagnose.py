@@ -1,4 +1,4 @@
-"""Residual analysis: what could be wrong with a least-squares fit, and where to look."""
+"""Residual analysis of a least-squares fit."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class Diagnosis:
         Residuals; diagonal of the hat matrix; residuals over their standard error, with σ from all rows
         (standardised) and from all other rows (studentised); Cook's distances. The last three are NaN for rows
         with a leverage of 1, and for all rows of an exact fit; a finding says so. For ridge they are those of refits
-        without the row at the same penalty, the bias of the fit left aside. All are NaN for rows of weight 0.
+        without the row at the same penalty, ignoring the bias of the fit. All are NaN for rows of weight 0.
     durbin_watson : float
+        Σ(eᵢ − eᵢ₋₁)²/Σeᵢ², about 2 where neighbouring errors are uncorrelated.
     breusch_pagan, breusch_pagan_p : float
         Koenker's version, which does not assume normal errors.
     vif : ndarray of shape (d,)
@@ -44,7 +45,7 @@ class Diagnosis:
     names : list of str
         Of the columns, in the order of `vif`.
     findings : list of Finding
-        Each figure with one sentence on what it means.
+        Each figure with its interpretation.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
     Returns
     -------
     Diagnosis
-        Print it for one sentence on each figure; its arrays have one entry for each row or column.
+        Print it for an interpretation of each figure; its arrays have one entry for each row or column.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
         df = sample.n - hat.freedom
         if df <= 1:
             raise NotAvailable(
-                "diagnose: {n} rows leave {df:g} degrees of freedom; residuals say nothing then. Add rows.",
+                "diagnose: {n} rows leave {df:g} degrees of freedom; residuals carry no information then. Add rows.",
                 n=sample.n,
                 df=df,
             )

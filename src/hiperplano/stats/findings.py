@@ -1,4 +1,4 @@
-"""Figures of a residual analysis, with one sentence each on what they mean."""
+"""Figures of a residual analysis, each with its interpretation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from hiperplano.messages import Message
 
 
 class Finding(NamedTuple):
-    """One figure and what it means.
-
-    Attributes
-    ----------
-    name : Message
-    value : float
-    sentence : Message
-    """
+    """One figure and what it means."""
 
     name: Message
     value: float
@@ -28,7 +21,7 @@ class Finding(NamedTuple):
 
 _COOK, _OUTLIER = Message("Cook's distance"), Message("outlier")
 _DURBIN_WATSON, _BREUSCH_PAGAN = Message("Durbin-Watson"), Message("Breusch-Pagan")
-_EXACT = Message("the target is fitted exactly: residuals are rounding errors, and say nothing.")
+_EXACT = Message("the target is fitted exactly: residuals are rounding errors, and carry no information.")
 
 
 def about_rows(
@@ -46,10 +39,6 @@ def about_rows(
         Degrees of freedom of the residuals and of the fit.
     exact : bool
         Whether the target is fitted exactly.
-
-    Returns
-    -------
-    list of Finding
     """
     high, threshold = int(np.nanargmax(leverage)), 2 * freedom / n
     pulls = Message(
@@ -128,10 +117,6 @@ def about_residuals(dw: float, bp: tuple[float, float], exact: bool) -> list[Fin
         Breusch and Pagan's statistic and its p-value.
     exact : bool
         Whether the target is fitted exactly.
-
-    Returns
-    -------
-    list of Finding
     """
     if exact:
         return [Finding(_DURBIN_WATSON, np.nan, _EXACT), Finding(_BREUSCH_PAGAN, np.nan, _EXACT)]
@@ -155,19 +140,14 @@ def _durbin_watson(dw: float) -> Message:
 
 
 def about_columns(names: list[str], vif: Array, condition: float) -> list[Finding]:
-    """Whether coefficients can be told apart.
+    """Whether coefficients are well determined.
 
     Parameters
     ----------
-    names : list of str
     vif : ndarray of shape (d,)
         Variance inflation factors.
     condition : float
         Condition number of the columns at unit length.
-
-    Returns
-    -------
-    list of Finding
     """
     worst = int(np.argmax(vif))
     if vif[worst] > 10:
@@ -177,7 +157,7 @@ def about_columns(names: list[str], vif: Array, condition: float) -> list[Findin
         )
     else:
         inflated = Message(
-            "{name!r} is predicted best by the other columns; below 10, every coefficient can be told apart.",
+            "{name!r} is predicted best by the other columns; below 10, every coefficient is well determined.",
             name=names[worst],
         )
     if condition > 30:

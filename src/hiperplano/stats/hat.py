@@ -46,8 +46,6 @@ class Hat:
         Of the targets about their means.
     total : float
         Sum of the weights.
-    fit_intercept : bool
-    alpha : float
     coef, intercept : ndarray of shape (targets, d) and (targets,)
         Of the model.
     """
@@ -104,7 +102,7 @@ class Hat:
         if len(culprits) == 1:
             fault = Message("does not vary")
         raise NotAvailable(
-            "{what}: {words} {fault} in these rows, so they say nothing about single coefficients. Pass rows in "
+            "{what}: {words} {fault} in these rows, so they do not determine single coefficients. Pass rows in "
             "which the columns vary independently, as a rule those of the fit, or fit without the column.",
             what=what,
             words=words,

@@ -66,7 +66,8 @@ def summarise(model: Any, level: float) -> Summary:
     if slopes.error < _ACCURATE:
         return found
     note = Message(
-        "columns are so alike that standard errors have about {digits:.0f} digits here; inference(model, X, y) makes "
+        "columns are so nearly collinear that standard errors have about {digits:.0f} digits here; inference(model, "
+        "X, y) makes "
         "them from the rows, with all digits.",
         digits=max(0.0, -np.log10(slopes.error)),
     )
@@ -121,7 +122,6 @@ class CoefficientSpread:
         Degrees of freedom of the slopes.
     explained : ndarray of shape (targets,) or None
         Square of the slopes in units of their spread: F times the number of slopes (and σ² if `scaled`).
-    scaled : bool
     """
 
     half: Array
@@ -259,9 +259,9 @@ def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: f
     if alpha:
         notes.append(
             Message(
-                "the fit is penalised (alpha={alpha:g}): its coefficients are drawn towards 0, so p-values and "
-                "intervals, which assume that they are right on average, do not hold and are left out; standard errors "
-                "tell the spread, not the bias. Effective degrees of freedom: {df:.4g}.",
+                "the fit is penalised (alpha={alpha:g}): its coefficients are biased towards 0, so p-values and "
+                "intervals, which assume unbiased coefficients, do not hold and are left out; standard errors "
+                "measure the spread, not the bias. Effective degrees of freedom: {df:.4g}.",
                 alpha=alpha,
                 df=df_model + model.fit_intercept,
             )
@@ -275,7 +275,9 @@ def _notes(model: Any, solution: LeastSquaresSolution, exact: Array, df_model: f
         )
     if kind != "classical":
         notes.append(
-            Message("{kind}: standard errors hold also if the errors' variance changes from row to row.", kind=kind)
+            Message(
+                "{kind}: standard errors are valid even if the errors' variance changes from row to row.", kind=kind
+            )
         )
     return tuple(notes)
 

@@ -1,4 +1,4 @@
-"""How many mistakes a perceptron can make."""
+"""Novikoff's bound on the mistakes of a perceptron."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ class MistakeBound:
     coef : ndarray of shape (d,)
         Of the plane, of length 1 together with the intercept.
     intercept : float
+        Of the plane; 0 without an intercept.
 
     Examples
     --------
@@ -73,6 +74,7 @@ def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeB
     Parameters
     ----------
     X : array-like, CSR matrix or table of shape (n, d), or Design
+        Rows; a design brings its targets and weights along.
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True
@@ -81,6 +83,7 @@ def mistake_bound(X: Any, y: Any = None, fit_intercept: bool = True) -> MistakeB
     Returns
     -------
     MistakeBound
+        R, γ, (R/γ)² and the plane.
 
     Examples
     --------

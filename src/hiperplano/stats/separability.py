@@ -1,4 +1,4 @@
-"""Can a plane tell two classes apart? The public question; the work is done in `solvers.separation.search`."""
+"""Separability of two classes: the public function; the work is done in `solvers.separation.search`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     Parameters
     ----------
     X : array-like, CSR matrix or table of shape (n, d), or Design
+        Rows; a design brings its targets and weights along.
     y : array-like of shape (n,)
         Labels of two classes; the second in sorted order is the positive one.
     fit_intercept : bool, default=True
@@ -42,7 +43,7 @@ def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable
     Returns
     -------
     Separable, QuasiSeparable or Overlapping
-        Print it for a sentence. `verify(X, y)` checks the proof without trusting the search. Scores and distances
+        Print it for a statement. `verify(X, y)` checks the proof without trusting the search. Scores and distances
         under 1e-9 of the spread of the columns count as zero, except that a `Separable` plane has all its rows
         beyond the rounding errors of their scores.
 

@@ -1,4 +1,4 @@
-"""The table of a fitted model: one object for every family."""
+"""The summary table of a fitted model."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from hiperplano.data.design import Array
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """Coefficients with their uncertainty, and how good the fit is.
+    """Coefficients with their uncertainty, and goodness of fit.
 
     Attributes
     ----------
     title : str
+        Heading of the table: model, rows, kind of standard errors.
     names : list of str
         The intercept, if any, comes first and is named `intercept`.
     coef, se, statistic, p, low, high : ndarray of shape (k,) or (blocks, k)
@@ -35,7 +36,7 @@ class Summary:
     blocks : list of str
         Names of targets or classes if there is more than one; empty otherwise.
     notes : tuple of str
-        What a reader must know before trusting the numbers.
+        Caveats for the interpretation of the numbers.
 
     Examples
     --------
@@ -71,7 +72,13 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, Array]:
-        """The numeric columns of the table, by heading."""
+        """The numeric columns of the table, by heading.
+
+        Returns
+        -------
+        dict of str to ndarray
+            One array for each column of the table.
+        """
         percent = f"{100 * self.level:g}%"
         return {
             "coef": self.coef,
@@ -83,7 +90,13 @@ class Summary:
         }
 
     def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame, one row for each coefficient."""
+        """The table as a pandas DataFrame, one row for each coefficient.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in `columns`.
+        """
         import pandas as pd
 
         table = self._flat()
@@ -91,7 +104,13 @@ class Summary:
         return pd.DataFrame(table, index=pd.MultiIndex.from_arrays(index) if len(index) > 1 else pd.Index(index[0]))
 
     def to_polars(self) -> Any:
-        """The table as a polars DataFrame, with a column `name`."""
+        """The table as a polars DataFrame, with a column `name`.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns as in `columns`.
+        """
         import polars as pl
 
         return pl.DataFrame(self._flat())

@@ -1,4 +1,4 @@
-"""Texts that are dates, in the ways of many countries."""
+"""Dates in text, in the formats of many countries."""
 
 from __future__ import annotations
 
@@ -31,10 +31,6 @@ def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     ----------
     column : ChunkedArray
         Of strings or numbered strings.
-
-    Returns
-    -------
-    ChunkedArray of timestamps, or None
     """
     texts = (cell.as_py() for cell in column.slice(0, _LOOKED_AT))
     first = next((text for text in texts if text and text not in DASHES), "")

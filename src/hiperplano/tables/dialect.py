@@ -1,4 +1,4 @@
-"""How a text table is written: its encoding, what stands between cells, the sign of its decimals."""
+"""The dialect of a text table: encoding, field separator, decimal mark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DECIMALS = {
     ".": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+|[-+]?[1-9]\d{0,2}(,\d{3}){2,}"),
     ",": re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(\.\d{3}){2,}"),
 }
-"""Numbers that tell the sign of decimals, by having some or by having thousands parted with the other sign."""
+"""Numbers that tell the sign of decimals, by having some or by having thousands separated by the other sign."""
 _AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
 _AROUND = " $€£%"
 
@@ -24,7 +24,6 @@ class Dialect:
 
     Attributes
     ----------
-    separator : str
     decimal : str
         The sign before decimals, "." or ",".
     encoding : str
@@ -43,17 +42,7 @@ class Dialect:
 
 
 def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None) -> Dialect:
-    """The dialect of the beginning of a file; what is given is not guessed.
-
-    Parameters
-    ----------
-    sample : bytes
-    separator, decimal : str, optional
-
-    Returns
-    -------
-    Dialect
-    """
+    """The dialect of the beginning of a file; what is given is not guessed."""
     encoding = detect_encoding(sample)
     text = decode_sample(sample, encoding)
     lines = text.splitlines()
@@ -72,10 +61,6 @@ def sniff(sample: bytes, separator: str | None = None, decimal: str | None = Non
 def detect_encoding(sample: bytes) -> str:
     """By its byte-order mark; else UTF-8 where that can be, and otherwise the Latin one of Windows.
 
-    Parameters
-    ----------
-    sample : bytes
-
     Returns
     -------
     str
@@ -92,17 +77,7 @@ def detect_encoding(sample: bytes) -> str:
 
 
 def decode_sample(sample: bytes, encoding: str) -> str:
-    """The text of a sample whose last letter may be cut.
-
-    Parameters
-    ----------
-    sample : bytes
-    encoding : str
-
-    Returns
-    -------
-    str
-    """
+    """The text of a sample whose last letter may be cut."""
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
     return text.removeprefix("\ufeff")
 

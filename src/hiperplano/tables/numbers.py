@@ -1,4 +1,4 @@
-"""Texts that are numbers as people write them: 1,234,567.89 and 1.234.567,89, with a sign of money or of percent."""
+"""Numbers in text: 1,234,567.89 and 1.234.567,89, with a currency or percent sign."""
 
 from __future__ import annotations
 
@@ -38,13 +38,8 @@ class ParsedNumbers:
 def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> ParsedNumbers:
     """The numbers of a column of texts, if one way of writing fits every cell, and no other with other values.
 
-    Returns
-    -------
-    ParsedNumbers
-
     Parameters
     ----------
-    name : str
     column : ChunkedArray
         Of strings or numbered strings.
     decimal : str or None

@@ -1,4 +1,4 @@
-"""Files → columns: text tables, Parquet, Arrow and Feather, known by their first bytes and not by their names."""
+"""Files → columns: text tables, Parquet, Arrow and Feather, detected by their first bytes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ class Source:
 
     Attributes
     ----------
-    path : Path
     form : str
         "csv", "parquet" or "arrow".
     dialect : Dialect or None
         Of a text table.
     reading_notes : tuple of str
-        What a person should know of how its numbers were read.
+        How its numbers were read, where that is ambiguous.
     """
 
     path: Path
@@ -45,11 +44,6 @@ def read_table(
     path: str | Path, *, separator: str | None = None, decimal: str | None = None, drop: Collection[str] = ()
 ) -> tuple[pa.Table, Source]:
     """The columns of a file: numbers, dates, and texts as numbered words.
-
-    Returns
-    -------
-    table : pyarrow Table
-    source : Source
 
     Parameters
     ----------
@@ -90,7 +84,8 @@ def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iter
                 yield found.note
         elif name in dialect.ambiguous and pa.types.is_floating(column.type):
             yield Message(
-                "Column {name!r}: {example} was read as a number below a thousand. If the sign in it parts thousands, "
+                "Column {name!r}: {example} was read as a number below a thousand. If the sign in it separates "
+                "thousands, "
                 "give --decimal {other!r}.",
                 name=name,
                 example=dialect.ambiguous[name],
@@ -192,15 +187,10 @@ def no_such_column(path: Path, name: str, names: list[str]) -> str:
 
     Parameters
     ----------
-    path : Path
     name : str
         The name asked for.
     names : list of str
         Those that there are.
-
-    Returns
-    -------
-    Message
     """
     from difflib import get_close_matches
 
@@ -254,14 +244,5 @@ def _per_second(unit: str) -> int:
 
 
 def to_frame(table: pa.Table) -> Any:
-    """The columns as a pandas frame; memory is shared where it can be.
-
-    Parameters
-    ----------
-    table : pyarrow Table
-
-    Returns
-    -------
-    pandas frame
-    """
+    """The columns as a pandas frame; memory is shared where it can be."""
     return table.unify_dictionaries().to_pandas(split_blocks=True, date_as_object=False)

@@ -30,11 +30,6 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
         May be compressed.
     separator, decimal : str or None
         None: found by looking at the beginning of the file.
-
-    Returns
-    -------
-    table : pyarrow Table
-    dialect : Dialect
     """
     compression = _compression(path)
     try:
@@ -120,7 +115,8 @@ def _parse_error_message(path: Path, complaint: str, dialect: Dialect) -> str:
     where = Message("row {row}", row=found[1]) if found[1] else Message("one row ({text})", text=_quoted(complaint))
     return Message(
         "{file}: {where} has {found} cells, the first row {expected}; all rows need the same number. Cells were "
-        "parted at {separator}: if that is wrong, give --separator; otherwise mend the row, with quotes around text "
+        "separated at {separator}: if that is wrong, give --separator; otherwise correct the row, with quotes "
+        "around text "
         "that holds the separator.",
         file=path,
         where=where,
@@ -145,7 +141,7 @@ def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
             else Message("give it with --separator")
         )
         raise InvalidFile(
-            "{file}: one column was found, called {name!r}, with cells parted at {separator}; a target and at "
+            "{file}: one column was found, called {name!r}, with cells separated at {separator}; a target and at "
             "least one other column are needed. If the table has more columns, the separator is wrong: {hint}; "
             "or the line with their names is not the first: remove those above it.",
             file=path,

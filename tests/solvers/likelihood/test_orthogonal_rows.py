@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 
 from hiperplano import LogisticRegression
 
-INDEPENDENT = "columns made independent"
+INDEPENDENT = "orthogonalised columns"
 
 
 def nearly_the_same(noise, n=500, classes=2, seed=0):

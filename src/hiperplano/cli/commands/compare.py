@@ -17,9 +17,7 @@ _ = translator("terminal")
 def compare(
     file: Annotated[Path, options.table()],
     target: Annotated[str, options.target()],
-    folds: Annotated[
-        int, Option(help=_("Into how many parts the rows are cut; each judges models fitted on the rest."))
-    ] = 5,
+    folds: Annotated[int, Option(help=_("Number of cross-validation folds."))] = 5,
     model: Annotated[list[str] | None, Option("--model", "-m", help=_("Only this model. May be repeated."))] = None,
     positive: Annotated[str | None, options.positive()] = None,
     cost: Annotated[Path | None, options.cost()] = None,

@@ -30,7 +30,7 @@ def demo(
     table = options.ensure_folder(out) / "credit.csv"
     with replacing(table) as new:
         load_credit_default().frame.to_csv(new, index=False)
-    terminal.print(_("A table of loans, generated: {file}. Who does not pay back?", file=table))
+    terminal.print(_("A generated table of loans: {file}. Who defaults?", file=table))
     command = ["fit", str(table), "--target", "default", "--out", str(out), "--seed", str(seed)]
     settings = Settings(seed=seed, out=out, arguments=tuple(command))
     run(terminal, table, "default", TableOptions(), settings)

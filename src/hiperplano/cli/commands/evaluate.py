@@ -22,14 +22,14 @@ def evaluate(
     lang: Annotated[str | None, options.language()] = None,
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
-    """Judge a saved model on a table that holds the target."""
+    """Evaluate a saved model on a table with the target column."""
     from hiperplano.cli.result_tables import metrics_table
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.evaluation import evaluate_model
     from hiperplano.cli.workflow.scoring import score_table
 
     terminal = Terminal(json, quiet)
-    with terminal.progress_bar(_("judging")), terminal.capture_warnings():
+    with terminal.progress_bar(_("evaluating")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal, target=target, needs_target=True)
         terminal.add_note(*scored.notes)
         assert scored.y is not None

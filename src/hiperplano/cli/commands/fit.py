@@ -19,11 +19,11 @@ def fit(
     model: Annotated[
         str, Option("--model", "-m", help=_("auto, or a name such as logistic, svm, lda; compare lists them all."))
     ] = "auto",
-    validation: Annotated[float, Option(help=_("Share of the rows that only judge the model."))] = 0.3,
+    validation: Annotated[float, Option(help=_("Share of the rows held out for validation."))] = 0.3,
     positive: Annotated[str | None, options.positive()] = None,
     cost: Annotated[Path | None, options.cost()] = None,
     out: Annotated[Path, options.folder()] = Path("hiperplano-out"),
-    report: Annotated[bool, Option(help=_("Write report.html, too."))] = True,
+    report: Annotated[bool, Option(help=_("Also write report.html."))] = True,
     kind: Annotated[list[str] | None, options.kind()] = None,
     drop: Annotated[list[str] | None, options.drop()] = None,
     order: Annotated[list[str] | None, options.order()] = None,

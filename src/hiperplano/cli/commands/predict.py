@@ -20,7 +20,7 @@ def predict(
         Path,
         Option("--out", "-o", metavar="FILE", help=_("Where to write: .csv, .parquet or .arrow."), show_default=False),
     ],
-    keep: Annotated[bool, Option("--keep", help=_("Write the columns of the table, too."))] = False,
+    keep: Annotated[bool, Option("--keep", help=_("Also write the columns of the table."))] = False,
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
     json: Annotated[bool, options.as_json()] = False,
@@ -61,10 +61,8 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : estimator
     rows : ndarray
         As the model takes them.
-    metadata : Metadata
 
     Returns
     -------

@@ -25,7 +25,7 @@ def report(
     lang: Annotated[str | None, options.language()] = None,
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
-    """Write the page about a saved model and a table that holds the target."""
+    """Write the report of a saved model on a table with the target column."""
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.scoring import score_table
     from hiperplano.messages.catalogue import current_language

@@ -43,10 +43,6 @@ class Row:
         ----------
         name : str
             Of a metric.
-
-        Returns
-        -------
-        mean, standard_error, half_width : float
         """
         values = self.measures[name]
         error = float(values.std(ddof=1) / np.sqrt(len(values)))
@@ -69,22 +65,12 @@ def compare_models(
 
     Parameters
     ----------
-    problem : Problem
-    choices : sequence of ModelChoice
-    n_folds : int
-    seed : int
     costs : ndarray or None
         costs[j, k] of deciding class j where k is true.
     fill : str
         As in `Coding`.
     step : callable
         Is told the name of the model that is about to be fitted.
-    every : bool
-
-    Returns
-    -------
-    rows : list of Row
-    left_out : dict of str to str
     """
     y = problem.target.values
     left_out: dict[str, str] = {}
@@ -148,18 +134,7 @@ def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
 
 
 def primary_metric(rows: Sequence[Row], task: str, n_classes: int) -> str:
-    """What decides: the cost where there are costs, else how well classes are ordered, or the error.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-    task : str
-    n_classes : int
-
-    Returns
-    -------
-    str
-    """
+    """What decides: the cost where there are costs, else how well classes are ordered, or the error."""
     if task != CLASSIFICATION:
         return "rmse"
     if all("cost" in row.measures for row in rows):
@@ -183,18 +158,7 @@ def _mark_best(rows: list[Row], task: str, n_classes: int) -> list[Row]:
 
 
 def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
-    """Models in rows, measures in columns, each with half the width of its interval.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-    task : str
-    n_folds : int
-
-    Returns
-    -------
-    rich Table
-    """
+    """Models in rows, measures in columns, each with half the width of its interval."""
     table = make_table(
         _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
         caption=_("★ best   ◆ simplest within one standard error of it (upper rows are simpler)   s: seconds of a fit"),
@@ -220,17 +184,7 @@ def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
 
 
 def comparison_json(rows: Sequence[Row], task: str) -> dict[str, Any]:
-    """The same for machines.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-    task : str
-
-    Returns
-    -------
-    dict
-    """
+    """The same for machines."""
     models = []
     for row in rows:
         measures = {}

@@ -1,4 +1,4 @@
-"""What mistakes cost, from a file."""
+"""Costs of decisions, read from a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def read_costs(path: Path, classes: list[Any], positive: Any) -> Array:
 
     Parameters
     ----------
-    path : Path
     classes : list
         Labels of the target, sorted.
     positive : object

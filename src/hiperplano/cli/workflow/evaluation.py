@@ -1,4 +1,4 @@
-"""How good a model is on given rows, in a few numbers."""
+"""Metrics of a model on given rows."""
 
 from __future__ import annotations
 
@@ -42,17 +42,7 @@ def evaluate_model(
 
 
 def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
-    """The measures of a model on rows; those that have no meaning are left out.
-
-    Parameters
-    ----------
-    sample : Sample
-    costs : ndarray, optional
-
-    Returns
-    -------
-    dict of str to float
-    """
+    """The measures of a model on rows; those that have no meaning are left out."""
     if sample.classes is None:
         return _of_numbers(np.ravel(sample.predicted), sample.y)
     found = {"accuracy": float(np.mean(sample.right))}

@@ -1,4 +1,4 @@
-"""Metadata in a model's file: where the model came from, and what it expects."""
+"""Metadata in a model's file: where the model came from, and which columns it expects."""
 
 from __future__ import annotations
 
@@ -25,18 +25,7 @@ _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Metadata:
-    """Where a fit came from.
-
-    Attributes
-    ----------
-    task, target, model : str
-    positive : label or None
-    costs : list of lists or None
-    file, sha256, command : str
-    rows, seed : int
-    validation : float
-    versions : dict
-    """
+    """Where a fit came from."""
 
     task: str
     target: str
@@ -90,23 +79,13 @@ def file_digest(path: Path) -> str:
 
 
 def load_with_metadata(path: Path) -> tuple[Pipeline, Metadata]:
-    """A model of the command `hiperplano fit`, with its values.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    pipeline : Pipeline
-    metadata : Metadata
-    """
+    """A model of the command `hiperplano fit`, with its values."""
     model = load(path)
     values = getattr(model, "metadata_", None)
     if not isinstance(model, Pipeline) or not isinstance(values, dict):
         raise InvalidFile(
             _(
-                "{file} holds a {kind} that knows nothing of tables; a model written by `hiperplano fit` is needed. "
+                "{file} holds a {kind} without the metadata of a table; a model written by `hiperplano fit` is needed. "
                 "Load this one in Python with hiperplano.load.",
                 file=path,
                 kind=type(model).__name__,

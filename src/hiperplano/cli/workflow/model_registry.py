@@ -1,4 +1,4 @@
-"""The models of the command: one line each, from the simplest to the least simple."""
+"""The models of the command, from the simplest to the most complex."""
 
 from __future__ import annotations
 
@@ -21,13 +21,10 @@ class ModelChoice:
 
     Attributes
     ----------
-    name : str
-    task : str
     make : callable
         From a seed to an estimator that is not fitted.
     scaled : bool
         Whether it wants columns in units of their spread: where it ends depends on them.
-    many_classes : bool
     most_cells : float
         Rows times columns of the numbers beyond which a comparison leaves it out, as too slow.
     separable_only : bool
@@ -95,33 +92,12 @@ end depends on the way, then more coefficients."""
 
 
 def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:
-    """The models that fit a target.
-
-    Parameters
-    ----------
-    task : str
-    n_classes : int
-
-    Returns
-    -------
-    list of ModelChoice
-    """
+    """The models that fit a target."""
     return [each for each in MODELS if each.task == task and (each.many_classes or n_classes == 2)]
 
 
 def find_model(name: str, task: str, n_classes: int) -> ModelChoice:
-    """A model by its name.
-
-    Parameters
-    ----------
-    name : str
-    task : str
-    n_classes : int
-
-    Returns
-    -------
-    ModelChoice
-    """
+    """A model by its name."""
     for each in suitable_models(task, n_classes):
         if each.name == name:
             return each

@@ -42,11 +42,8 @@ class Problem:
 
     Attributes
     ----------
-    source : Source
-    columns : list of Column
     frame : pandas frame
         Without the target, and without rows whose target is missing.
-    target : Target
     notes : list of str
         What a person should know of how the table was read.
     """
@@ -63,18 +60,12 @@ def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool 
 
     Parameters
     ----------
-    path : Path
     target : str
         Name of its column.
-    choices : TableOptions
     leaks : bool
         Whether to suspect columns that tell the target.
     step : callable, optional
         Is told what is being done.
-
-    Returns
-    -------
-    Problem
     """
     step = step or (lambda text="": None)
     if choices.task is not None:
@@ -105,11 +96,6 @@ def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool 
 
 def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
     """The rows that have a target, and a sentence on those that have none.
-
-    Parameters
-    ----------
-    table : pyarrow Table
-    target : str
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""From a file to a model, its figures and its page: what `fit` and `demo` do."""
+"""From a file to a model, its metrics and its report: what `fit` and `demo` do."""
 
 from __future__ import annotations
 
@@ -53,13 +53,10 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
 
     Parameters
     ----------
-    terminal : Terminal
     path : Path
         Of the table.
     target : str
         Name of its column.
-    choices : TableOptions
-    settings : Settings
     """
     with terminal.progress_bar(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
         problem = read_problem(path, target, choices, step=step)
@@ -68,14 +65,14 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         training, validation = train_validation_split(problem.target, settings.validation, settings.seed)
         frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
         labels = problem.target.values[training], problem.target.values[validation]
-        step(_("coding the columns"))
+        step(_("encoding the columns"))
         coding = Coding(tuple(problem.columns), fill=settings.fill)
         coded = coding.fit_transform(frames[0]), coding.transform(frames[1])
         step(_("fitting"))
         fitted, said = _fit(problem, coded[0], labels[0], settings, costs)
         if said:
             terminal.add_note(said)
-        step(_("judging"))
+        step(_("evaluating"))
         pipeline = fitted.pipeline(coding)
         scaled = [fitted.scaled(rows) for rows in coded]
         made_on, positive = (frames[0], labels[0]), problem.target.positive
@@ -147,7 +144,7 @@ def _print_results(
         "Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=translate(target.why)
     )
     if target.positive is not None:
-        about += _("; looked for: {label}", label=target.positive)
+        about += _("; positive class: {label}", label=target.positive)
     terminal.out.print(about, markup=False)
     terminal.print()
     name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"

@@ -1,4 +1,4 @@
-"""A saved model and a table."""
+"""A saved model applied to a table."""
 
 from __future__ import annotations
 
@@ -27,14 +27,10 @@ class ScoredTable:
 
     Attributes
     ----------
-    pipeline : Pipeline
-    metadata : Metadata
-    frame : pandas frame
     coded : ndarray
         The rows as the model takes them, coded but not scaled.
     rows : ndarray
         The same, scaled where the model wants it.
-    y : ndarray or None
     notes : list of str
         What a person should know of how the table was read.
     """
@@ -73,11 +69,6 @@ def score_table(
         Of a text table.
     target : str, optional
         Name of its column, if it is not that of the fit.
-    needs_target : bool
-
-    Returns
-    -------
-    ScoredTable
     """
     pipeline, metadata = load_with_metadata(model)
     table, source = read_table(file, separator=separator, decimal=decimal)

@@ -1,4 +1,4 @@
-"""Rows → a fitted model: split, code, fit."""
+"""Rows → a fitted model: split, encode, fit."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ class FittedModel:
 
     Attributes
     ----------
-    choice : Choice
-    scaler : StandardScaler or None
     model : estimator
         The last step: it decides.
     seconds : float
@@ -49,29 +47,11 @@ class FittedModel:
         return getattr(self.model, "estimator_", self.model)
 
     def scaled(self, coded: Array) -> Array:
-        """Coded rows as the model takes them.
-
-        Parameters
-        ----------
-        coded : ndarray
-
-        Returns
-        -------
-        ndarray
-        """
+        """Coded rows as the model takes them."""
         return coded if self.scaler is None else np.asarray(self.scaler.transform(coded))
 
     def pipeline(self, coding: Coding) -> Pipeline:
-        """All steps, fitted.
-
-        Parameters
-        ----------
-        coding : Coding
-
-        Returns
-        -------
-        Pipeline
-        """
+        """All steps, fitted."""
         steps = [("coding", coding)]
         if self.scaler is not None:
             steps.append(("scale", self.scaler))
@@ -83,18 +63,12 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
 
     Parameters
     ----------
-    target : Target
     share : float
         Of the rows, for validation.
-    seed : int
-
-    Returns
-    -------
-    training, validation : ndarray of int
     """
     n = len(target.values)
     if n < 4:
-        raise InvalidData(_("there are {n} rows; to fit and to judge, 4 or more are needed. Give more rows.", n=n))
+        raise InvalidData(_("there are {n} rows; to fit and to validate, 4 or more are needed. Give more rows.", n=n))
     groups = [np.arange(n)]
     if target.task == CLASSIFICATION:
         groups = [np.flatnonzero(target.codes == k) for k in range(len(target.classes))]
@@ -102,7 +76,8 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
         if len(groups[rarest]) < 2:
             raise InvalidData(
                 _(
-                    "the target {name!r} holds {label!r} in one row only; to fit and to judge, every class needs two "
+                    "the target {name!r} holds {label!r} in one row only; to fit and to validate, every class needs "
+                    "two "
                     "rows. Leave that row out, or add more.",
                     name=target.name,
                     label=target.classes[rarest],
@@ -121,16 +96,8 @@ def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Arr
 
     Parameters
     ----------
-    choice : ModelChoice
-    coded : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-    seed : int
     costs : ndarray, optional
         Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
-
-    Returns
-    -------
-    FittedModel
     """
     scaler = StandardScaler().fit(coded) if choice.scaled else None
     rows = coded if scaler is None else scaler.transform(coded)
@@ -148,15 +115,6 @@ def fit_auto(
 ) -> tuple[FittedModel, str]:
     """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it.
 
-    Parameters
-    ----------
-    task : str
-    n_classes : int
-    coded : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-    seed : int
-    costs : ndarray, optional
-
     Returns
     -------
     fitted : FittedModel
@@ -167,7 +125,7 @@ def fit_auto(
         first = fit_model(find_model("least-squares", task, 0), coded, y, seed)
         if first.linear.solution_.rank == coded.shape[1]:
             return first, ""
-        said = Message("columns depend on each other: ridge was taken, which shares their weight among them")
+        said = Message("columns are linearly dependent: ridge was used, which shares their weight among them")
         return fit_model(find_model("ridge", task, 0), coded, y, seed), said
     first = fit_model(find_model("logistic", task, n_classes), coded, y, seed, costs)
     solution = first.linear.solution_
@@ -175,7 +133,9 @@ def fit_auto(
         return first, ""
     # With a coefficient for every row Firth's gives each of them the probability 3/4: it says nothing of new ones.
     if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded):
-        said = Message("the classes are separated, so plain logistic regression has no end: Firth's was taken")
+        said = Message(
+            "the classes are separated, so plain logistic regression has no finite solution: Firth's was used"
+        )
         return fit_model(find_model("firth", task, n_classes), coded, y, seed, costs), said
-    said = Message("plain logistic regression has no end here: one with a penalty was taken (logistic-l2)")
+    said = Message("plain logistic regression has no finite solution here: one with a penalty was used (logistic-l2)")
     return fit_model(find_model("logistic-l2", task, n_classes), coded, y, seed, costs), said

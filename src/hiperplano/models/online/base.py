@@ -1,4 +1,4 @@
-"""What models share that learn one example at a time."""
+"""What online learners share."""
 
 from __future__ import annotations
 

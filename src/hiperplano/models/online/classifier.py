@@ -1,4 +1,4 @@
-"""What classifiers share that learn one example at a time."""
+"""What online classifiers share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Examples(NamedTuple):
 
     Attributes
     ----------
-    memory : InMemory
     codes : ndarray of shape (n,)
         Number of each row's class.
     class_weight : ndarray of shape (classes,)
@@ -45,24 +44,16 @@ class Examples(NamedTuple):
         Parameters
         ----------
         mask : ndarray of bool of shape (n,)
-
-        Returns
-        -------
-        Examples
         """
         return Examples(self.memory.gather(mask), self.codes[mask], self.class_weight)
 
     def signs(self, positive: int) -> Array:
-        """1 for the rows of a class, −1 for the others.
+        """1 for the rows of a class and −1 for the others, of shape (n,).
 
         Parameters
         ----------
         positive : int
             Number of the class.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         return np.where(self.codes == positive, 1.0, -1.0)
 
@@ -96,41 +87,47 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     ) -> Self:
         """Learn from all rows, in as many passes as it takes.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to learn from, in memory.
         y : array-like of shape (n,)
             Labels of any kind.
         coef_init : array-like of shape (1, d) or (classes, d), optional
             Planes to start from, with `intercept_init` of shape (1,) or (classes,); 0 or, warm, those of the last fit.
         intercept_init : array-like, optional
+            Intercepts to start from, with `coef_init`.
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
             the last visit (for passive-aggressive models: the longest step).
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a chunk of rows, in one pass.
 
-        Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
-
-        Returns
-        -------
-        Self
+        Without shuffling, chunks give the same bits as one pass over all of them.
 
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows of the chunk.
         y : array-like of shape (n,)
+            Their labels.
         classes : array-like, optional
             All classes that can come; needed at the first call.
         sample_weight : array-like of shape (n,), optional
             As in `fit`.
+
+        Returns
+        -------
+        self : estimator
+            The updated model.
         """
         learn = self.__dict__.get("_fast_path")
         if learn is not None and sample_weight is None and classes is None and learn(X, y):

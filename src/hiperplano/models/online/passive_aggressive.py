@@ -1,4 +1,4 @@
-"""Passive-aggressive learning: as small a change as sets the present example right."""
+"""Passive-aggressive learning: the smallest change that corrects the current example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiperplano.solvers.online import rules as at
 
 
 class PassiveAggressiveClassifier(OnlineClassifier):
-    """Moves the plane where max(0, 1 − y·score) > 0, just far enough to set that example right.
+    """Passive-aggressive classifier: where max(0, 1 − y·score) > 0, the smallest move that corrects the example.
 
     With ℓ that loss, w ← w + τ·y·x and b ← b + τ·y, where
 
@@ -21,14 +21,15 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     * τ = ℓ/(‖x‖² + 1/(2C)) for loss="squared_hinge": PA-II.
 
     An example whose step is not capped is right with a margin of 1 after PA and PA-I, and τ/(2C) short of it, at most,
-    after PA-II. In the notation of a weight λ on the change, C = 1/λ. As in scikit-learn, whose class of this name goes
-    away, ‖x‖² does not count the constant column of the intercept, and a row of zeros changes nothing in PA-I.
+    after PA-II. In the notation of a weight λ on the change, C = 1/λ. As in scikit-learn, whose class of this name is
+    deprecated, ‖x‖² does not count the constant column of the intercept, and a row of zeros changes nothing in PA-I.
 
     Parameters
     ----------
     C : float, default=1.0
-        Longest step (PA-I), or how little a step is held back (PA-II). May be infinite.
+        Largest step (PA-I), or inverse of the damping of a step (PA-II). May be infinite.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows; a pass that changes nothing ends the fit sooner.
     tol : float or None, default=1e-3
@@ -38,7 +39,9 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     early_stopping, validation_fraction, n_iter_no_change, shuffle, verbose, n_jobs, warm_start, average
         As in `Perceptron`.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        The hinge gives PA-I, its square PA-II.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
 
     Attributes
     ----------
@@ -100,37 +103,43 @@ class PassiveAggressiveClassifier(OnlineClassifier):
 
 
 class PassiveAggressiveRegressor(OnlineRegressor):
-    """Moves the plane where ℓ = max(0, |y − score| − epsilon) > 0, just far enough to mend that.
+    """Passive-aggressive regressor: where ℓ = max(0, |y − score| − epsilon) > 0, the smallest move that corrects it.
 
     w ← w + τ·sign(y − score)·x and b ← b + τ·sign(y − score), where
 
     * τ = min(C, ℓ/‖x‖²) for loss="epsilon_insensitive": PA-I, and PA itself for C=inf;
     * τ = ℓ/(‖x‖² + 1/(2C)) for loss="squared_epsilon_insensitive": PA-II.
 
-    As in scikit-learn, whose class of this name goes away, ‖x‖² does not count the constant column of the
+    As in scikit-learn, whose class of this name is deprecated, ‖x‖² does not count the constant column of the
     intercept: with `fit_intercept` a step goes beyond what its example needs where ‖x‖ is small.
 
     Parameters
     ----------
     C : float, default=1.0
-        Longest step (PA-I), or how little a step is held back (PA-II). May be infinite.
+        Largest step (PA-I), or inverse of the damping of a step (PA-II). May be infinite.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
+        Most passes over the rows; a pass that changes nothing ends the fit sooner.
     tol : float or None, default=1e-3
         As in `PassiveAggressiveClassifier`.
     early_stopping : bool, default=False
-        Watch R² on held-out rows instead of the loss.
+        Monitor R² on held-out rows instead of the loss.
     validation_fraction, n_iter_no_change, shuffle, verbose, warm_start, average
         As in `Perceptron`.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss itself gives PA-I, its square PA-II.
     epsilon : float, default=0.1
-        Misses up to this size are none.
+        Errors up to this size cost nothing.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
+        Coefficients.
     intercept_ : ndarray of shape (1,)
+        Intercepts; 0 if `fit_intercept` is False.
     solution_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `Perceptron`.
 

@@ -19,7 +19,7 @@ class Pegasos(OnlineClassifier):
 
     Step t: w ← (1 − η·alpha)·w + (η/k)·Σ y·x over those of its k examples with y·score ≤ 1. The intercept is the
     weight of a constant column: penalised, as in scikit-learn's `LinearSVC` with C = 1/(alpha·n), because steps that
-    begin with 1/alpha would throw about one that is not. The objective comes within ε of its minimum after some
+    begin with 1/alpha would make an unpenalised one unstable. The objective comes within ε of its minimum after some
     1/(alpha·ε) steps.
 
     Parameters
@@ -31,9 +31,10 @@ class Pegasos(OnlineClassifier):
     schedule : {"pegasos", "inverse"}, default="pegasos"
         η = 1/(alpha·t), or 1/t as some texts print it, which does not suit the objective unless alpha is near 1.
     project : bool, default=False
-        After each step, bring weights longer than 1/√alpha (times the root of the largest class weight) back to that
+        After each step, scale weights longer than 1/√alpha (times the root of the largest class weight) back to that
         length; the optimum is never longer.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows.
     tol : float or None, default=1e-3
@@ -41,11 +42,14 @@ class Pegasos(OnlineClassifier):
         not fallen by `tol` for `n_iter_no_change` passes; with batch_size=None, when the squared length of its gradient
         is at most `tol`. None: make all passes.
     n_iter_no_change : int, default=5
+        Passes without improvement by `tol` after which the fit ends.
     shuffle : bool, default=True
+        Visit the rows in a new order in each pass.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on. Step t weighs t in it, so that the
-        first steps, which are long, are soon forgotten: the distance to the minimum falls as 1/t.
+        first, long steps soon lose their influence: the distance to the minimum falls as 1/t.
     class_weight : dict, "balanced" or None, default=None
         Weights of the loss by class.
     warm_start : bool, default=False

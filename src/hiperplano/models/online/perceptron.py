@@ -17,7 +17,7 @@ from hiperplano.solvers.online.learner import Learner
 
 
 class Perceptron(OnlineClassifier):
-    """Learns from its mistakes: where y·(w·x + b) ≤ 0, w ← w + eta0·y·x and b ← b + eta0·y.
+    """The perceptron: for each mistake, y·(w·x + b) ≤ 0, w ← w + eta0·y·x and b ← b + eta0·y.
 
     If some plane separates the classes, the perceptron finds one after at most (R/γ)² mistakes (`mistake_bound`),
     whatever the order of the rows. If none does, it goes on until `max_iter` passes are made or the loss stops falling,
@@ -28,6 +28,7 @@ class Perceptron(OnlineClassifier):
     eta0 : float, default=1.0
         Length of a step. From a start at 0 it only scales the plane.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows; a pass without a mistake ends the fit sooner.
     tol : float or None, default=1e-3
@@ -36,27 +37,29 @@ class Perceptron(OnlineClassifier):
         "multinomial" planes it stays that of the pass); with update="batch" the squared length of the gradient must be
         at most `tol`. None: go on until a pass makes no mistake.
     n_iter_no_change : int, default=5
+        Passes without improvement by `tol` after which the fit ends.
     shuffle : bool, default=True
         Visit the rows of each pass in another order.
     random_state : int, RandomState or None, default=0
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on.
     pocket : bool, default=False
-        Predict with the best weights seen: those with most right answers on the training rows. They are judged only
-        when their run of right answers beats that of the weights in the pocket (Gallant's ratchet), and with classes of
-        different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
+        Predict with the best weights seen: those with most correct answers on the training rows. They are evaluated
+        only when their run of correct answers beats that of the weights in the pocket (Gallant's ratchet), and with
+        classes of different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
         Weights to start from: 0, or least squares on ±1 (of the first chunk, in `partial_fit`). With `pocket` such a
-        start is only left for a plane that answers more rows rightly.
+        start is only replaced by a plane that classifies more rows correctly.
     multi_class : {"ovr", "multinomial"}, default="ovr"
         More than two classes: one perceptron for each class against the rest, or one for all, which moves two planes
-        after a mistake, the right class's and the chosen one's, and leaves no region without an answer.
+        after a mistake, the right class's and the chosen one's, and leaves no region ambiguous.
     class_weight : dict, "balanced" or None, default=None
-        Steps for rows of a class are multiplied by its weight, and so are their losses where they are watched.
+        Steps for rows of a class are multiplied by its weight, and so are their losses in the stopping criterion.
     early_stopping : bool, default=False
-        Watch the accuracy on held-out rows instead of the loss; equal rows are held out together. For `fit`.
+        Monitor the accuracy on held-out rows instead of the loss; equal rows are held out together. For `fit`.
     validation_fraction : float, default=0.1
         Share of rows to hold out.
     warm_start : bool, default=False
@@ -69,8 +72,11 @@ class Perceptron(OnlineClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (classes, d)
+        Coefficients.
     intercept_ : ndarray of shape (1,) or (classes,)
+        Intercepts; 0 if `fit_intercept` is False.
     classes_ : ndarray
+        Labels of the classes, sorted.
     solution_ : OnlineSolution
         How the fit ended: `status`, `passes`, `mistakes`, `updates`, `clean`, `mistakes_by_pass`.
     n_iter_ : int
@@ -78,6 +84,7 @@ class Perceptron(OnlineClassifier):
     t_ : float
         Number of the next step.
     n_features_in_ : int
+        Number of columns seen by `fit`.
     feature_names_in_ : ndarray of str
         If the rows came with names.
 
@@ -89,7 +96,7 @@ class Perceptron(OnlineClassifier):
     >>> model.coef_, model.intercept_
     (array([[2., 1.]]), array([1.]))
     >>> print(model.solution_)
-    The last of 2 passes changed nothing: all examples are answered as the rule asks, with 1 updates after 1 mistakes.
+    The last of 2 passes changed nothing: all examples satisfy the rule, with 1 updates after 1 mistakes.
     """
 
     _METHOD = "perceptron"

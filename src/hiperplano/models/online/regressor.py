@@ -1,4 +1,4 @@
-"""What regressors share that learn one example at a time."""
+"""What online regressors share."""
 
 from __future__ import annotations
 
@@ -37,38 +37,45 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     ) -> Self:
         """Learn from all rows, in as many passes as it takes.
 
-        Returns
-        -------
-        Self
-
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to learn from, in memory.
         y : array-like of shape (n,)
+            Targets.
         coef_init : array-like of shape (d,), optional
             Plane to start from, with `intercept_init` of shape (1,); 0 or, warm, that of the last fit.
         intercept_init : array-like, optional
+            Intercepts to start from, with `coef_init`.
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
             the last visit (for passive-aggressive models: the longest step).
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a chunk of rows, in one pass.
 
-        Without shuffling, chunks teach the same, to the bit, as one pass over all of them.
-
-        Returns
-        -------
-        Self
+        Without shuffling, chunks give the same bits as one pass over all of them.
 
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows of the chunk.
         y : array-like of shape (n,)
+            Their targets.
         sample_weight : array-like of shape (n,), optional
             As in `fit`.
+
+        Returns
+        -------
+        self : estimator
+            The updated model.
         """
         learn = self.__dict__.get("_fast_path")
         if learn is not None and sample_weight is None and learn(X, y):
@@ -78,13 +85,15 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
 
-        Returns
-        -------
-        ndarray of shape (n,)
-
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted targets.
         """
         return self._scores(X)
 

@@ -57,19 +57,23 @@ class Step(NamedTuple):
 
 
 def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Step]:
-    """Fit a model and yield every step, with the numbers of the fit itself: the same compiled loop, one step at a time.
+    """Fit a model and yield every step: the same compiled loop, run one step at a time.
 
     Parameters
     ----------
     model : Perceptron, PassiveAggressiveClassifier, Pegasos, SGDClassifier or one of their regressors
         It is not changed: a clone is fitted. With `shuffle`, give it a `random_state` to see the same steps again.
     X : array-like, CSR matrix or table of shape (n, d)
+        Rows to learn from.
     y : array-like of shape (n,)
+        Their labels or targets.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, as in `fit`.
 
-    Yields
-    ------
-    Step
+    Returns
+    -------
+    iterator of Step
+        The steps in their order.
 
     Examples
     --------

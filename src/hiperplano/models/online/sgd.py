@@ -1,4 +1,4 @@
-"""Stochastic gradient: one rule for many losses."""
+"""Stochastic gradient descent for several losses."""
 
 from __future__ import annotations
 
@@ -73,17 +73,20 @@ def _has_probabilities(model: SGDClassifier) -> bool:
 
 
 class SGDClassifier(_Stochastic, OnlineClassifier):
-    """Minimises (alpha/2)·‖w‖² + mean loss by steps against the gradient at one example, or a few.
+    """Stochastic gradient descent on (alpha/2)·‖w‖² + mean loss, with one example or a few in a step.
 
     Step t: w ← (1 − η·alpha)·w − η·mean(slope·x), b ← b − η·mean(slope), the mean over `batch_size` examples.
 
     Parameters
     ----------
     loss : {"hinge", "log_loss", "squared_hinge", "perceptron"}, default="hinge"
+        Loss of an example, a function of y·score.
     penalty : {"l2", None}, default="l2"
+        "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
         Most passes over the rows.
     tol : float or None, default=1e-3
@@ -91,16 +94,22 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         not fallen by `tol` for `n_iter_no_change` passes; with batch_size=None, when the squared length of its gradient
         is at most `tol`. None: make all passes.
     shuffle : bool, default=True
+        Visit the rows in a new order in each pass.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive"}, default="optimal"
         η of step t: eta0; eta0/t; eta0/t**power_t; 1/(alpha·(t₀ + t − 1)) with t₀ = alpha**(−3/4); eta0, divided by 5
         instead of ending the fit, as long as it is more than 1e-6.
     eta0 : float, default=0.01
+        Step size η of the first step, see `learning_rate`.
     power_t : float, default=0.5
+        Exponent of t in the schedule "invscaling".
     batch_size : int or None, default=1
         Examples in a step; None for all rows.
     average : bool or int, default=False
+        Predict with the mean of the weights over all steps, or from that step on.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the loss by class; "balanced" gives each class the same total.
     early_stopping, validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
         As in `Perceptron`.
 
@@ -175,13 +184,15 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
 
         For more than two classes those of the single planes, divided by their sum.
 
-        Returns
-        -------
-        ndarray of shape (n, classes)
-
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
         """
         scores = self._scores(X)
         # Divided by the largest first: all of them may be too small for a number.
@@ -193,20 +204,22 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`.
 
-        Returns
-        -------
-        ndarray of shape (n, classes)
-
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −∞
             return np.asarray(np.log(self.predict_proba(X)))
 
 
 class SGDRegressor(_Stochastic, OnlineRegressor):
-    """Minimises (alpha/2)·‖w‖² + mean loss by steps against the gradient at one example, or a few.
+    """Stochastic gradient descent on (alpha/2)·‖w‖² + mean loss, with one example or a few in a step.
 
     With loss="squared_error" this is least squares, and with alpha > 0 ridge regression: plain, mini-batch and
     batch gradient for batch_size=1, k and None. `Ridge` finds the same minimum exactly, with alpha·n for alpha.
@@ -214,31 +227,42 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
     Parameters
     ----------
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
+        Loss of an example, a function of y − score.
     penalty : {"l2", None}, default="l2"
+        "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
+        Whether to fit an intercept; without one the plane goes through the origin.
     max_iter : int, default=1000
+        Most passes over the rows.
     tol : float or None, default=1e-3
         As in `SGDClassifier`.
     shuffle : bool, default=True
+        Visit the rows in a new order in each pass.
     epsilon : float, default=0.1
-        Where "huber" turns linear; misses up to which "epsilon_insensitive" counts nothing.
+        Where "huber" becomes linear; errors up to which "epsilon_insensitive" is 0.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive"}, default="invscaling"
         As in `SGDClassifier`.
     eta0 : float, default=0.01
+        Step size η of the first step, see `learning_rate`.
     power_t : float, default=0.25
+        Exponent of t in the schedule "invscaling".
     batch_size : int or None, default=1
         Examples in a step; None for all rows.
     average : bool or int, default=False
+        Predict with the mean of the weights over all steps, or from that step on.
     early_stopping, validation_fraction, n_iter_no_change, warm_start, verbose
         As in `PassiveAggressiveRegressor`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
+        Coefficients.
     intercept_ : ndarray of shape (1,)
+        Intercepts; 0 if `fit_intercept` is False.
     solution_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `Perceptron`.
 

@@ -1,4 +1,4 @@
-"""A picture with two axes: marks are added one by one, and `svg` draws them."""
+"""A chart with two axes: marks are added one by one, and `svg` draws them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,10 @@ class Chart:
         What a screen reader says: what is shown, and what is to be seen.
     x, y : (float, float)
         Ranges of the axes.
-    x_label, y_label : str
     x_percent, y_percent : bool
         Whether numbers at the axes are shares.
     names : list of str
         Instead of numbers, one name for each of 0, 1, … on the vertical axis.
-    height, width : float
     """
 
     name: str
@@ -91,7 +89,7 @@ class Chart:
         self.marks.append(element("path", d="".join(paths), class_=f"span {style}"))
 
     def rule(self, value: float, style: str, upright: bool = True, label: str = "", **attributes: Any) -> None:
-        """A straight line across the picture."""
+        """A straight line across the chart."""
         if upright:
             where = float(self.across(value))
             line = element(

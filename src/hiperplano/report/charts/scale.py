@@ -1,4 +1,4 @@
-"""From numbers to places on a picture, and round numbers for its axes."""
+"""From numbers to positions on a chart, and round numbers for its axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are probabilities what they say? Predicted against observed, in bands."""
+"""Calibration: predicted against observed probabilities, in bands."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def certificate_section(subject: Subject) -> Section:
         blocks.append(Paragraph(_("The model does not say how its fit ended.")))
     else:
         blocks.append(Notice(translate(solution.status), "good" if solution.converged else "bad"))
-        blocks.append(Table(_("The end of the fit"), [_("Fact"), _("Value")], _facts(solution), name="solution"))
+        blocks.append(Table(_("How the fit ended"), [_("Fact"), _("Value")], _facts(solution), name="solution"))
         blocks += _condition(solution)
     if subject.task == "two classes":
         blocks.append(_separability(subject))
@@ -41,16 +41,16 @@ def _facts(solution: Any) -> list[list[Cell]]:
         "method": _("Method"),
         "n_iter": _("Steps or passes"),
         "objective": _("Minimised function"),
-        "gap": _("Distance to the optimum at most, relative"),
-        "converged": _("Ended as it should"),
+        "gap": _("Relative distance to the optimum, at most"),
+        "converged": _("Converged"),
         "rank": _("Independent columns"),
-        "condition": _("Condition of the columns"),
+        "condition": _("Condition number of the columns"),
         "digits": _("Decimal digits to trust"),
         "gradient_norm": _("Largest entry of the gradient"),
         "passes": _("Passes over the rows"),
         "strength": _("Strength of the penalty, on the mean loss"),
         "deviance": _("Deviance"),
-        "null_deviance": _("Deviance without columns"),
+        "null_deviance": _("Null deviance"),
         "dual_objective": _("Proved lower bound"),
         "mistakes": _("Mistakes while learning"),
         "updates": _("Rows that moved the plane"),
@@ -84,11 +84,11 @@ def _condition(solution: Any) -> list[Block]:
         return []
     if condition > _ILL:
         sentence = _(
-            "The columns are nearly dependent (condition {c}): single coefficients are poorly determined.",
+            "The columns are nearly collinear (condition number {c}): single coefficients are poorly determined.",
             c=significant(condition).text,
         )
         return [Notice(sentence, "bad")]
-    return [Paragraph(_("The columns can be told apart (condition {c}).", c=significant(condition).text))]
+    return [Paragraph(_("The columns are not collinear (condition number {c}).", c=significant(condition).text))]
 
 
 def _separability(subject: Subject) -> Block:
@@ -96,8 +96,8 @@ def _separability(subject: Subject) -> Block:
     cells = row_count(rows.design) * len(subject.names)
     if cells > _MOST_CELLS:
         sentence = _(
-            "Whether a plane separates the classes was not asked: the table has {n} numbers, and the answer could take "
-            "long.",
+            "Whether a plane separates the classes was not tested: the table has {n} numbers, and the test could "
+            "take long.",
             n=significant(cells).text,
         )
         return Paragraph(sentence)
@@ -112,8 +112,8 @@ def _separability(subject: Subject) -> Block:
         return Notice(sentence, "good")
     if type(found).__name__ == "Separable":
         sentence = _(
-            "A plane separates the classes without a mistake (distance of the closest row: {margin}). So good a fit is "
-            "worth a doubt: look for a column that gives the target away.",
+            "A plane separates the classes without a mistake (distance of the closest row: {margin}). A perfect fit "
+            "is suspicious: look for a column that leaks the target.",
             margin=decimal(getattr(found, "margin", np.nan), 4).text,
         )
         return Notice(sentence, "bad")

@@ -1,4 +1,4 @@
-"""What each column counts for: coefficients, their uncertainty, and odds ratios."""
+"""Coefficients, their uncertainty, and odds ratios."""
 
 from __future__ import annotations
 
@@ -134,11 +134,11 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
 
 def _sentence(subject: Subject, found: Coefficients) -> str:
     text = _("A coefficient is what one unit of its column adds to the score, the others unchanged.")
-    text += " " + _("The picture shows what one standard deviation adds, so that columns of any unit can be compared.")
+    text += " " + _("The chart shows what one standard deviation adds, so that columns of any unit can be compared.")
     if isinstance(found.summary, OddsSummary):
         text += " " + _("The odds ratio is the factor by which one unit multiplies the odds.")
     if subject.task == "two classes":
-        text += " " + _("A positive one speaks for {label}.", label=subject.positive)
+        text += " " + _("A positive one favours {label}.", label=subject.positive)
     if found.flipped:
         text += " " + _(
             "In the model itself, whose second class is {label}, signs are the other way round.", label=subject.negative
@@ -172,7 +172,7 @@ def _chart(found: Coefficients, block: int) -> Figure:
     if known.any():
         chart.spans(low[known], high[known], rows[known], "first")
         chart.points(effect, rows, "first", _("estimate, with 95% interval"), size=3.5)
-        caption = _("Effects of one standard deviation with their intervals: those that cross the line may be nothing.")
+        caption = _("Effects of one standard deviation with their intervals: those that cross the line may be zero.")
     else:
         chart.spans(np.minimum(effect, 0.0), np.maximum(effect, 0.0), rows, "bar first")
         chart.points(effect, rows, "first", size=3.5)

@@ -1,4 +1,4 @@
-"""Pictures of how scores order two classes: ROC, KS, gains, lift."""
+"""ROC, KS, gains and lift curves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def roc_figure(curve: ConfusionCurve, auc: float) -> Figure:
     chart.area(x, y, "first")
     chart.line([0, 1], [0, 1], "chance", _("chance"))
     chart.line(x, y, "first", _("model, AUC {auc}", auc=decimal(auc).text))
-    return Figure(chart.svg(), _("ROC: positives found against negatives taken for positive, over all cut-offs."))
+    return Figure(chart.svg(), _("ROC: true positive rate against false positive rate, over all cut-offs."))
 
 
 def ks_figure(
@@ -86,7 +86,7 @@ def score_distribution_figure(
     )
     for heights, style, label in zip(shares, ("first half", "second half"), classes, strict=True):
         chart.steps(edges, heights, style, label)
-    return Figure(chart.svg(), _("Scores of each class. The less they overlap, the better the model tells them apart."))
+    return Figure(chart.svg(), _("Scores of each class. The less they overlap, the better the model separates them."))
 
 
 def gains_figure(curve: ConfusionCurve) -> Figure:

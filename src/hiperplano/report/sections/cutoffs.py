@@ -1,4 +1,4 @@
-"""The confusion table at a cut-off, with a slider over cut-offs and costs that can be changed."""
+"""The confusion matrix at a cut-off, with a slider over cut-offs and costs that can be changed."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _confusion(subject: Subject, curve: ConfusionCurve, at: int) -> Table:
         [subject.negative, count(tn), count(fp), count(tn + fp)],
         [subject.positive, count(fn), count(tp), count(fn + tp)],
     ]
-    return Table(_("Confusion table of the validation rows"), headings, rows, name="confusion")
+    return Table(_("Confusion matrix of the validation rows"), headings, rows, name="confusion")
 
 
 def _rates(curve: ConfusionCurve, at: int, costs: Array, n: int) -> list[tuple[str, str, Number]]:

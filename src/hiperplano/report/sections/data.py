@@ -1,4 +1,4 @@
-"""The rows: what each column holds, what is missing, and how the target is spread."""
+"""The data: each column, its missing values and distribution, and the target."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def _sentence(subject: Subject) -> str:
     n, d = count(subject.validation.n).text, count(np.shape(subject.validation.X)[1]).text
     if subject.training is None:
         return _(
-            "{n} rows with {d} columns, on which the model is judged. The rows of the fit are not at hand.", n=n, d=d
+            "{n} rows with {d} columns, on which the model is evaluated. The training rows were not given.", n=n, d=d
         )
     made = count(subject.training.n).text
     return _(
-        "The model was made on {made} rows with {d} columns (training) and is judged on {n} others (validation).",
+        "The model was fitted to {made} rows with {d} columns (training) and is evaluated on {n} others (validation).",
         made=made,
         n=n,
         d=d,

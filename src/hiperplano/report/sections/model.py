@@ -33,9 +33,9 @@ def _sentence(subject: Subject) -> str:
     kind = describe_model(linear)
     sentence = _("{name}. {sentence}", name=kind.name, sentence=kind.sentence)
     if linear is not final_step:
-        sentence += " " + _("It decides by what mistakes cost, not by what is most probable.")
+        sentence += " " + _("It decides by expected cost, not by the most probable class.")
     if subject.parts.transformer is not None:
-        sentence += " " + _("Columns are coded by the steps of a pipeline first.")
+        sentence += " " + _("Columns are first encoded by the steps of a pipeline.")
     return sentence
 
 

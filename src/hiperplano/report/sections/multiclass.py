@@ -1,4 +1,4 @@
-"""Many classes: who is taken for whom."""
+"""Validation of many classes: the confusion matrix, recall and precision."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def multiclass_section(subject: Subject) -> Section:
     if subject.costs is not None:
         saved = savings_score(sample.y, sample.predicted, subject.costs, labels=sample.classes)
         sentence = _(
-            "Measured by the costs, the decisions save {share} against the best constant one.",
+            "By the given costs, the decisions save {share} compared with the best constant one.",
             share=percent(saved).text,
         )
         blocks.append(Paragraph(sentence))
@@ -66,7 +66,7 @@ def _confusion(subject: Subject, sample: Sample) -> Table:
     rows: list[list[Cell]] = [
         [label, *map(count, line)] for label, line in zip(subject.classes, matrix.tolist(), strict=True)
     ]
-    caption = _("Confusion table of the validation rows: true classes in rows, decided ones in columns")
+    caption = _("Confusion matrix of the validation rows: true classes in rows, decided ones in columns")
     return Table(caption, [_("Truly"), *subject.classes], rows, name="confusion", heat=shares.tolist())
 
 

@@ -1,4 +1,4 @@
-"""Two classes: how well scores order them, how far probabilities can be trusted, and where to cut."""
+"""Validation of two classes: ranking, calibration and cut-off."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Ranking:
 
     @property
     def interval_text(self) -> str:
-        """How sure the area under the ROC curve is, in words."""
+        """The confidence interval of the area under the ROC curve, as text."""
         if self.interval is None:
             return ""
         low, high = decimal(self.interval.low).text, decimal(self.interval.high).text
@@ -139,5 +139,13 @@ def _bands(subject: Subject, sample: Sample) -> Table:
                 decimal(gained / (found_rows[i + 1] / sample.n), 2),
             ]
         )
-    headings = [_("Band"), _("Score"), _("Rows"), subject.positive, _("Rate"), _("Gained so far"), _("Lift so far")]
+    headings = [
+        _("Band"),
+        _("Score"),
+        _("Rows"),
+        subject.positive,
+        _("Rate"),
+        _("Cumulative gains"),
+        _("Cumulative lift"),
+    ]
     return Table(_("Bands of the score, from the highest"), headings, rows, name="bands")

@@ -1,4 +1,4 @@
-"""How to make the same page again."""
+"""Provenance and versions, to reproduce the page."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def reproducibility_section(subject: Subject, provenance: Mapping[str, Any]) -> 
     versions.append([_("System"), f"{platform.system()} {platform.machine()}"])
     blocks: list[Block | Heading] = [
         Paragraph(_("With the same rows, parameters and versions the fit gives the same bits on one machine.")),
-        Table(_("Where this page comes from"), [_("What"), _("Value")], facts, name="provenance"),
+        Table(_("Provenance"), [_("What"), _("Value")], facts, name="provenance"),
         Table(_("Versions"), [_("What"), _("Version")], versions, name="versions"),
-        Heading(_("The model as Python writes it")),
+        Heading(_("Python representation of the model")),
         Code(repr(subject.model)),
     ]
     return Section("reproducibility", _("Reproducibility"), blocks)

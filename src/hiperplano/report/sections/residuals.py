@@ -1,4 +1,4 @@
-"""A regression: how far off it is, and what its residuals look like."""
+"""Validation of a regression: errors and residuals."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def residuals_section(subject: Subject) -> Section:
     residuals = sample.y - fitted
     found = regression_metrics(sample)
     sentence = _(
-        "The model explains {r2} of the variance of {target} in the validation rows; it is off by {mae} on average, "
-        "and by {rmse} in the mean square.",
+        "The model explains {r2} of the variance of {target} in the validation rows; the mean absolute error is "
+        "{mae}, the root mean squared error {rmse}.",
         r2=percent(found["r2"]).text,
         target=subject.target,
         mae=significant(found["mae"]).text,
@@ -133,11 +133,11 @@ def _influence(subject: Subject) -> list[Block | Heading]:
     heading = Heading(_("Influence of single rows"))
     rows = subject.training
     if rows is None:
-        return [heading, Paragraph(_("Leverage and influence belong to the rows of the fit, which are not at hand."))]
+        return [heading, Paragraph(_("Leverage and influence belong to the training rows, which were not given."))]
     if rows.n * len(subject.names) > _MOST_CELLS:
         return [
             heading,
-            Paragraph(_("Leverages were not asked for: the table of the fit is too large for a quick answer.")),
+            Paragraph(_("Leverages were not computed: the training table is too large.")),
         ]
     try:
         found = diagnose(subject.parts.linear, rows.design, rows.y)

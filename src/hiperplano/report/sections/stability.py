@@ -1,4 +1,4 @@
-"""Training and validation side by side: metrics, and how far the columns and the score have moved."""
+"""Training and validation side by side: metrics, and shifts of the columns and the score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stability_section(subject: Subject, validated: Ranking | None) -> Section:
     """Between the rows of the fit and those it is judged on."""
     title = _("Stability")
     if subject.training is None:
-        sentence = _("The rows of the fit are not at hand, so nothing can be compared with them.")
+        sentence = _("The training rows were not given, so nothing can be compared with them.")
         return Section("stability", title, [Paragraph(sentence)])
     blocks: list[Block] = [Paragraph(_sentence()), _metrics(subject, subject.training, validated)]
     blocks.append(_indices(subject, subject.training))
@@ -39,15 +39,15 @@ def stability_section(subject: Subject, validated: Ranking | None) -> Section:
 def _sentence() -> str:
     return _(
         "The population stability index (PSI) compares how training and validation rows are spread over ten bands of "
-        "the training rows: below 0.1 nothing has moved, above 0.25 the population is another one. Small "
-        "samples differ by chance, which the judgement allows for."
+        "the training rows: below 0.1 the distribution is stable, above 0.25 the population has changed. Small "
+        "samples differ by chance, and the judgement allows for that."
     )
 
 
 def _metrics(subject: Subject, training: Sample, validated: Ranking | None) -> Table:
     rows: list[list[Cell]] = []
     if subject.task == "regression":
-        labels = {"r2": "R²", "rmse": _("Root of the mean squared error"), "mae": _("Mean absolute error")}
+        labels = {"r2": "R²", "rmse": _("Root mean squared error"), "mae": _("Mean absolute error")}
         pairs = [regression_metrics(sample) for sample in (training, subject.validation)]
         rows = [_compared(label, *(significant(each[key]) for each in pairs)) for key, label in labels.items()]
     elif validated is None:
@@ -110,7 +110,7 @@ def _shown(shift: Shift) -> list[Cell]:
 def _judgement(shift: Shift) -> str:
     if shift.psi < max(_MOVED, shift.chance):
         return _("stable")
-    return _("moved") if shift.psi < _CHANGED else _("changed")
+    return _("shifted") if shift.psi < _CHANGED else _("changed")
 
 
 class Shift(NamedTuple):

@@ -86,13 +86,8 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
     ----------
     design : Design
         With a row vector "code", the number of the class of each row.
-    n_classes : int
     separate : bool
         Scatter for each class by itself, not only for all together.
-
-    Returns
-    -------
-    ClassMoments
     """
     first = _moments_about(design, _sampled_points(design, n_classes), separate)
     return _moments_about(design, first.means, separate) if first.lost_digits else first

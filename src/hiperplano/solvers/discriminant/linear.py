@@ -78,16 +78,10 @@ def linear_discriminant(
     ----------
     design : Design
         With a row vector "code", the number of the class of each row.
-    n_classes : int
     priors : ndarray of shape (classes,), optional
         Shares of the sample by default.
-    shrinkage : None, "auto" or float
     unbiased : bool
         Divide the scatter inside classes by n − classes, not by n.
-
-    Returns
-    -------
-    DiscriminantSolution
     """
     with one_blas_thread():
         whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage)
@@ -192,7 +186,7 @@ def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
     text = Message("Solved from {method}", method=whitening.method)
     if not whitening.full:
         text += Message(
-            "; classes vary in {rank} of {d} directions only, and the shortest coefficients on these were taken",
+            "; classes vary in {rank} of {d} directions only, and the minimum-norm coefficients on these were taken",
             rank=whitening.rank,
             d=len(whitening.scale),
         )

@@ -28,7 +28,6 @@ class QuadraticSolution(FitResult):
     ----------
     method : str
         What found them, in a few words.
-    converged : bool
     status : str
         A sentence: how the fit ended and, if badly, what to do.
     rank : int
@@ -98,18 +97,12 @@ def quadratic_discriminant(
     ----------
     design : Design
         With a row vector "code".
-    n_classes : int
     priors : ndarray of shape (classes,), optional
         Shares of the sample by default.
-    shrinkage : None, "auto" or float
     ridge : float
         Share of the identity mixed into every covariance.
     unbiased : bool
         Divide the scatter of a class by its weight less one.
-
-    Returns
-    -------
-    QuadraticSolution
     """
     with one_blas_thread():
         sums = class_moments(design, n_classes, separate=True)

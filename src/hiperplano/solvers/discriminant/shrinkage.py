@@ -1,4 +1,4 @@
-"""Covariances of classes drawn towards a simpler form, by a given share or by Ledoit and Wolf's."""
+"""Shrinkage of class covariances towards a simpler form, by a given share or by Ledoit and Wolf's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple
     ----------
     design : Design
         With a row vector "code".
-    sums : ClassMoments
     covariances : ndarray of shape (classes, d, d)
 
     Returns

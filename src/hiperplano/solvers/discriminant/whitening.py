@@ -38,7 +38,6 @@ class Whitening:
         Of the columns at unit variance, on the directions used.
     log_det : float
         Logarithm of the determinant of Σ, on the directions used (at unit columns if Σ is singular).
-    method : str
     error : float
         Relative error to expect in what is computed from it.
     """
@@ -92,13 +91,8 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     ----------
     design : Design
         With a row vector "code".
-    sums : ClassMoments
     only : int, optional
         Of this class alone, whose scatter the sums then hold by itself; of all classes together otherwise.
-
-    Returns
-    -------
-    Whitening
     """
     scatter = sums.scatter() if only is None else sums.scatter()[only]
     total = sums.total if only is None else float(sums.weight[only])
@@ -126,7 +120,6 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     ----------
     design : Design
         With a row vector "code".
-    n_classes : int
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which least-squares solver the shape of the data calls for."""
+"""Choice of the least-squares solver by the shape of the data."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ def solve_least_squares(
 
     Parameters
     ----------
-    design : Design
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     positive : bool
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}
     tol : float
         For "cg": relative length of the gradient to reach.
@@ -43,10 +41,6 @@ def solve_least_squares(
         For "cg": most steps; ten for each column by default.
     sums : Moments, optional
         Of these rows, where somebody has gathered them already.
-
-    Returns
-    -------
-    LeastSquaresSolution
     """
     if solver == "auto":
         solver = _suited(design)
@@ -55,7 +49,7 @@ def solve_least_squares(
     if solver == "cg":
         if positive:
             raise InvalidParameter(
-                "positive=True with conjugate gradients, which know no signs; coefficients of 0 or more need a "
+                "positive=True with conjugate gradients, which cannot keep signs; coefficients of 0 or more need a "
                 "direct solver. Set solver='gram' if {n_columns} columns fit memory, or positive=False.",
                 n_columns=design.n_columns,
             )

@@ -1,4 +1,4 @@
-"""Least squares by conjugate gradients: for so many columns that their Gram matrix cannot be held."""
+"""Least squares by conjugate gradients, for more columns than a Gram matrix can be held of."""
 
 from __future__ import annotations
 
@@ -32,17 +32,11 @@ def conjugate_least_squares(
 
     Parameters
     ----------
-    design : Design
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     tol : float
         Length of the scaled gradient to reach, relative to its length at 0.
     max_iter : int
         Most steps for each target.
-
-    Returns
-    -------
-    LeastSquaresSolution
     """
     with one_blas_thread():
         columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight
@@ -112,7 +106,7 @@ def _status(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> 
     )
     if many:
         solved += Message(
-            "; many coefficients fit equally well, and the shortest in units of the columns' spread were taken"
+            "; many coefficients fit equally well, and the minimum-norm ones for standardised columns were taken"
         )
     return solved + "."
 

@@ -1,4 +1,4 @@
-"""Least squares from one pass, and from more only where the numbers ask for it.
+"""Least squares from one pass, and from more only where accuracy requires it.
 
 The centred Gram matrix of the columns, scaled to unit length, is summed in one pass and factored. Its
 condition number tells how many digits the answer has. If they are not enough, the same factor serves to
@@ -41,7 +41,6 @@ class Factorised(NamedTuple):
 
     Attributes
     ----------
-    factor : Factor
     right : ndarray of shape (d, targets)
     bare : ndarray of shape (d, d) or None
         The triangle of the same columns without the penalty; None if only their Gram matrix was factored.
@@ -87,19 +86,13 @@ def least_squares(
 
     Parameters
     ----------
-    design : Design
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     positive : bool
-        Only coefficients of 0 or more.
+        Constrain the coefficients to be non-negative.
     orthogonal : bool
         Go to the orthogonal factorisation at once.
     sums : Moments, optional
         Of the rows, if they are known.
-
-    Returns
-    -------
-    LeastSquaresSolution
     """
     with one_blas_thread():
         sums = moments(design, centred=fit_intercept) if sums is None else sums
@@ -149,17 +142,10 @@ def factorise(
 
     Parameters
     ----------
-    design : Design
     equations : NormalEquations
         With the penalty.
-    alpha : float
-    fit_intercept : bool
     orthogonal : bool, default=False
         Do not try the Gram matrix.
-
-    Returns
-    -------
-    Factorised
     """
     factor = None if orthogonal else cholesky(equations.gram, equations.scale)
     if factor is not None and factor.condition <= MAX_GRAM_CONDITION:
@@ -248,7 +234,7 @@ def _minimum_norm(factor: Factor, right: Array, found: Directions) -> _Answer:
     coef[:, varying] = minimum_norm(found.values, found.basis, found.left.T @ right[varying], length)
     rank = len(found.values)
     status = Message(
-        "The columns are linearly dependent (rank {rank} of {n}): the shortest of all best fits was taken; predictions "
+        "The columns are linearly dependent (rank {rank} of {n}): the minimum-norm solution was taken; predictions "
         "are unique, coefficients are not",
         rank=rank,
         n=len(length),

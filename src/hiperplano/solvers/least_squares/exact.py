@@ -95,10 +95,8 @@ class ExactResiduals:
         coef·unit/reach, cut.
     reach : float
         The power of two at or above the largest of coef·unit.
-    intercept : float
     target : int
         Which column of y.
-    residual_mean : float
     """
 
     unit: Array

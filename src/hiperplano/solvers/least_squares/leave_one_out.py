@@ -22,7 +22,6 @@ class LeaveOneOut:
 
     Attributes
     ----------
-    path : RidgePath
     leverage, fit : ndarray of shape (r, k) and (r, targets, k)
         By which squared coordinates and coordinates of a row are multiplied.
     spread : ndarray of shape (k, alphas) or None
@@ -114,13 +113,7 @@ def _thin(shares: Array) -> tuple[Array, Array | None]:
 
 @dataclass(frozen=True)
 class LeaveOneOutPath:
-    """A design, its path, and where they are needed the coordinates of its rows.
-
-    Attributes
-    ----------
-    design : Design
-    path : RidgePath
-    """
+    """A design, its path, and where they are needed the coordinates of its rows."""
 
     design: Design
     path: RidgePath
@@ -153,7 +146,7 @@ class LeaveOneOutPath:
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
         """Rows that nearly decide their own fit: their numbers, errors and weights.
 
-        Those that leave least to others are left out one by one, at the price of a factorisation each.
+        Those that leave least to others are left out one by one, at the cost of a factorisation each.
         """
         left = self.design.collect(remaining)
         numbers = np.flatnonzero(left < _CRUCIAL)

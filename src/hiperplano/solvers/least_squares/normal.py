@@ -1,4 +1,4 @@
-"""The normal equations in coordinates where their size says nothing about the units of the data; their residuals."""
+"""The normal equations in scaled coordinates, independent of units; their residuals."""
 
 from __future__ import annotations
 
@@ -48,17 +48,7 @@ class NormalEquations:
 
     @classmethod
     def of(cls, sums: Moments, fit_intercept: bool) -> NormalEquations:
-        """From second moments.
-
-        Parameters
-        ----------
-        sums : Moments
-        fit_intercept : bool
-
-        Returns
-        -------
-        NormalEquations
-        """
+        """From second moments."""
         d = sums.raw.shape[0] - 1 - sums.n_targets
         scatter = sums.scatter(centred=fit_intercept)
         scale = inverse_root(scatter.diagonal()[:d])
@@ -87,19 +77,13 @@ class NormalEquations:
 
 
 def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_intercept: bool) -> Array:
-    """Σ w·r² of a fit, from the sums already made unless most of it would cancel there.
+    """Σ w·r² of a fit, from the sums already made unless most of it would cancel there, of shape (targets,).
 
     Parameters
     ----------
-    design : Design
     plain : NormalEquations
         Without penalty.
     coef : ndarray of shape (targets, d)
-    fit_intercept : bool
-
-    Returns
-    -------
-    ndarray of shape (targets,)
     """
     z = coef.T * reciprocal(plain.scale)[:, None]
     left = plain.squares - 2 * np.sum(z * plain.cross, axis=0) + np.sum(z * (plain.gram @ z), axis=0)
@@ -113,19 +97,14 @@ def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_in
 def summed_residual_squares(
     design: Design, mean: Array, target_mean: Array, coef: Array, intercept: Array | None
 ) -> Array:
-    """Σ w·r² from the rows themselves, about the means, so that no digits cancel.
+    """Σ w·r² from the rows themselves, about the means, so that no digits cancel, of shape (targets,).
 
     Parameters
     ----------
-    design : Design
     mean, target_mean : ndarray of shape (d,) and (targets,)
     coef : ndarray of shape (targets, d)
     intercept : ndarray of shape (targets,) or None
         None for the best one, which, beside means far from 0, a float may be too short for.
-
-    Returns
-    -------
-    ndarray of shape (targets,)
     """
     offset = np.zeros_like(target_mean) if intercept is None else intercept + coef @ mean - target_mean
     squares, sums, total = design.fold(_ResidualSums(mean, target_mean, offset, coef.T))

@@ -1,4 +1,4 @@
-"""The triangle of all rows, centred and scaled, over blocks."""
+"""The triangular factor of all rows, centred and scaled, over blocks."""
 
 from __future__ import annotations
 
@@ -26,17 +26,10 @@ def triangles(
 
     Parameters
     ----------
-    design : Design
     equations : NormalEquations
         Tells where columns are measured from and their scale.
-    alpha : float
-    fit_intercept : bool
     right : str, default="y"
         The row vector that stands beside the columns; targets are measured from their means.
-
-    Returns
-    -------
-    Triangles
     """
     # A column of zeros would keep a row of the triangle from the others: such columns take no part.
     varying = np.flatnonzero(equations.scale)

@@ -1,4 +1,4 @@
-"""Iterative refinement of a least-squares answer (Björck's scheme on residual and coefficients together).
+"""Iterative refinement of a least-squares solution (Björck's scheme on residual and coefficients together).
 
 The solution and its residual r satisfy r + X·coef = y and Xᵀ·W·r = alpha·coef. What both equations lack is
 evaluated in doubled precision, and an ordinary solve corrects the answer by that much.
@@ -38,13 +38,10 @@ class Refinement:
 
     Attributes
     ----------
-    design : Design
     equations : NormalEquations
         With the penalty.
     factor : Factor
         Of the columns with the penalty.
-    alpha : float
-    fit_intercept : bool
     unit : ndarray of shape (d,)
         Powers of two at or above the columns' sizes.
     """
@@ -70,11 +67,6 @@ class Refinement:
         ----------
         start : ndarray of shape (d,)
             Coefficients that the factor gave.
-        target : int
-
-        Returns
-        -------
-        Refined
         """
         equations, mean, scale = self.equations, self.equations.mean, self.equations.scale
         target_mean = float(equations.target_mean[target])
@@ -116,7 +108,6 @@ class Refinement:
 
         Parameters
         ----------
-        rows : Design
         cross : ndarray of shape (d,)
             Products of the centred columns with f.
         gain : ndarray of shape (d,)

@@ -25,14 +25,8 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
 
     Parameters
     ----------
-    design : Design
     splits : sequence of (train, test)
         Numbers of rows.
-    fit_intercept : bool
-
-    Returns
-    -------
-    list of RidgePath
     """
     folds = _partition(splits, design.n_rows)
     width = 1 + design.n_columns + design.n_targets
@@ -72,8 +66,6 @@ def squared_errors(
 
     Parameters
     ----------
-    design : Design
-    splits : sequence of (train, test)
     coefs, intercepts : one for each split
         Of shapes (alphas, targets, d) and (alphas, targets).
 
@@ -138,12 +130,7 @@ def predictions(block: Block, coef: Array, intercept: Array) -> Array:
 
     Parameters
     ----------
-    block : Block
     coef : ndarray of shape (alphas, targets, d)
     intercept : ndarray of shape (alphas, targets)
-
-    Returns
-    -------
-    ndarray of shape (m, alphas, targets)
     """
     return block.dot(coef.reshape(-1, block.n_columns).T).reshape(len(block), *intercept.shape) + intercept

@@ -37,7 +37,6 @@ class RidgePath:
     right : ndarray of shape (r, targets)
     total : float
         Sum of the weights.
-    fit_intercept : bool
     complete : bool
         Whether the coordinates span all that centred rows can be: then only the penalty leaves residuals.
     """
@@ -76,14 +75,8 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
 
     Parameters
     ----------
-    design : Design
-    fit_intercept : bool
     sums : Moments, optional
         Of the rows, where they were already gathered.
-
-    Returns
-    -------
-    RidgePath
     """
     if design.n_rows <= design.n_columns:
         return wide_path(design, fit_intercept)[0]
@@ -115,7 +108,6 @@ def wide_path(design: Design, fit_intercept: bool) -> tuple[RidgePath, Array]:
     ----------
     design : Design
         Rows without weight take no part.
-    fit_intercept : bool
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Least squares with fewer rows than columns: the answer lies in the space of the rows."""
+"""Least squares with fewer rows than columns: the solution lies in the span of the rows."""
 
 from __future__ import annotations
 
@@ -62,13 +62,8 @@ def wide_least_squares(
     design : Design
         Its rows are brought to the host: they are fewer than its columns.
     alpha : ndarray of shape (targets,)
-    fit_intercept : bool
     positive : bool
-        Only coefficients of 0 or more.
-
-    Returns
-    -------
-    LeastSquaresSolution
+        Constrain the coefficients to be non-negative.
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept)
@@ -87,7 +82,7 @@ def wide_least_squares(
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     unique = bool((alpha > 0).all())
     method = Message("singular value decomposition of the rows")
-    choice = Message(" (many coefficients fit equally well: the shortest were taken)")
+    choice = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
     if positive:
         method = Message("active set, coefficients ≥ 0")
         choice = Message(" (many coefficients fit equally well: some of them were taken)")
@@ -126,10 +121,6 @@ def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
         With few rows.
     fit_intercept : bool
         Whether rows are centred.
-
-    Returns
-    -------
-    CentredRows
     """
     here = design.sample(design.n_rows)
     x = here.collect(here.map(Block.dense)).astype(np.float64)

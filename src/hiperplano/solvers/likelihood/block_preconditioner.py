@@ -1,7 +1,7 @@
-"""A preconditioner for many classes: the Hessian without what couples classes, from a sample of the rows.
+"""A block-diagonal preconditioner for many classes, from a sample of the rows.
 
 The whole Hessian of k classes costs as much as thousands of gradients. Its blocks on the diagonal, one for each
-class, cost k Gram matrices, and what they leave out is mended by a few steps of L-BFGS.
+class, cost k Gram matrices, and what they leave out is corrected by a few steps of L-BFGS.
 """
 
 from __future__ import annotations

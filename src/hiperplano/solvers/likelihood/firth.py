@@ -80,7 +80,6 @@ class FirthLikelihood:
     ----------
     design : Design
         With a target of −1 and +1.
-    scale : ColumnScale
 
     Attributes
     ----------
@@ -152,7 +151,6 @@ class FirthLikelihood:
         span : ndarray of shape (k, r) or None
         tol : float
             Largest entry of the score, over the sum of the weights.
-        max_steps : int
 
         Returns
         -------
@@ -285,16 +283,8 @@ def fit_firth(
 
     Parameters
     ----------
-    design : Design
-    fit_intercept : bool
     tol : float
         Largest entry of the score, over the sum of the weights.
-    max_iter : int
-    start : (coef, intercept), optional
-
-    Returns
-    -------
-    FirthSolution
     """
     with one_blas_thread():
         scale = ColumnScale.exact(design, fit_intercept)

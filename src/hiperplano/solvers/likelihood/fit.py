@@ -1,9 +1,9 @@
-"""Logistic and softmax regression in as few passes over the rows as can be.
+"""Logistic and softmax regression in as few passes over the rows as possible.
 
 Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a preconditioner with
 which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where the sample's Hessian serves badly
 (rare categories), the Hessian of all rows at the point reached takes its place. Small data: Newton. More columns than a
-Hessian can hold: L-BFGS on centred columns at unit spread, which needs a few dozen passes.
+Hessian can hold: L-BFGS on centred standardised columns, which needs a few dozen passes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
-_FAR_OUT = 10.0  # margin of rows that a plane tells apart, when the gradient is already below 1e-8
+_FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 _MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
 
@@ -63,22 +63,16 @@ def fit_likelihood(
         1 for two classes, otherwise their number.
     strength : float
         λ on the mean loss.
-    fit_intercept : bool
     solver : str
         One of `SOLVERS`.
     tol : float
-        Largest entry of the gradient, columns at unit spread, at which to stop.
+        Largest entry of the gradient, standardised columns, at which to stop.
     max_iter : int
         Most steps.
-    start : (coef, intercept), optional
     keep_hessian : bool
-        Whether to keep the Hessian at the solution, at the price of one more pass, if it is not too large.
+        Whether to keep the Hessian at the solution, at the cost of one more pass, if it is not too large.
     check_finite : bool
         Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
-
-    Returns
-    -------
-    LogisticSolution
     """
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
@@ -118,13 +112,13 @@ def _minimise(
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
     precondition, method = problem.diagonal_preconditioner(), Message("L-BFGS")
     if storable and samples:
-        method = Message("L-BFGS in the metric of a sample of {n} rows", n=samples[0].n_rows)
+        method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=samples[0].n_rows)
         theta, precondition = _from_sample(problem, samples)
     state = State(theta, *problem.evaluate(theta))
     if _is_expensive(problem) and problem.scale.size <= MOST_PARAMETERS:
         blocks = BlockPreconditioner(problem, _block_sample(problem), theta)
         end = Minimum(drive(lbfgs(state, blocks.precondition, tol, max_iter), blocks.evaluate))
-        return Message("L-BFGS in the metric of one Hessian for each class"), end
+        return Message("L-BFGS preconditioned by one Hessian for each class"), end
     if not storable:
         return method, _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, patience=0.0)
     end = _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, _PATIENCE)
@@ -138,7 +132,7 @@ def _minimise(
     return method, end
 
 
-_ALL_ROWS = Message("L-BFGS in the metric of all rows")
+_ALL_ROWS = Message("L-BFGS preconditioned by the Hessian of all rows")
 
 
 def _lbfgs_with_late_hessian(
@@ -216,12 +210,12 @@ def _beyond_the_hessian(
     if not end.unbounded and (end.hessian is None or singular):
         end = end._replace(unbounded=_is_unbounded(problem, end, tol))
     if singular and not end.unbounded and hides_directions(problem, end.hessian):
-        return Message("Newton in columns made independent"), fit_independent(problem, end, tol, max_iter, _SETTLED)
+        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED)
     return method, end
 
 
 def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
-    """Whether the likelihood grows for ever from where it seems to have its maximum.
+    """Whether the likelihood grows without bound from where it seems to have its maximum.
 
     That can look like a maximum: far out slopes vanish with the curvature.
     """
@@ -230,7 +224,7 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
         return unbounded_columns(problem, state.theta) is not None
     if state.theta.size <= MOST_PARAMETERS:
         return largest_margin(problem, state.theta) > _FAR_OUT and unbounded_columns(problem, state.theta) is not None
-    # Rows that a plane tells apart move by log(100) on the way to a gradient a hundred times smaller.
+    # Rows that a plane separates move by log(100) on the way to a gradient a hundred times smaller.
     start = State(state.theta, state.value, state.gradient)
     search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _FURTHER)
     further = drive(search, problem.evaluate)

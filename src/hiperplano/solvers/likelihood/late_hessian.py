@@ -1,4 +1,4 @@
-"""Value and gradient for a minimisation, and the Hessian where its end is near."""
+"""Value and gradient for a minimisation, and the Hessian near its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class LateHessian:
 
     Parameters
     ----------
-    problem : Objective
     start : ndarray of shape (scores, size)
     precondition : callable
         Until there is a Hessian.

@@ -15,7 +15,7 @@ from hiperplano.solvers.lbfgs import Preconditioner
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
 
-_EXPLAINED = 0.9  # classes told apart better than that are no two Gaussians
+_EXPLAINED = 0.9  # classes separated better than that are not two Gaussians
 
 
 class Likelihood(Objective):
@@ -25,7 +25,6 @@ class Likelihood(Objective):
     ----------
     design : Design
         Its target holds −1 and +1 for one score, and numbers of classes for several.
-    scale : ColumnScale
     n_scores : int
         1 for two classes, otherwise the number of classes.
     strength, extra, check_finite
@@ -74,10 +73,6 @@ class Likelihood(Objective):
         theta : ndarray of shape (scores, size) or None
         tol, max_steps, settled
             As in `hiperplano.solvers.newton`.
-
-        Returns
-        -------
-        Minimum
         """
         prior = theta is None and self.n_scores == 1 and self.scale.fit_intercept
         return newton(
@@ -104,7 +99,7 @@ class Likelihood(Objective):
         return direction
 
     def diagonal_preconditioner(self) -> Preconditioner:
-        """One over the curvature at the prior, if columns at unit spread were uncorrelated."""
+        """One over the curvature at the prior, if standardised columns were uncorrelated."""
         fit_intercept, k = self.scale.fit_intercept, self.n_scores
         share = self.class_shares if fit_intercept else np.full(k, 1.0 / max(2, k))
         curvature = np.maximum(share * (1 - share), 1e-6)[:, None] + self.penalty.strength
@@ -125,16 +120,10 @@ def with_class_targets(design: Design, codes: RowVector, n_classes: int, weight:
 
     Parameters
     ----------
-    design : Design
     codes : RowVector of int
         The number of its class for every row.
     n_classes : int
         The target of two classes is −1 and +1, otherwise it is their numbers.
-    weight : RowVector or None
-
-    Returns
-    -------
-    Design
     """
     coded = design.with_vectors(code=codes)
     target = coded.map(_ClassTarget(n_classes == 2))

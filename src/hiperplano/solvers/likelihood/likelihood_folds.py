@@ -22,7 +22,6 @@ class FoldLikelihood:
     ----------
     design : Design
         With a row vector "trained" of shape (n, splits): how often each split trains on each row.
-    scale : ColumnScale
 
     Attributes
     ----------
@@ -73,11 +72,8 @@ def fold_coefficients(
     ----------
     design : Design
         With a row vector "trained", as `FoldLikelihood` takes it.
-    Cs : ndarray
-    fit_intercept : bool
     tol : float
         Largest entry of a gradient at which to stop.
-    max_iter : int
 
     Returns
     -------

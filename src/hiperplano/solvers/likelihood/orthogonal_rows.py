@@ -1,4 +1,4 @@
-"""Rows in other coordinates, in which their columns are independent: they travel with the rows as a row vector.
+"""Orthogonalised columns, which travel with the rows as a row vector.
 
 A Hessian squares the condition of the columns: from 3·10⁶ on it cannot tell a direction along which rows hardly vary
 from one along which they do not vary at all. The rows themselves can, up to 10¹⁰.
@@ -51,13 +51,7 @@ def with_transformed_rows(design: Design, scale: ColumnScale, basis: Array) -> D
 
     Parameters
     ----------
-    design : Design
-    scale : ColumnScale
     basis : ndarray of shape (size, k)
-
-    Returns
-    -------
-    Design
     """
     return design.with_vectors(row_in_basis=design.map(TransformedRows(scale, basis)))
 
@@ -85,13 +79,8 @@ def hides_directions(problem: Likelihood, hessian: Array) -> bool:
 
     Parameters
     ----------
-    problem : Likelihood
     hessian : ndarray of shape (scores·size, scores·size)
         At the solution.
-
-    Returns
-    -------
-    bool
     """
     k, size = problem.shape
     parts = hessian.reshape(k, size, k, size)

@@ -1,4 +1,4 @@
-"""Some of the rows, for a first solution and for a preconditioner of the whole problem."""
+"""A sample of the rows, for a first solution and for a preconditioner of the whole problem."""
 
 from __future__ import annotations
 
@@ -19,17 +19,7 @@ _UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond w
 
 
 def first_sample(design: Design, n_scores: int) -> InMemory | None:
-    """Rows for a first solution, or None where that would not save a pass.
-
-    Parameters
-    ----------
-    design : Design
-    n_scores : int
-
-    Returns
-    -------
-    InMemory or None
-    """
+    """Rows for a first solution, or None where that would not save a pass."""
     parameters = n_scores * (design.n_columns + 1)
     size = max(FEWEST, _PER_PARAMETER * parameters, design.n_rows // _SHARE)
     size = min(size, max(FEWEST, _CELLS // (design.n_columns + 1)))
@@ -47,15 +37,6 @@ def sample_by_length(problem: Objective, size: int) -> InMemory:
 
     Rows far out and rows of rare categories decide the Hessian. So rows are drawn by their squared length in
     standardised columns, and weighted by the inverse of their chance.
-
-    Parameters
-    ----------
-    problem : Objective
-    size : int
-
-    Returns
-    -------
-    InMemory
     """
     design = problem.design
     (total,), kept = design.fold_and_map(_SummedLengths(SquaredLengths(problem.scale)))

@@ -23,7 +23,7 @@ class LogisticSolution(Solution):
     Attributes
     ----------
     gradient_norm : float
-        Largest entry of the gradient of the mean loss with its penalty, columns at unit spread.
+        Largest entry of the gradient of the mean loss with its penalty, standardised columns.
     passes : int
         Over all rows; passes over a sample count by their share.
     strength : float
@@ -70,20 +70,13 @@ def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: f
 
     Parameters
     ----------
-    problem : Likelihood
-    end : Minimum
-    method : Message
     tol : float
         What the gradient should have come down to.
-
-    Returns
-    -------
-    LogisticSolution
     """
     state = end.state
     coef, intercept = problem.scale.coefficients(problem.balanced(state.theta))
     mean_loss = state.value - problem.penalty.value(state.theta)
-    # Without a penalty a perfect fit, too, is one whose coefficients would grow for ever.
+    # Without a penalty a perfect fit, too, is one whose coefficients would grow without bound.
     unbounded = end.unbounded or (problem.strength == 0 and mean_loss < _PERFECT)
     converged = state.largest <= tol and not unbounded
     return LogisticSolution(
@@ -111,8 +104,8 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
     steps, gradient = end.state.steps, end.state.largest
     if end.unbounded:
         return Message(
-            "Stopped after {steps} steps by {method}: coefficients grow without end while the largest gradient entry "
-            "is {gradient:.1e} (columns at unit spread). The classes are probably separated, so that no finite maximum "
+            "Stopped after {steps} steps by {method}: coefficients grow without bound while the largest gradient entry "
+            "is {gradient:.1e} (standardised columns). The classes are probably separated, so that no finite maximum "
             "of the likelihood exists. {remedy}",
             steps=steps,
             method=method,
@@ -122,7 +115,7 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
     if gradient <= tol:
         return Message(
             "Converged by {method} in {steps} steps, {passes:.3g} passes over the rows; the largest gradient entry is "
-            "{gradient:.1e} (columns at unit spread).",
+            "{gradient:.1e} (standardised columns).",
             steps=steps,
             method=method,
             passes=problem.passes,
@@ -131,7 +124,7 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
     if end.state.stalled:
         return Message(
             "Stopped after {steps} steps by {method} because no step lowers the loss any more: the largest gradient "
-            "entry is {gradient:.1e} (columns at unit spread), above tol={tol:g}. Rounding hides what is left: raise "
+            "entry is {gradient:.1e} (standardised columns), above tol={tol:g}. Rounding hides what is left: raise "
             "tol, or centre columns with very large offsets.",
             steps=steps,
             method=method,
@@ -139,8 +132,9 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
             tol=tol,
         )
     return Message(
-        "Stopped after max_iter={steps} steps by {method}: the largest gradient entry is {gradient:.1e} (columns at "
-        "unit spread), above tol={tol:g}. Raise max_iter, or tol if that is accurate enough, or strengthen the penalty "
+        "Stopped after max_iter={steps} steps by {method}: the largest gradient entry is {gradient:.1e} "
+        "(standardised columns), above tol={tol:g}. Raise max_iter, or tol if that is accurate enough, or "
+        "strengthen the penalty "
         "(smaller C).",
         steps=steps,
         method=method,

@@ -1,4 +1,4 @@
-"""Which rows to hold out: a draw by what rows contain, not by where they lie.
+"""Which rows to hold out: a draw by the content of rows, not by their position.
 
 Equal rows go to the same side. So no row is judged by its own copy, a weight of 2 is two rows here too, and neither the
 order of the rows nor how they are stored matters.
@@ -18,22 +18,15 @@ _HALF = np.uint64(32)
 
 
 def hold_out(memory: InMemory, groups: Array, share: float, seed: int) -> Array:
-    """Which rows to judge by; the others are learnt from.
+    """Which rows to hold out, of shape (n,); the model learns from the others.
 
     Of the weight of every group a `share` is held out, as nearly as whole rows allow, but at least one row; and at
     least one is left. A group whose rows are all alike stays whole.
 
     Parameters
     ----------
-    memory : InMemory
     groups : ndarray of shape (n,)
         Of which group each row is: the number of its class.
-    share : float
-    seed : int
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
     """
     factors = np.random.default_rng(0).integers(2**63, size=memory.n_columns, dtype=np.uint64) | np.uint64(1)
     contents = memory.collect(memory.map(_RowHash(factors)))

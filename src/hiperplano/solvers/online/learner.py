@@ -1,4 +1,4 @@
-"""What online learning carries from one example to the next, for one or more planes."""
+"""The state of online learning from one example to the next, for one or more planes."""
 
 from __future__ import annotations
 
@@ -37,10 +37,6 @@ def row_arrays(x: Any) -> RowArrays:
     Parameters
     ----------
     x : ndarray or CSR matrix of shape (n, d)
-
-    Returns
-    -------
-    RowArrays
     """
     if not issparse(x):
         return RowArrays(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
@@ -77,7 +73,6 @@ class Learner:
     weights, sums : ndarray of shape (planes, d)
     states : ndarray of shape (planes, STATE_SIZE)
         See `online.rules`.
-    pocket : Pocket or None
     chunks : int
         Calls of `partial_fit` since the last `fit`.
     length : int
@@ -104,10 +99,6 @@ class Learner:
         intercept : ndarray of shape (planes,)
         pocket : bool
             Whether to keep the best planes.
-
-        Returns
-        -------
-        Learner
         """
         states = np.zeros((len(coef), at.STATE_SIZE))
         states[:, at.SCALE] = states[:, at.STEP] = 1.0
@@ -136,10 +127,6 @@ class Learner:
             Keep the averages.
         pocketed : bool
             Keep the pocket, or start one.
-
-        Returns
-        -------
-        Learner
         """
         found = self.copy()
         if not averaged:
@@ -171,7 +158,7 @@ class Learner:
             return coef, intercept
         divisor = np.maximum(steps, 1.0)
         mean = (state[..., at.MASS, None] * self.weights[planes] - self.sums[planes]) / divisor[..., None]
-        # A plane may have come to rest before the step from which weights are averaged.
+        # A plane may have stopped changing before the step from which weights are averaged.
         coef = np.where(steps[..., None] > 0, mean, coef)
         return coef, np.where(steps > 0, state[..., at.INTERCEPT_SUM] / divisor, intercept)
 
@@ -187,9 +174,5 @@ class Learner:
         ----------
         place : int
             Of a count in a state.
-
-        Returns
-        -------
-        int
         """
         return int(self.states[:, place].sum())

@@ -1,4 +1,4 @@
-"""How good planes are on given rows: what the pocket, held-out rows and averaged planes are judged by.
+"""Metrics of planes on given rows, for the pocket, held-out rows and averaged planes.
 
 Each is called with the coefficients and intercepts of planes.
 """
@@ -64,7 +64,6 @@ class RSquared:
 
     Attributes
     ----------
-    design : Design
     spread : float
         Σ weight·(y − mean)².
     """
@@ -74,16 +73,7 @@ class RSquared:
 
     @classmethod
     def of(cls, design: Design) -> RSquared:
-        """On the rows of a design.
-
-        Parameters
-        ----------
-        design : Design
-
-        Returns
-        -------
-        RSquared
-        """
+        """On the rows of a design."""
         ((weight, total),) = design.fold(_TargetSums())
         nothing = np.zeros(design.n_columns)
         return cls(design, float(design.fold(_SquaredErrors(nothing, total / weight))[0][0]))
@@ -126,7 +116,6 @@ class Objective:
     ----------
     design : Design
         The target of one plane, ±1 or a number, and the weights of rows and classes.
-    rule : ndarray
     total : float
         What counts as the number of rows.
     """

@@ -21,7 +21,6 @@ class Trainer(Protocol):
 
     Attributes
     ----------
-    learner : Learner
     planes : int or slice
         The planes that it changes.
     counts : ndarray of shape (STATE_SIZE,)
@@ -52,7 +51,6 @@ class Trainer(Protocol):
         ----------
         start, stop : int
             Visits of the pass.
-        rule : ndarray
 
         Returns
         -------
@@ -89,8 +87,6 @@ class OnePlane(_RowByRow):
     ----------
     target : ndarray of shape (n,)
         ±1, or the number.
-    order : SamplingOrder
-    learner : Learner
     plane : int
         The plane of the learner that is trained.
     """
@@ -120,8 +116,6 @@ class AllPlanes(_RowByRow):
     ----------
     target : ndarray of shape (n,)
         Numbers of classes, as float64.
-    order : SamplingOrder
-    learner : Learner
     class_weight : ndarray of shape (classes,)
     """
 

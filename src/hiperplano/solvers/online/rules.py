@@ -1,4 +1,4 @@
-"""The vocabulary of the compiled online loops: what the places of their number vectors mean.
+"""Constants of the compiled online loops: the meaning of the entries of their vectors.
 
 A rule says how to learn from one example, a state what has been learnt. Both are plain float64 vectors, because
 every argument of a compiled loop costs time at each call, and `partial_fit` may come one row at a time.

@@ -1,4 +1,4 @@
-"""In which order examples are visited in a pass, and how often.
+"""The order in which examples are visited in a pass, and how often.
 
 A row of weight 3 is visited three times in a pass, as three equal rows would be; of weight 2.5 three times, the last
 time with a step of half the length.
@@ -22,11 +22,10 @@ class SamplingOrder:
 
     Parameters
     ----------
-    arrays : RowArrays
     weight : ndarray of shape (n,) or None
         Visits of each row in a pass; None for one.
     target : ndarray of shape (n,)
-        As numbers; rows with equal columns are told apart by it.
+        As numbers; rows with equal columns are distinguished by it.
     seed : int or None
         None keeps the order of the rows. Otherwise every pass has its own order, which depends on the seed and the
         number of the pass only; and, if the rows fit into a core's cache, not on how they are arranged.
@@ -35,7 +34,6 @@ class SamplingOrder:
 
     Attributes
     ----------
-    arrays : RowArrays
     count : int
         Visits in a pass.
     total : float

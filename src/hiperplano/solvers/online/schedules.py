@@ -1,4 +1,4 @@
-"""How long steps are: the learning rate η of step t, by name.
+"""Learning rate schedules: η of step t, by name.
 
 | name | η | Σ η = ∞ | Σ η² < ∞ |
 |---|---|---|---|
@@ -31,7 +31,6 @@ def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 
         Changed in place.
     name : str
         One of `SCHEDULES`, or "pegasos".
-    eta0 : float
     power_t : float
         Exponent of "invscaling".
     alpha : float
@@ -52,13 +51,8 @@ def learning_rate(rule: Any, t: Any) -> Any:
 
     Parameters
     ----------
-    rule : ndarray
     t : float
         Number of the step, from 1.
-
-    Returns
-    -------
-    float
     """
     if rule[at.RATE] == at.POWER:
         return rule[at.ETA] / (t if rule[at.EXPONENT] == 1.0 else t ** rule[at.EXPONENT])

@@ -1,8 +1,8 @@
-"""`partial_fit` with a single row, with as little as possible around the compiled loop.
+"""`partial_fit` with a single row, with as little overhead as possible.
 
 Checks and wrapping take far more time than learning from one row. Here everything that does not change between two
 calls is kept, and only what differs is looked at: a row or target of another kind than those before is not learnt from
-here, but sent through the gate.
+here, but validated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ class SingleRowLearner:
     ----------
     learner : Learner
         With one plane; it is changed.
-    rule : ndarray
     dtype : dtype
         Of the rows.
     targets : dict
@@ -54,11 +53,6 @@ class SingleRowLearner:
         ----------
         x : object
             As given to `partial_fit`.
-        y : object
-
-        Returns
-        -------
-        bool
         """
         if type(y) is not _ARRAY or y.ndim != 1:
             return False
@@ -75,11 +69,6 @@ class SingleRowLearner:
         ----------
         x : object
             As given to `partial_fit`.
-        y : object
-
-        Returns
-        -------
-        bool
         """
         if type(y) is not _ARRAY or y.ndim != 1 or y.size != 1:
             return False
@@ -102,16 +91,7 @@ def supports_single_rows(rule: Array, learner: Learner) -> bool:
     """Whether single rows need nothing but one compiled call.
 
     They do with one plane, one example in a step, no pocket, and steps that cannot bring weights beyond the range of
-    float64, which only the gate would notice.
-
-    Parameters
-    ----------
-    rule : ndarray
-    learner : Learner
-
-    Returns
-    -------
-    bool
+    float64, which only validation would notice.
     """
     simple = len(learner.weights) == 1 and learner.pocket is None and rule[at.BATCH] == 1.0 and not rule[at.PROJECT]
     if not simple or rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1:  # those go no further than an example needs

@@ -1,4 +1,4 @@
-"""The verdict on a fit that learnt one example at a time."""
+"""The verdict on an online fit."""
 
 from __future__ import annotations
 
@@ -49,17 +49,10 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
 
     Parameters
     ----------
-    learner : Learner
-    rule : ndarray
     records : sequence of Record
         One for each task of a `fit`.
-    control : Control
     method : str
         Name of the algorithm.
-
-    Returns
-    -------
-    OnlineSolution
     """
     coef, intercept = learner.coefficients()
     by_class = bool(rule[at.LOSS] < scalar.SQUARED)
@@ -104,7 +97,7 @@ def _sentence(
         return _after_chunks(learner.count(at.EXAMPLES), many, counts, clean)
     if all(record.ended == "no_updates" for record in records):
         return Message(
-            "The last of {passes} changed nothing: all examples are answered as the rule asks, with {counts}.",
+            "The last of {passes} changed nothing: all examples satisfy the rule, with {counts}.",
             passes=many,
             counts=counts,
         )
@@ -117,7 +110,7 @@ def _sentence(
         )
     left = "" if mistakes is None else _left(records)
     if control.tol is None and unfinished:
-        return Message("Made the {passes} asked for, with {counts}.", passes=many, counts=counts) + left
+        return Message("Made the {passes} requested, with {counts}.", passes=many, counts=counts) + left
     fields = {"passes": many, "tol": control.tol, "counts": counts}
     if not unfinished:
         end = Message("Stopped after {passes}, as no pass improved by tol={tol:g} any more, with {counts}.", **fields)
@@ -126,7 +119,7 @@ def _sentence(
         "The {passes} of max_iter ended before the improvement fell below tol={tol:g}, with {counts}.", **fields
     )
     remedy = Message(
-        " Raise max_iter, or tol if this is good enough; columns of like scale (StandardScaler) are learnt sooner."
+        " Raise max_iter, or tol if this is good enough; columns of similar scale (StandardScaler) are learnt faster."
     )
     return end + left + remedy
 

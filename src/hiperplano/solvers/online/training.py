@@ -1,4 +1,4 @@
-"""Learning one example at a time: how many passes there are, and what is kept of them."""
+"""Online training: how many passes there are, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Control:
 
     Attributes
     ----------
-    max_iter : int
     tol : float or None
         Least improvement of the mean loss, or of the score on held-out rows, that counts; for steps over all rows, the
         least squared gradient. None: go on.
@@ -70,8 +69,6 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    trainer : Trainer
-    rule : ndarray
     accuracy : callable, optional
         Share of right answers of planes on all rows, for the pocket.
     validation_score : callable, optional
@@ -104,12 +101,6 @@ def train(task: Task, control: Control, report: Report | None = None) -> Record:
     ----------
     task : Task
         Its trainer's learner is changed.
-    control : Control
-    report : callable, optional
-
-    Returns
-    -------
-    Record
     """
     *_, record = run_passes(task, control, report)
     return record
@@ -117,12 +108,6 @@ def train(task: Task, control: Control, report: Report | None = None) -> Record:
 
 def run_passes(task: Task, control: Control, report: Report | None = None) -> Iterator[Record]:
     """Pass over the rows until a pass changes nothing, improves nothing, or max_iter is reached.
-
-    Parameters
-    ----------
-    task : Task
-    control : Control
-    report : callable, optional
 
     Yields
     ------
@@ -162,7 +147,6 @@ class _Stopping:
 
     Parameters
     ----------
-    task : Task
     control : Control
         With a `tol`.
     """
@@ -220,8 +204,6 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
 
     Parameters
     ----------
-    trainer : Trainer
-    rule : ndarray
     accuracy : callable, optional
         As in `Task`.
 
@@ -253,7 +235,6 @@ def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bo
 
     Parameters
     ----------
-    trainer : Trainer
     accuracy : callable or None
         As in `Task`; None if not all rows are there.
     of_any_run : bool

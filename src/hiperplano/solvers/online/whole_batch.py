@@ -1,4 +1,4 @@
-"""Steps along the gradient over all rows: one step in a pass."""
+"""Full-batch gradient descent: one step in a pass."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class WholeBatch:
     ----------
     design : Design
         The target of one plane, ±1 or a number, and the weights of rows and classes.
-    learner : Learner
-    plane : int
     total : float
         What counts as the number of rows: the sum of their weights, without those of classes.
     summed : bool

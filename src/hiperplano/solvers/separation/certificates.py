@@ -1,4 +1,4 @@
-"""Proofs that two classes can, or cannot, be parted by a plane: each can be checked against the rows."""
+"""Proofs that a plane separates two classes, or that none can: each can be checked against the rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Certificate(ABC):
     classes : tuple
         The label on the negative side, and that on the positive.
     n_examined : int
-        Rows in the largest linear program that had to be solved; the others were only looked at.
+        Rows in the largest linear program that had to be solved; the others were only checked.
     """
 
     separated: ClassVar[bool]
@@ -54,8 +54,14 @@ class Certificate(ABC):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n, d)
+            Rows as given to `separability`.
         y : array-like of shape (n,)
             Labels as given to `separability`.
+
+        Returns
+        -------
+        bool
+            Whether these rows fulfil what the certificate states.
         """
         design = validate(BaseEstimator(), X, y, numeric_target=False)
         labels = targets(design)
@@ -66,7 +72,18 @@ class Certificate(ABC):
 
     @abstractmethod
     def holds(self, design: Design) -> bool:
-        """The same for checked rows with a target of −1 and +1."""
+        """Whether the proof holds for validated rows.
+
+        Parameters
+        ----------
+        design : Design
+            With targets of −1 and +1.
+
+        Returns
+        -------
+        bool
+            As `verify`.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +93,9 @@ class Separable(Certificate):
     Attributes
     ----------
     coef : ndarray of shape (d,)
+        Coefficients of the plane.
     intercept : float
+        Intercept of the plane.
     margin : float
         min y·(x·coef + intercept)/‖coef‖, the distance of the closest row, in the units of the data. A larger one
         may exist: this plane has few coefficients, not the widest margin.
@@ -121,17 +140,18 @@ class Separable(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class Overlapping(Certificate):
-    """Positive weights under which the classes meet: no plane has all rows on their side, not even touching it.
+    """A proof that no plane separates the classes: positive weights under which they meet in one point.
 
     Σ weights·x over the positive rows equals that over the negative ones. With intercept the weights sum to one in
     each class, so that the convex hulls share `point`; through the origin they sum to one in all. The weighted
-    rows span all rows: thus a plane with no row on the wrong side has every row on it, and tells nothing apart.
+    rows span all rows: thus a plane with no row on the wrong side has every row on it, and separates nothing.
 
     Attributes
     ----------
     rows : ndarray of int
         Positions of the rows with a weight; all others have weight 0.
     weights : ndarray of float
+        Weights of these rows, positive.
     point : ndarray of shape (d,)
         Where the classes meet.
     fit_intercept : bool
@@ -139,7 +159,7 @@ class Overlapping(Certificate):
     classes : tuple
         The label on the negative side, and that on the positive.
     n_examined : int
-        Rows in the largest linear program that had to be solved; the others were only looked at.
+        Rows in the largest linear program that had to be solved; the others were only checked.
 
     Examples
     --------
@@ -175,7 +195,9 @@ class QuasiSeparable(Certificate):
     Attributes
     ----------
     coef : ndarray of shape (d,)
+        Coefficients of the plane.
     intercept : float
+        Intercept of the plane.
     n_separated : int
         Rows strictly on their side, with a score of 1 or more; no plane does it for more rows. The others have
         score 0.
@@ -215,7 +237,7 @@ class QuasiSeparable(Certificate):
 
     def __str__(self) -> str:
         return Message(
-            "Quasi-separable {where}: by {names} {n} rows are told apart without error; the others lie on the plane.",
+            "Quasi-separable {where}: {n} rows are separated without error by {names}; the others lie on the plane.",
             where=_where(self),
             names=_listed(self.names),
             n=self.n_separated,

@@ -59,15 +59,10 @@ def widest_margin(design: Design, *, fit_intercept: bool, tol: float, max_iter: 
     ----------
     design : Design
         With a target of −1 and +1, both present.
-    fit_intercept : bool
     tol : float
         Relative duality gap to reach.
     max_iter : int
         Most passes over the rows.
-
-    Returns
-    -------
-    MarginSolution
     """
     with one_blas_thread():
         return _Search(design, fit_intercept).run(tol, max_iter)

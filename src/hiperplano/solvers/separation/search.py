@@ -1,4 +1,4 @@
-"""Is there a plane between two classes? A proof either way, from linear programs over few of the rows.
+"""Separability of two classes: a proof either way, from linear programs over few of the rows.
 
 A program over some rows either shows that these rows already meet, which settles it for all, or gives a plane.
 One pass over all rows then finds those on its wrong side; the worst join the program, until none is left. So the
@@ -136,7 +136,7 @@ def _sparser(design: Design, scale: ColumnScale, z: Array, split: Partition) -> 
 
 
 def _contradictions(design: Design, scale: ColumnScale, split: Partition) -> Array:
-    """How badly every row speaks against the answer of the program: 0 if not at all.
+    """How much every row contradicts the solution of the program: 0 if not at all.
 
     A row does so on the wrong side of the direction; and on the plane, unless the bound rows hold it there.
     """

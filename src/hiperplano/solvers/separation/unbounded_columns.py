@@ -1,6 +1,6 @@
-"""Which columns let a likelihood grow for ever, seen from a point that is already far out.
+"""Columns along which a likelihood grows without bound, seen from a point that is already far out.
 
-At such a point the rows that a plane tells apart have large margins; all others must lie on the plane. What these
+At such a point the rows that a plane separates have large margins; all others must lie on the plane. What these
 others leave free has few dimensions, and the question whether some direction there has no row on its wrong side is
 a small one. With several classes a row counts once for each class that is not its own, by the difference of the
 two scores, so that one program sees what no comparison of one class with the rest can see.
@@ -20,7 +20,7 @@ from hiperplano.solvers.objective import Objective, weighted_gram
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 
-_FAR = 6.0  # margin from which a row may be told apart: a chance of 0.25% of the other class
+_FAR = 6.0  # margin from which a row may be separated: a chance of 0.25% of the other class
 _NULL = 1e-10  # eigenvalue, as a share of the largest, of a direction that the other rows leave free
 _WRONG = 1e-6  # of the largest margin along a direction: what counts as zero
 _VISIBLE = 1e-6  # of the largest standardised coefficient: what counts as zero

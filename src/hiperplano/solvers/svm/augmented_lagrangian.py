@@ -1,4 +1,4 @@
-"""Support vector machines by Newton's method, with a certificate of how good the answer is.
+"""Support vector machines by Newton's method on an augmented Lagrangian, with a duality gap.
 
 Squared losses are smooth. Plain ones are made so by keeping dual variables near a centre (an augmented Lagrangian):
 the centre is replaced by what was found, the proximity shrinks, and the answers converge to the exact one. Only
@@ -42,14 +42,6 @@ def augmented_newton(design: Design, loss: DualLoss, *, fit_intercept: bool, tol
     ----------
     design : Design
         With a vector "sign" for classification.
-    loss : DualLoss
-    fit_intercept : bool
-    tol : float
-    budget : Budget
-
-    Returns
-    -------
-    Certificate
     """
     with one_blas_thread():
         d = design.n_columns

@@ -1,4 +1,4 @@
-"""Support vector machines: which solver a problem gets, and the verdict on what it found."""
+"""Support vector machines: choice of the solver, and the verdict on its solution."""
 
 from __future__ import annotations
 
@@ -36,17 +36,11 @@ def solve_svm(
     ----------
     designs : sequence of Design
         The same rows, each with its own vector "sign" for classification.
-    loss : DualLoss
-    fit_intercept : bool
     solver : {"auto", "newton", "dual"}
     tol : float
         Gap to reach, relative to the objective.
     max_iter : int
         Passes over the rows, for each problem.
-
-    Returns
-    -------
-    SvmSolution
     """
     chosen = choose_solver(designs[0], bool(loss.ridge)) if solver == "auto" else solver
     budgets = [Budget(max_iter) for _ in designs]

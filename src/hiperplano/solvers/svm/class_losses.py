@@ -1,4 +1,4 @@
-"""Crammer and Singer's loss of all classes at once, by its dual variables: the counterpart of `dual_losses`.
+"""Crammer and Singer's loss in terms of its dual variables: the counterpart of `dual_losses`.
 
 With v the scores of a row, 1 added for all classes but its own, its loss is C·(max v − v[own]): the maximum of −v·α
 over Σα = 0, α[own] ≤ C and α ≤ 0 for the other classes. Residuals are −v.

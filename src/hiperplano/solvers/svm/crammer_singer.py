@@ -1,4 +1,4 @@
-"""The machine of Crammer and Singer: scores of all classes at once, with a certificate of how good they are.
+"""Crammer and Singer's support vector machine of all classes at once, with a duality gap.
 
 Minimise ½Σ‖coef of class k‖² + C·Σᵢ weightᵢ·max(0, maxₖ (1 + score of k) − score of the right class). The dual
 variables of a row sum to 0, are at most C·weight for its own class and at most 0 for the others; intercepts without
@@ -57,17 +57,9 @@ def crammer_singer(
     ----------
     design : Design
         With a vector "code", the number of the class of each row.
-    n_classes : int
     strength : float
         C.
-    fit_intercept : bool
     solver : {"auto", "newton", "dual"}
-    tol : float
-    max_iter : int
-
-    Returns
-    -------
-    SvmSolution
     """
     if n_classes == 2:
         signed = [design.with_vectors(sign=design.map(SignOfClass(1)))]

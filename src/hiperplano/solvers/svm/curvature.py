@@ -1,4 +1,4 @@
-"""Newton steps of ½‖coef‖² + losses: how the curvature of the losses is held, and how it is solved with.
+"""Newton steps of ½‖coef‖² + losses: how the curvature of the losses is stored and solved with.
 
 With few columns it is a matrix. With many it stays as the rows it comes from: few of them are solved with
 exactly in their own space, many by conjugate gradients.
@@ -48,19 +48,14 @@ class Curvature(ABC):
 
     @abstractmethod
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> Array:
-        """Where the quadratic with this slope, this curvature and the penalty's has its minimum.
+        """Where the quadratic with this slope, this curvature and the penalty's has its minimum, of shape (d+1,).
 
         Parameters
         ----------
         slope : ndarray of shape (d+1,)
             Of coefficients and level.
-        fit_intercept : bool
         enough : float
             Length of the remaining slope that need not be made smaller.
-
-        Returns
-        -------
-        ndarray of shape (d+1,)
         """
 
 

@@ -1,4 +1,4 @@
-"""Support vector machines by dual coordinate ascent, with a certificate of how good the answer is.
+"""Support vector machines by dual coordinate ascent, with a duality gap.
 
 One dual variable is maximised over at a time, which costs its row only; rows whose dual variables rest at a bound are
 left out until a check of all rows brings them back. An intercept without penalty asks that dual variables balance,
@@ -32,14 +32,6 @@ def dual_ascent(design: InMemory, loss: DualLoss, *, fit_intercept: bool, tol: f
     ----------
     design : InMemory
         With a vector "sign" for classification.
-    loss : DualLoss
-    fit_intercept : bool
-    tol : float
-    budget : Budget
-
-    Returns
-    -------
-    Certificate
     """
     with one_blas_thread():
         ascent = _Ascent(SmoothedProblem(design, loss, fit_intercept), design)
@@ -160,11 +152,6 @@ def best_plain_level(residual: Array, low: Array, high: Array, epsilon: float) -
         Target − score.
     low, high : ndarray of shape (n,)
         Bounds of β.
-    epsilon : float
-
-    Returns
-    -------
-    float
     """
     # The slope in the level is a staircase: it climbs by `high` at r − ε and by −`low` at r + ε.
     kinks = np.concatenate([residual - epsilon, residual + epsilon])

@@ -1,4 +1,4 @@
-"""Compiled passes of dual ascent: the dual variables of one row at a time, rows that do not move left out."""
+"""Compiled passes of dual ascent: one row at a time, with shrinking."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ def ascend(x, indices, indptr, target, low, high, soft, epsilon, square, beta, c
 
     Parameters
     ----------
-    x, indices, indptr : the rows, see `rows_loops`
     target, low, high, soft, square, beta : float64 of shape (rows,)
     state : float64, see the names above; LARGEST comes in as the largest slope of the pass before, and goes out
         as that of this one

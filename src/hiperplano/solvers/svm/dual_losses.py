@@ -1,4 +1,4 @@
-"""Hinge and ε-insensitive losses, plain and squared, written by their dual variables.
+"""Hinge and ε-insensitive losses, plain and squared, in terms of their dual variables.
 
 With r the residual of a row, that is target − score in regression and 1 − sign·score in classification,
 

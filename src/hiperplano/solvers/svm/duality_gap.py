@@ -1,4 +1,4 @@
-"""How good a plane is: the gap between its objective and the dual one, which dual variables prove."""
+"""The duality gap of a plane and its dual variables."""
 
 from __future__ import annotations
 
@@ -70,16 +70,10 @@ def certify(
     ----------
     problem : SmoothedProblem
         Without proximity.
-    plane : Hyperplane
     gamma : RowVector
         Dual variables.
-    tolerance : GapTolerance
     curvature : Curvature, optional
         Kept with the evaluation.
-
-    Returns
-    -------
-    Certificate
     """
     proof = problem.evaluate(plane, curved=False, gamma=problem.balanced(gamma))
     gap = proof.gap if np.isfinite(proof.gap) else np.inf

@@ -29,12 +29,10 @@ def minimise(
 
     Parameters
     ----------
-    problem : SmoothedProblem
     start : Evaluation
         Of that problem.
     allowed : callable, evaluation -> float
         In units of the objective.
-    budget : Budget
     curvature : Curvature, optional
         Of similar rows: it serves instead of these rows' own as long as it serves well.
     fewest : int

@@ -53,7 +53,6 @@ class Evaluation:
 
     Attributes
     ----------
-    plane : Hyperplane
     residual, gamma : RowVector
         Residuals and dual variables, k for each row where there are k scores.
     slope : ndarray of shape (d+1,) or ((d+1)·k,)
@@ -108,14 +107,12 @@ class SmoothedProblem:
     ----------
     design : Design
         With the vectors that the loss asks for, and "centre" where `proximity` is not 0.
-    loss : DualLoss or ClassLoss
-    fit_intercept : bool
     proximity : float
         Dual variables cost ½·proximity·(γ − centre)².
     squares : ndarray of shape (d,), optional
         Of the columns, by weight, where there are too many columns for a matrix of their products.
     centre_rows : bool
-        Whether rows are centred, at the price of a copy: means are so large that scores would lose digits to them.
+        Whether rows are centred, at the cost of a copy: means are so large that scores would lose digits to them.
     """
 
     design: Design
@@ -149,15 +146,10 @@ class SmoothedProblem:
 
         Parameters
         ----------
-        plane : Hyperplane
         curved : bool
             Whether curvature is wanted.
         gamma : RowVector, optional
             Dual variables; they follow from the scores unless they are given.
-
-        Returns
-        -------
-        Evaluation
         """
         stiffness = 1.0 / (self.loss.ridge + self.proximity) if curved else 0.0
         wide = self.squares is not None

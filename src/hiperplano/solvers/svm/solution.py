@@ -1,4 +1,4 @@
-"""The end of a support vector machine's fit."""
+"""How the fit of a support vector machine ended."""
 
 from __future__ import annotations
 
@@ -59,10 +59,6 @@ class SvmSolution(Solution):
             Numbers of the rows that were fitted.
         n_rows : int
             Of the whole table.
-
-        Returns
-        -------
-        SvmSolution
         """
         if len(kept) == n_rows:
             return self

@@ -92,7 +92,7 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _UnknownLabel:
-    """The first label that is none of the classes, if there is one."""
+    """The first label that is not one of the classes, if there is one."""
 
     classes: Array
 
@@ -146,7 +146,7 @@ class LikelihoodRatio:
     df : int
         Coefficients that only the larger model has.
     p : float
-        How often chance alone would give so large a statistic, if the smaller model were right.
+        p-value under the smaller model.
     """
 
     statistic: float
@@ -155,19 +155,23 @@ class LikelihoodRatio:
 
 
 def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: Any = None) -> LikelihoodRatio:
-    """Does the larger logistic model fit better than chance would have it?
+    """Likelihood-ratio test of a smaller logistic model within a larger one.
 
     Parameters
     ----------
     small, large : fitted LogisticRegression with C=np.inf
         The columns of `small` are among those of `large`.
     X : table with the columns of both, or a pair (X_small, X_large)
+        Rows that both models were fitted to.
     y : array-like of shape (n,)
+        Their labels.
     sample_weight : array-like of shape (n,), optional
+        Weights of the rows, as given to `fit`.
 
     Returns
     -------
     LikelihoodRatio
+        `statistic`, `df` and `p`.
 
     Examples
     --------
@@ -198,7 +202,7 @@ def likelihood_ratio(small: Any, large: Any, X: Any, y: Any, *, sample_weight: A
         if largest > _AWAY:
             raise InvalidData(
                 "likelihood_ratio: {model!r} is not at the maximum of the likelihood of these rows (its gradient "
-                "is {largest:.1e} there, columns at unit spread); both models must have been fitted to them. Fit "
+                "is {largest:.1e} there, standardised columns); both models must have been fitted to them. Fit "
                 "both to X and y, and pass the weights of the fits as sample_weight.",
                 model=model,
                 largest=largest,

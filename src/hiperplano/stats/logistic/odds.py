@@ -1,4 +1,4 @@
-"""The table of a logistic model."""
+"""The summary table of a logistic model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,13 @@ class OddsSummary(Summary):
         return _exp(self.high)
 
     def columns(self) -> dict[str, Array]:
-        """The numeric columns of the table, by heading."""
+        """The numeric columns of the table, by heading.
+
+        Returns
+        -------
+        dict of str to ndarray
+            One array for each column of the table.
+        """
         return super().columns() | {
             "odds ratio": self.odds_ratio,
             "odds low": self.odds_low,

@@ -51,7 +51,6 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
 
     Parameters
     ----------
-    problem : FirthLikelihood
     theta : ndarray of shape (k,)
         Where the likelihood is largest.
     directions : ndarray of shape (coefficients, k)

@@ -168,8 +168,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]
     elif solution.strength > 0:
         notes.append(
             Message(
-                "the fit is penalised (C={C:g}): its coefficients are drawn towards 0, so p-values and intervals, "
-                "which assume that they are right on average, do not hold and are left out; standard errors tell the "
+                "the fit is penalised (C={C:g}): its coefficients are biased towards 0, so p-values and intervals, "
+                "which assume unbiased coefficients, do not hold and are left out; standard errors measure the "
                 "spread, not the bias. C=np.inf gives plain maximum likelihood.",
                 C=1.0 / (solution.strength * solution.total),
             )
@@ -190,5 +190,5 @@ def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]
             )
         )
     if kind != "classical":
-        notes.append(Message("{kind}: standard errors hold also if the model's variance is wrong.", kind=kind))
+        notes.append(Message("{kind}: standard errors are valid even if the model's variance is wrong.", kind=kind))
     return tuple(notes)

@@ -23,7 +23,6 @@ def walk_classes(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
     ----------
     x, indices, indptr, order, visit_weight, start, stop, rule
         As in `example_loops.walk`.
-    y : float64, numbers of the classes
     class_weight : float64 of shape (classes,)
     weights, sums : float64 of shape (classes, columns)
     states : float64 of shape (classes, STATE_SIZE)

@@ -54,12 +54,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
 
     Parameters
     ----------
-    x, indices, indptr : the rows, see `rows_loops`
     y : float64 of shape (rows,), ±1 for classes
-    order : rows to visit
     visit_weight : float64, weight of each visit; empty for all 1
-    start, stop : int, visits to make
-    rule, state : see `online.rules`
     weights, sums : float64 of shape (columns,), see `online.rules`
     """
     loss, epsilon = int(rule[at.LOSS]), rule[at.EPSILON]
@@ -156,8 +152,6 @@ def learn_one(x, target, rule, weights, sums, states):  # type: ignore[no-untype
     Parameters
     ----------
     x : float of shape (1, columns)
-    target : float, ±1 for classes
-    rule : see `online.rules`
     weights, sums : float64 of shape (1, columns)
     states : float64 of shape (1, STATE_SIZE)
     """

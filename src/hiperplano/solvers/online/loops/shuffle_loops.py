@@ -33,9 +33,6 @@ def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
     Parameters
     ----------
     order : int of shape (n,), filled
-    block : int, rows in a block
-    pool : int, blocks in a pool
-    seed : uint64, not 0
     """
     n = len(order)
     blocks = np.arange((n + block - 1) // block)
