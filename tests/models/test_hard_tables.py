@@ -124,9 +124,12 @@ def test_large_offsets(solver, make):
     share = 1e-2 if make is csr_array and solver == "lbfgs" else 1.0
     moved = X + share * np.array([1e6, -1e6, 1e4, 0.0])
     expected = LogisticRegression(C=np.inf).fit(X, y).predict_proba(X)
-    found = LogisticRegression(C=np.inf, solver=solver).fit(make(moved), y)
+    # Stored rows are never shifted: their loss has 1e-10 for rounding, and steps end where that hides what is left.
+    # Over 24 seeds that is at a gradient of 1e-7 at most, and probabilities are off by 5e-7.
+    tol, atol = (1e-6, 2e-6) if make is csr_array else (1e-8, 1e-8)
+    found = LogisticRegression(C=np.inf, solver=solver, tol=tol).fit(make(moved), y)
     assert found.solution_.converged
-    np.testing.assert_allclose(found.predict_proba(moved), expected, atol=1e-8)
+    np.testing.assert_allclose(found.predict_proba(moved), expected, atol=atol)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
