@@ -1,10 +1,13 @@
 """NIST's Statistical Reference Datasets: digits of coefficients and standard errors."""
 
+import warnings
+
 import mpmath as mp
 import numpy as np
 import pytest
 
 from hiperplano import LinearRegression
+from hiperplano.errors import AccuracyWarning
 from tests.golden import NIST_NAMES, nist
 
 LEAST = {"Filip": 7.0}  # the rounding of its columns, powers up to x¹⁰, allows no more
@@ -46,15 +49,18 @@ def test_certified_values_are_met(name):
 
 @pytest.mark.parametrize("name", NIST_NAMES)
 @pytest.mark.parametrize("solver", ["auto", "cg"])
-@pytest.mark.filterwarnings("ignore::hiperplano.errors.AccuracyWarning")
 def test_digits_are_not_claimed_without_being_there(name, solver):
     data = nist(name)
-    model = LinearRegression(fit_intercept=data.intercept, solver=solver).fit(data.x, data.y)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", AccuracyWarning)
+        model = LinearRegression(fit_intercept=data.intercept, solver=solver).fit(data.x, data.y)
+    # Where conjugate gradients know nothing, they say "about 1 digit", or 2, as rounding has it: a warning, no claim.
+    assert bool(heard) == (name == "Filip" and solver == "cg")
     with mp.workdps(40):
         true = np.array([float(mp.mpf(text)) for text in data.exact["coef"]])[-data.x.shape[1] :]
     spread = data.x.std(axis=0) if data.intercept else np.sqrt(np.mean(data.x**2, axis=0))
     error = np.linalg.norm((model.coef_ - true) * spread) / np.linalg.norm(true * spread)
-    assert error <= 10.0 ** (1.5 - model.solution_.digits)
+    assert heard or error <= 10.0 ** (1.5 - model.solution_.digits)
 
 
 def test_conjugate_gradients_warn_where_they_know_nothing():

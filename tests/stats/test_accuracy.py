@@ -84,7 +84,8 @@ def test_the_whole_fit_of_nearly_dependent_powers():
     """NIST certifies F for Filip."""
     data = nist("Filip")
     found = LinearRegression().fit(data.x, data.y).summary()
-    assert found.stats["f"] == pytest.approx(2162.43954511489, rel=1e-8)
+    # With a condition of 10¹⁰; four BLAS kernels are off by 8e-10 to 1.8e-8.
+    assert found.stats["f"] == pytest.approx(2162.43954511489, rel=1e-7)
     assert found.stats["r2"] == pytest.approx(0.996727416185620, rel=1e-9)
 
 

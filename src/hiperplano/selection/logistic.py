@@ -124,6 +124,7 @@ class LogisticRegressionCV(LogisticClassifier):
         control: dict[str, Any] = {
             "tol": number(self, "tol", low=0.0, open_low=True),
             "max_iter": whole(self, "max_iter", low=1),
+            "fit_intercept": flag(self, "fit_intercept"),
         }
         one_of(self, "solver", SOLVERS)
         design = validate(self, X, y, sample_weight, numeric_target=False)
@@ -133,7 +134,7 @@ class LogisticRegressionCV(LogisticClassifier):
         coded = coded.with_vectors(trained=trained)
         _refuse_missing_classes(coded, classes)
         if len(classes) == 2:
-            coef, intercept, converged = fold_coefficients(coded, Cs, flag(self, "fit_intercept"), **control)
+            coef, intercept, converged = fold_coefficients(coded, Cs, **control)
             coef, intercept = coef[:, :, None, :], intercept[:, :, None]
         else:
             coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
@@ -156,7 +157,6 @@ class LogisticRegressionCV(LogisticClassifier):
             coded,
             n_scores=coef.shape[2],
             strength=1.0 / (Cs[best] * coded.total_weight),
-            fit_intercept=self.fit_intercept,
             solver=self.solver,
             start=(coef[best].mean(axis=0), intercept[best].mean(axis=0)),
             **control,
@@ -205,7 +205,6 @@ class LogisticRegressionCV(LogisticClassifier):
                     part,
                     n_scores=n_classes,
                     strength=1.0 / (Cs[position] * part.total_weight),
-                    fit_intercept=self.fit_intercept,
                     solver=self.solver,
                     start=start,
                     keep_hessian=False,
