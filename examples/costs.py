@@ -1,4 +1,4 @@
-"""Decisions that know what errors cost.
+"""Cost-sensitive decisions.
 
 A missed tumour costs as much as ten false alarms. The most probable class is then not the best decision: the cut-off
 moves to where the expected costs of both decisions are equal, 1/(1 + 10) of probability. With a folder as argument,

@@ -77,11 +77,11 @@ class InvalidParameter(HiperplanoError, ValueError):
 
 
 class NotAvailable(HiperplanoError, AttributeError):
-    """The question has no answer for this model or this fit; the message says why."""
+    """The result does not exist for this model or this fit; the message says why."""
 
 
 class NotInstalled(HiperplanoError, ImportError):
-    """A library that hiperplano can do without, but not for this; the message says how to install it."""
+    """An optional dependency is missing; the message says how to install it."""
 
 
 class AccuracyWarning(UserWarning):
@@ -89,7 +89,7 @@ class AccuracyWarning(UserWarning):
 
 
 class SingularWarning(UserWarning):
-    """The data leave a choice open that decides what the model says; the message tells how it was made."""
+    """The data do not determine the model; the message says which choice was made."""
 
 
 class SeparationWarning(UserWarning):

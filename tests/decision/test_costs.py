@@ -72,7 +72,7 @@ def test_best_cutoff_equals_trying_all():
     ("call", "error", "word"),
     [
         (lambda: bayes_decision([0.5, 0.5]), InvalidData, "one column for each class"),
-        (lambda: bayes_decision([[0.5, 0.4]]), InvalidData, "no distribution in row 0"),
+        (lambda: bayes_decision([[0.5, 0.4]]), InvalidData, "not a distribution in row 0"),
         (lambda: bayes_decision([[0.5, 0.5], [1.5, -0.5]]), InvalidData, "row 1"),
         (lambda: bayes_decision([[0.5, np.nan]]), InvalidData, "row 0"),
         (lambda: bayes_decision([[0.5, 0.5]], [[0, 1, 2], [1, 0, 2]]), InvalidParameter, r"shape \(2, 3\)"),

@@ -77,7 +77,7 @@ def test_sparse_rows_and_lists_will_do():
 
 
 def test_what_cannot_be_measured_is_refused():
-    with pytest.raises(NotAvailable, match="no linear classifier"):
+    with pytest.raises(NotAvailable, match="not a linear classifier"):
         signed_distance(LinearRegression().fit(X, X[:, 0]), X)
     flat = LeastSquaresClassifier().fit(np.zeros((4, 2)), [0, 1, 0, 1])
     with pytest.raises(NotAvailable, match="All coefficients"):

@@ -6,8 +6,9 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import hiperplano
+from hiperplano import metrics
 
-PUBLIC = {name: getattr(hiperplano, name) for name in sorted(hiperplano.__all__)}
+PUBLIC = {name: getattr(module, name) for module in (metrics, hiperplano) for name in sorted(module.__all__)}
 CLASSES = {
     name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing) and not issubclass(thing, BaseException)
 }

@@ -116,7 +116,7 @@ def test_pure_categories_are_infinitely_informative_unless_smoothed():
     ("call", "error", "word"),
     [
         (lambda: kl_divergence([0.5, 0.5], [0.2, 0.3, 0.5]), InvalidData, "set bins"),
-        (lambda: kl_divergence([0.5, -0.5], [0.5, 0.5]), InvalidData, "no distribution"),
+        (lambda: kl_divergence([0.5, -0.5], [0.5, 0.5]), InvalidData, "not a distribution"),
         (lambda: kl_divergence([0, 0], [1, 1]), InvalidData, "not all 0"),
         (lambda: kl_divergence([0.5, 0.5], [0.5, 0.5], base=1), InvalidParameter, "more than 1"),
         (lambda: kl_divergence([0.5, 0.5], [0.5, 0.5], smoothing=-1), InvalidParameter, "smoothing"),

@@ -317,7 +317,7 @@ def test_refusals_leave_the_old_page(loans, tmp_path, wrong, message):
 
 def test_a_label_that_is_no_class_is_refused(loans, tmp_path):
     model, _, (X, y) = loans
-    with pytest.raises(InvalidTarget, match="none of the classes"):
+    with pytest.raises(InvalidTarget, match="not one of the classes"):
         write_report(tmp_path / "page.html", model, X, y.replace("paid", "late"))
 
 

@@ -1,1 +1,1 @@
-"""A person at a terminal: the command `hiperplano`."""
+"""The command line: `hiperplano`."""

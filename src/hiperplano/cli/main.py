@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _language(arguments: list[str]) -> str:
-    """What --lang says, else the language of the locale; it must be known before any help is written."""
+    """The language of --lang, else of the locale; it must be known before any help is written."""
     for place, argument in enumerate(arguments):
         name, sign, value = argument.partition("=")
         if name == "--lang":

@@ -135,7 +135,7 @@ def folder() -> Any:
 
 
 def pairs(option: str, given: list[str] | None) -> dict[str, str]:
-    """COLUMN=VALUE, taken apart.
+    """Split COLUMN=VALUE options.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def share(option: str, value: float) -> float:
 
 
 def ensure_folder(folder: Path) -> Path:
-    """A folder that is there, made if need be."""
+    """An existing folder; created if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -196,7 +196,7 @@ _arguments: list[str] = []
 
 
 def set_arguments(arguments: list[str]) -> None:
-    """Keep what was typed, for the page that tells how it was made."""
+    """Keep the command line, for the provenance in the report."""
     _arguments[:] = arguments
 
 

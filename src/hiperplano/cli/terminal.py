@@ -48,7 +48,7 @@ class Terminal:
             self.out.print(*shown)
 
     def add_note(self, *texts: str) -> None:
-        """Something the reader should know; said once."""
+        """Add a note for the reader, once."""
         self.notes += [text for text in dict.fromkeys(texts) if text not in self.notes]
 
     def finish(self) -> None:
@@ -61,7 +61,7 @@ class Terminal:
 
     @contextmanager
     def progress_bar(self, text: str, steps: int | None = None) -> Iterator[Any]:
-        """A bar on the standard error while something is done; yields the function that tells of a step.
+        """A progress bar on standard error; yields the function that reports a step.
 
         Parameters
         ----------

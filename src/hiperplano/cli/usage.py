@@ -12,7 +12,7 @@ _ = translator("terminal")
 
 
 class _Translated:
-    """Says in the reader's language what typer says in English."""
+    """Translate typer's texts to the reader's language."""
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)  # type: ignore[misc]

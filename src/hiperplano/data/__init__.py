@@ -1,4 +1,4 @@
-"""How rows come in: one gate (`validate`), and designs that can be summed over."""
+"""Input: validation (`validate`), and designs that can be summed over."""
 
 from hiperplano.data.design import Block, Design
 from hiperplano.data.validate import validate, validate_rows

@@ -29,7 +29,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole, or not at all, and have it on the disk before the old one goes."""
+    """Write a file atomically, and have it on disk before the old one is replaced."""
     with replacing(path) as new, new.open("wb") as file:
         file.write(content)
         file.flush()

@@ -123,7 +123,7 @@ def _are_plainly_classes(labels: Array) -> bool:
 
 
 def _kind(labels: Array) -> str:
-    """What scikit-learn takes the labels for; the words it has for labels that cannot be compared are not said."""
+    """scikit-learn's type of the target, without its warning about labels that cannot be compared."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of many classes: refused by the caller if they are too many
         return str(type_of_target(labels, input_name="y"))

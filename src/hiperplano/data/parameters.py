@@ -65,7 +65,7 @@ def whole(owner: Any, name: str, *, low: int = 0, optional: bool = False) -> int
 
 
 def one_of(owner: Any, name: str, choices: Sequence[str]) -> str:
-    """The parameter as one of some words."""
+    """The parameter, which must be one of some words."""
     value = getattr(owner, name)
     if isinstance(value, str) and value in choices:
         return value

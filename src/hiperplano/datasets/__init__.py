@@ -1,4 +1,4 @@
-"""Tables made for examples: generated, with a fixed seed."""
+"""Generated tables for examples, with a fixed seed."""
 
 from hiperplano.datasets.credit import load_credit_line
 from hiperplano.datasets.credit_default import load_credit_default

@@ -1,1 +1,1 @@
-"""What columns are, and how they become numbers."""
+"""Kinds of columns, and their encoding as numbers."""

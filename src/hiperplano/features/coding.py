@@ -120,12 +120,12 @@ class Coding(TransformerMixin, BaseEstimator):
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names a person can read: `income`, `income missing`, `purpose = car`."""
+        """Readable names: `income`, `income missing`, `purpose = car`."""
         check_is_fitted(self)
         return np.array([str(name) for coder in self.coders_ for name in coder.names], dtype=object)
 
     def display_names(self) -> list[str]:
-        """The same names in the current language: what a person is shown, while files keep one name for all."""
+        """The same names in the current language: for display, while files keep the English names."""
         check_is_fitted(self)
         return [translate(name) for coder in self.coders_ for name in coder.names]
 

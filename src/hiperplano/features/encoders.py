@@ -35,7 +35,7 @@ class NumericEncoder:
 
     @classmethod
     def of(cls, column: Column, series: Any) -> NumericEncoder:
-        """Learn the median, and whether gaps are so frequent that they should be told.
+        """Learn the median, and whether missing values are frequent enough for an indicator.
 
         A column that marks a handful of rows would tell these few apart, and little else.
         """

@@ -148,7 +148,7 @@ def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) 
 
 
 def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tuple[float, ...], str]:
-    """Numbers like 999 or −1 that stand apart from all others and occur often."""
+    """Numbers like 999 or −1 that lie far from all others and occur often."""
     n = len(column) - column.null_count
     found, reasons = [], []
     for value, at_top in ((low, False), (high, True)):

@@ -1,1 +1,1 @@
-"""Small dense algebra on the host: triangular and orthogonal factorisations, and conjugate gradients."""
+"""Dense linear algebra on the host: triangular and orthogonal factorisations, and conjugate gradients."""

@@ -26,7 +26,7 @@ class ConjugateGradientResult(NamedTuple):
     ratios: list[float]
 
     def eigenvalue_range(self) -> tuple[float, float]:
-        """Smallest and largest eigenvalue of the (preconditioned) matrix that the steps have met (Lanczos)."""
+        """Smallest and largest eigenvalue of the (preconditioned) matrix from the steps so far (Lanczos)."""
         if not self.steps:
             return 1.0, 1.0
         steps, ratios = np.array(self.steps), np.array(self.ratios)

@@ -1,4 +1,4 @@
-"""What the library says to a person, and the languages it can be said in."""
+"""Messages to the user, and their translations."""
 
 from hiperplano.messages.message import Message, message_of
 from hiperplano.messages.translation import translate

@@ -91,7 +91,7 @@ class Message(str):
 
     @classmethod
     def from_plain(cls, plain: list[Any]) -> Message:
-        """The message that `to_plain` took apart.
+        """The inverse of `to_plain`.
 
         Its template is not filled in again: a file cannot choose what is formatted.
 
@@ -110,7 +110,7 @@ class Message(str):
 
 
 def message_of(problem: BaseException) -> str:
-    """What an error or warning says.
+    """The message of an error or warning.
 
     Parameters
     ----------

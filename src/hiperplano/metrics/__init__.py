@@ -1,4 +1,4 @@
-"""How good scores and decisions are, where scikit-learn has no measure of its own."""
+"""Metrics of scores and decisions that complement scikit-learn's."""
 
 from hiperplano.metrics.area import AUCInterval, auc_interval
 from hiperplano.metrics.costs import SavingsInterval, binary_costs, savings_interval, savings_score

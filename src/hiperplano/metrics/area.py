@@ -14,7 +14,15 @@ from hiperplano.metrics.ranking import SortedScores, checked_ranking
 
 
 class AUCInterval(NamedTuple):
-    """The area under the ROC curve, its standard error, and the ends of its interval."""
+    """The area under the ROC curve with its confidence interval.
+
+    Attributes
+    ----------
+    auc, se : float
+        The area, and DeLong's standard error.
+    low, high : float
+        Ends of the interval.
+    """
 
     auc: float
     se: float

@@ -113,7 +113,15 @@ def constant_costs(true: Array, costs: Array) -> Array:
 
 
 class SavingsInterval(NamedTuple):
-    """Savings with the ends of their bootstrap interval."""
+    """Savings with their bootstrap interval.
+
+    Attributes
+    ----------
+    savings : float
+        `savings_score` of all rows.
+    low, high : float
+        Ends of the interval.
+    """
 
     savings: float
     low: float

@@ -21,7 +21,15 @@ Distributions = tuple[Array, Array, Array]
 
 
 class RankingScores(NamedTuple):
-    """KS, Gini, the area under the ROC curve, and the score at which KS is reached."""
+    """Measures of how well scores rank two classes.
+
+    Attributes
+    ----------
+    ks, gini, auc : float
+        Kolmogorov-Smirnov distance, 2·AUC − 1, and the area under the ROC curve.
+    cutoff : float
+        The score at which KS is reached.
+    """
 
     ks: float
     gini: float
@@ -30,7 +38,7 @@ class RankingScores(NamedTuple):
 
 
 class SortedScores(NamedTuple):
-    """The scores of the negative and of the positive class, each in rising order: one sort tells all the rest."""
+    """The scores of the negative and of the positive class, each in ascending order."""
 
     low: Array
     high: Array

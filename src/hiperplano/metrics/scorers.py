@@ -32,6 +32,11 @@ def get_scorer(scoring: Any) -> Any:
     scoring : str or callable
         A callable is returned as it is.
 
+    Returns
+    -------
+    callable
+        With the signature (estimator, X, y).
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -62,8 +67,14 @@ def savings_scorer(costs: Any, *, labels: Any = None) -> Any:
     Parameters
     ----------
     costs : array-like of shape (decisions, classes)
+        As in `savings_score`.
     labels : array-like, optional
         The classes in the order of `costs`: needed where a fold may hold some of them only.
+
+    Returns
+    -------
+    callable
+        With the signature (estimator, X, y).
 
     Examples
     --------

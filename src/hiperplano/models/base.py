@@ -138,7 +138,7 @@ def publish(
     warn: bool = True,
     remedy: Message = _ADD_A_PENALTY,
 ) -> None:
-    """Put a solution on an estimator, in the type of its data, and warn, once, if it ended badly.
+    """Put a solution on an estimator, in the type of its data, and warn once if it did not converge.
 
     `warn` is False where the caller has more to say about a bad end.
     """

@@ -313,7 +313,7 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
 
 
 def _by_program(design: Design, fit_intercept: bool) -> tuple[Array, bool] | None:
-    """The separating columns of a table small enough to ask about all its rows, and whether all are told apart."""
+    """The separating columns of a table small enough to ask about all its rows, and whether all are separated."""
     try:
         certificate = separate(design, fit_intercept)
     except NotAvailable:  # too close to tell

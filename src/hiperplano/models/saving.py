@@ -62,7 +62,7 @@ Each is a class whose making runs no code of the file's choice.
 
 
 def save(model: Any, path: str | Path) -> None:
-    """Write a fitted model to a file, whole or not at all.
+    """Write a fitted model to a file, completely or not at all.
 
     The format is that of skops: a zip archive of JSON and arrays. Unlike a pickle it runs no code when it is opened.
     The rows of the fit are not written. Only Firth's regression needs them after the fit, for the intervals of its

@@ -1,4 +1,4 @@
-"""Pictures, in the manner of scikit-learn's displays; matplotlib is loaded when the first one is drawn."""
+"""Displays in the manner of scikit-learn's; matplotlib is loaded when the first one is drawn."""
 
 from hiperplano.plot.coefficients import CoefficientDisplay
 from hiperplano.plot.divergence import DivergenceDisplay

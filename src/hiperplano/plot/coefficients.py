@@ -235,7 +235,7 @@ def _names(model: Any, given: Any, count: int) -> list[str]:
 
 
 def _names_out(steps: Any) -> Any:
-    """The names of the columns that reach the last step; None where a step before it does not tell."""
+    """The names of the columns that reach the last step; None where a step before it does not provide them."""
     try:
         return steps.get_feature_names_out()
     except (AttributeError, ValueError):

@@ -20,7 +20,7 @@ _KEY, _GAP = 1.6, 1.4  # of a legend: its pictures, and the space between column
 
 
 def pyplot() -> Any:
-    """Load matplotlib when the first picture is drawn, so that models never wait for it."""
+    """Import matplotlib when the first plot is drawn, so that models never wait for it."""
     try:
         import matplotlib.pyplot
     except ImportError as problem:
@@ -33,7 +33,7 @@ def pyplot() -> Any:
 
 
 class Display:
-    """A picture whose numbers are computed; `plot` draws it."""
+    """Base class of displays: the numbers are computed, `plot` draws them."""
 
     ax_: Any
     figure_: Any
@@ -127,7 +127,7 @@ def colour(number: int) -> str:
 
 
 def marker(number: int) -> str:
-    """Of the class with that number: shapes tell classes apart where colours do not."""
+    """Of the class with that number: shapes distinguish classes where colours do not."""
     return MARKERS[number % len(MARKERS)]
 
 

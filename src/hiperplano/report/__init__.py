@@ -1,1 +1,1 @@
-"""A fitted model as a page: one HTML file to send to a committee."""
+"""The HTML report of a fitted model, in one file."""

@@ -74,7 +74,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture with its caption."""
+    """A chart with its caption."""
 
     svg: Markup
     caption: str

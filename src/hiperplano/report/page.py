@@ -103,7 +103,7 @@ def write_report(
 
 
 def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
-    """Write the page about a model taken apart before; what is already known of its rows is not asked again."""
+    """Write the page of a prepared subject; what is already known of its rows is not computed again."""
     with use_language(language):
         text = render(_page(subject, provenance, language))
     write_bytes(path, text.encode())
@@ -165,7 +165,7 @@ def _validation(subject: Subject) -> tuple[Section, Ranking | None]:
 
 
 def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
-    """The four numbers to know."""
+    """The four key figures."""
     sample = subject.validation
     rows = KeyFigure(_("Validation rows"), count(sample.n))
     if subject.task == "regression":

@@ -26,7 +26,7 @@ Task = Literal["two classes", "many classes", "regression"]
 
 @dataclass(frozen=True)
 class ModelParts:
-    """A model taken apart.
+    """The parts of a model.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model, the rows it is judged on, and those it was fitted to if they are given."""
+    """A model, the rows it is evaluated on, and the training rows if they are given."""
 
     model: Any
     parts: ModelParts
@@ -216,7 +216,7 @@ def prepare_subject(
     costs: Any,
     transformed: tuple[Any, Any] = (None, None),
 ) -> Subject:
-    """Check what is given, and take the model apart.
+    """Check the arguments, and split the model into its parts.
 
     `coded` are the rows of X and of `training` as the last step of the model sees them, where they are known.
     """

@@ -1,1 +1,1 @@
-"""Choosing among models: paths and cross-validation."""
+"""Model selection: paths and cross-validation."""

@@ -193,7 +193,7 @@ class RidgeCV(LeastSquares):
         return scores if self.alpha_per_target or scores.ndim == 1 else scores.mean(axis=1)
 
     def _score_predictions(self, predicted: Array, y: Array, weight: Array | None, one_target: bool) -> list[Any]:
-        """What the scorer says of predictions of shape (n, targets, alphas), for each penalty."""
+        """Scores of predictions of shape (n, targets, alphas), for each penalty."""
         scorer = Scorer(self.scoring, weight)
         each = range(predicted.shape[2])
         if self.alpha_per_target:

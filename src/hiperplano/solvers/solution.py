@@ -19,7 +19,7 @@ class FitResult:
         return self.status
 
     def __getstate__(self) -> dict[str, Any]:
-        """Messages are given a second time, taken apart: a file of skops holds them as plain text otherwise."""
+        """Messages are also stored as template and fields: skops would keep only their text."""
         messages = {name: value.to_plain() for name, value in vars(self).items() if isinstance(value, Message)}
         return vars(self) | {"messages": messages}
 
@@ -30,7 +30,7 @@ class FitResult:
 
 @dataclass(frozen=True, repr=False)
 class Solution(FitResult):
-    """The end of a fit.
+    """How a fit ended.
 
     Attributes
     ----------

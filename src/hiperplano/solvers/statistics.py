@@ -19,7 +19,7 @@ _CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refin
 
 
 class NonFiniteRows(ArithmeticError):
-    """Sums over rows met NaN, infinity or numbers beyond 1e±100: they had not been validated."""
+    """Sums over rows contain NaN, infinity or numbers beyond 1e±100: they had not been validated."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Knowing how good a fit is: standard errors, tests, residual analysis."""
+"""Statistical inference: standard errors, tests, residual analysis."""

@@ -34,7 +34,7 @@ KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
 def inference(
     model: Any, X: Any, y: Any = None, *, cov: str = "classical", sample_weight: Any = None, level: float = 0.95
 ) -> Summary:
-    """Standard errors, tests and intervals of a model's coefficients, judged on the rows given.
+    """Standard errors, tests and intervals of a model's coefficients, from the rows given.
 
     Parameters
     ----------

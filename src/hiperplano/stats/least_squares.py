@@ -23,7 +23,7 @@ _ACCURATE = 1e-8  # relative error of standard errors that goes without saying
 
 @dataclass(frozen=True)
 class Sample:
-    """What inference must know of the rows besides their sums.
+    """What inference needs of the rows besides their sums.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def _look_like_numbers(texts: pa.Array) -> bool:
 
 
 def _strip_and_mask(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Texts without spaces around them, and which of them tell something."""
+    """Texts without spaces around them, and which of them are not empty."""
     texts = pc.utf8_trim_whitespace(texts)
     return texts, pc.and_(texts.is_valid(), pc.invert(pc.is_in(texts, pa.array(DASHES))))
 
@@ -124,7 +124,7 @@ def _ambiguous_note(name: str, example: str) -> str:
 def _mixed_content_note(
     name: str, column: pa.ChunkedArray, texts: pa.Array, there: pa.Array, fits: dict[str, pa.Array]
 ) -> str:
-    """Said of a column of many different texts that almost all are numbers, since a model loses it whole."""
+    """A note on a column of texts of which almost all are numbers, since the model cannot use it."""
     best = max(fits.values(), key=lambda fit: pc.sum(fit).as_py() or 0)
     n, fitting = pc.sum(there).as_py(), pc.sum(best).as_py() or 0
     if n < _MANY or fitting < _ALMOST * n:

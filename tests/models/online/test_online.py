@@ -220,7 +220,7 @@ def test_labels_and_classes(model):
 def test_a_single_row_of_an_unknown_class_is_refused():
     X, y = noisy()
     model = Perceptron().partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(InvalidTarget, match="none of the classes"):
+    with pytest.raises(InvalidTarget, match="not one of the classes"):
         model.partial_fit(X[:1], np.array([7]))
     with pytest.raises(InvalidData, match="4 features"):
         model.partial_fit(X[:1, :4], y[:1])

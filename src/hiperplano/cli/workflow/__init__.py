@@ -1,1 +1,1 @@
-"""From a table to a fitted, judged and saved model: what the subcommands do."""
+"""From a table to a fitted, evaluated and saved model: what the subcommands do."""

@@ -50,7 +50,7 @@ class Metadata:
         return None if self.costs is None else np.array(self.costs)
 
     def provenance(self) -> dict[str, str]:
-        """In words, for a page."""
+        """As text, for a page."""
         return {
             _("Command"): self.command,
             _("File"): self.file,

@@ -24,7 +24,7 @@ _ = translator("terminal")
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What a person said about a table, as the options bring it."""
+    """The user's options about a table."""
 
     kind: Sequence[str] | None = None
     drop: Sequence[str] | None = None
@@ -56,7 +56,7 @@ class Problem:
 
 
 def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool = True, step: Any = None) -> Problem:
-    """Read a file, guess what its columns are, and take the target apart.
+    """Read a file, infer the kinds of its columns, and split off the target.
 
     Parameters
     ----------

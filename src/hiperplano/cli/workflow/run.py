@@ -49,7 +49,7 @@ class Settings:
 
 
 def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, settings: Settings) -> None:
-    """Read, split, code, fit, judge, save, write the page, and say all of it.
+    """Read, split, encode, fit, evaluate, save, write the report, and print the results.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Arr
 def fit_auto(
     task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
 ) -> tuple[FittedModel, str]:
-    """The model one would begin with, and, where it finds no proper end, the one that does; with a word on it.
+    """The default model, or where it has no finite solution the next one that has; with a note.
 
     Returns
     -------

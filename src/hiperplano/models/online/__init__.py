@@ -1,1 +1,1 @@
-"""Models that learn one example at a time."""
+"""Online learners: models that learn from one example at a time."""

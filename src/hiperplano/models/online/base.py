@@ -118,7 +118,7 @@ class OnlineModel(LinearModel, ABC):
 
     @abstractmethod
     def _rule(self) -> Array:
-        """The rule that the parameters say; checks them."""
+        """Check the parameters, and return their rule."""
 
     def _control(self) -> Control:
         return Control(
@@ -132,7 +132,7 @@ class OnlineModel(LinearModel, ABC):
         return self._draw() if flag(self, "shuffle") else None
 
     def _draw(self) -> int:
-        """A number that `random_state` says."""
+        """A seed drawn from `random_state`."""
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as problem:
@@ -184,7 +184,7 @@ class OnlineModel(LinearModel, ABC):
         return Learner.start(*planes, self._pocketed())
 
     def _resumed(self, rule: Array) -> Learner:
-        """What was learnt so far, to go on from with the parameters of now."""
+        """The state so far, to continue with the current parameters."""
         learner = self._learner_.resumed(bool(rule[at.AVERAGE_FROM]), self._pocketed())
         if not (self._rule_[at.PROJECT] and self._rule_[at.BATCH]):
             learner.measure()
@@ -225,7 +225,7 @@ class OnlineModel(LinearModel, ABC):
         return memory
 
     def _train(self, design: Design, tasks: list[Task], control: Control) -> None:
-        """Train all tasks, in threads, and publish what was learnt."""
+        """Train all tasks, in threads, and set the fitted attributes."""
 
         def run(task: Task) -> Record:
             def report(pass_number: int, loss: float) -> None:

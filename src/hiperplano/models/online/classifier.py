@@ -240,7 +240,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         order: SamplingOrder | None,
         held: Examples | None,
     ) -> Task:
-        """One plane, which tells a class from the rest."""
+        """One plane, which separates a class from the rest."""
         memory, _, class_weight = examples
         binary = len(class_weight) == 2
         positive = 1 if binary else plane

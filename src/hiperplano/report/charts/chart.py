@@ -104,7 +104,7 @@ class Chart:
         self._explain(style, label)
 
     def svg(self) -> Markup:
-        """The picture."""
+        """The chart as SVG."""
         ids = f"{self.name}-title {self.name}-desc"
         return element(
             "svg",

@@ -1,1 +1,1 @@
-"""What the page says, one file for each section: figures in, blocks out."""
+"""The sections of the report, one file each."""

@@ -81,7 +81,7 @@ def _positive_last(costs: Array, positive: int) -> Array:
 
 
 def cutoff_block(subject: Subject, choice: CutoffChoice) -> list[Block]:
-    """The interactive table; it says the same without a script, at the chosen cut-off."""
+    """The interactive table; without a script it shows the chosen cut-off."""
     sample = subject.validation
     cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
     curve = sample.sorted_scores.confusion(cuts)

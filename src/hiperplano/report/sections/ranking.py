@@ -30,7 +30,7 @@ _POINTS = 200  # of a curve, for each class
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one sort of the scores of two classes tells."""
+    """Ranking measures from one sort of the scores of two classes."""
 
     scores: RankingScores
     curve: ConfusionCurve

@@ -19,7 +19,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 def reproducibility_section(subject: Subject, provenance: Mapping[str, Any]) -> Section:
-    """What the caller says of the origin, and versions."""
+    """Provenance given by the caller, and versions."""
     facts: list[list[Cell]] = [[str(name), str(value)] for name, value in provenance.items()]
     facts.append([_("Written"), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")])
     versions: list[list[Cell]] = [["hiperplano", __version__], ["Python", platform.python_version()]]

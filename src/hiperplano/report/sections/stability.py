@@ -26,7 +26,7 @@ _MOVED, _CHANGED = 0.1, 0.25
 
 
 def stability_section(subject: Subject, validated: Ranking | None) -> Section:
-    """Between the rows of the fit and those it is judged on."""
+    """Compare the training rows with the validation rows."""
     title = _("Stability")
     if subject.training is None:
         sentence = _("The training rows were not given, so nothing can be compared with them.")

@@ -1,1 +1,1 @@
-"""Least squares and ridge: one pass where that is enough, and more only where the numbers ask for it."""
+"""Least squares and ridge: one pass where that is enough, and more only where accuracy requires it."""

@@ -150,7 +150,7 @@ def _advance(
     search: Minimisation,
     seen: tuple[float, Array] | None,
 ) -> None:
-    """Tell a minimisation what was seen, and note where it wants to look next, or that it ended."""
+    """Pass the evaluation to a minimisation, and note its next point, or that it ended."""
     try:
         running[split] = search, next(search) if seen is None else search.send(seen)
     except StopIteration as end:

@@ -1,1 +1,1 @@
-"""Learning one example at a time."""
+"""Online learning: one example at a time."""

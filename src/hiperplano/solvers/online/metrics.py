@@ -20,7 +20,7 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True)
 class BinaryAccuracy:
-    """Share of the rows, by weight, on the right side of a plane; the target of the design is ±1."""
+    """Share of the rows, by weight, on the correct side of a plane; the target of the design is ±1."""
 
     design: Design
 

@@ -18,7 +18,7 @@ from hiperplano.solvers.solution import Solution
 
 @dataclass(frozen=True)
 class OnlineSolution(Solution):
-    """The end of a fit that learnt one example at a time.
+    """How an online fit ended.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""Is there a plane between two classes? Proofs either way."""
+"""Linear separability of two classes, with proofs either way."""

@@ -68,7 +68,7 @@ class SvmSolution(Solution):
 
 
 def status(method: str, gap: float, tol: float, passes: int, max_iter: int, converged: bool) -> Message:
-    """How a fit ended, and if badly what to do."""
+    """How a fit ended, and if it did not converge what to do."""
     if converged:
         return Message(
             "Solved by {method} in {passes} passes; no plane has an objective lower by more than {gap:.1e} of it.",

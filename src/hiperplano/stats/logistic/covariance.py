@@ -29,7 +29,7 @@ KINDS = ("classical", "HC0", "HC1")
 def logistic_inference(
     solution: LogisticSolution, model: Any, X: Any, y: Any, cov: str, sample_weight: Any, level: float
 ) -> OddsSummary:
-    """The table of a model's coefficients, judged on the rows given."""
+    """The table of a model's coefficients, from the rows given."""
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
         raise InvalidParameter(

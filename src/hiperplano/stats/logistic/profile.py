@@ -92,7 +92,7 @@ class _Maximum(NamedTuple):
 
 
 class _ProfilePoint(NamedTuple):
-    """Where a search came to rest: the other coefficients answer to this one, and the likelihood is `lost` lower."""
+    """A point of the profile: the other coefficients are refitted, and the likelihood is `lost` lower."""
 
     theta: Array
     coefficient: float

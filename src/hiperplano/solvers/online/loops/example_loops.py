@@ -26,7 +26,7 @@ loss_value, loss_slope = part(scalar.value), part(scalar.slope)
 
 @part
 def aggressive_step(rule, weight, loss, square):  # type: ignore[no-untyped-def]
-    """How far to go for an example of this loss, weight and ‖x‖²; the weight is a price of the loss, as C is."""
+    """How far to go for an example of this loss, weight and ‖x‖²; the weight multiplies C."""
     cap = weight * rule[at.AGGRESSIVENESS]
     if rule[at.RATE] == at.PASSIVE_AGGRESSIVE_2:
         square += 0.5 / cap
