@@ -83,7 +83,8 @@ class Design(ABC):
         Parameters
         ----------
         statistic : callable, Block -> tuple of arrays
-            A frozen dataclass of small arrays. It must return fresh arrays: sums are made in place.
+            A frozen dataclass of small arrays. It must return fresh arrays: sums are made in place. One that reads
+            only the vectors of a block may say so by a class attribute `reads_rows = False`: it gets longer blocks.
         combine : callable, (tuple, tuple) -> tuple
             Addition unless another associative operation is given.
 
@@ -165,18 +166,26 @@ class _Mapped:
 
     function: Callable[[Block], Array]
 
+    @property
+    def reads_rows(self) -> bool:
+        return getattr(self.function, "reads_rows", True)
+
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         return (), {"values": self.function(block)}
 
 
 @dataclass(frozen=True)
 class _SmallestWeight:
+    reads_rows = False
+
     def __call__(self, block: Block) -> Sums:
         return (np.atleast_1d(block.weights.min(initial=np.inf)),)
 
 
 @dataclass(frozen=True)
 class _TotalWeight:
+    reads_rows = False
+
     def __call__(self, block: Block) -> Sums:
         return (np.atleast_1d(block.weights.sum()),)
 

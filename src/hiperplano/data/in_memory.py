@@ -21,6 +21,7 @@ _FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
 _SPARSE_ENTRIES = 2**19
 _SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
+_LONG_ROWS = 2**16  # of blocks whose vectors alone are read
 
 
 class InMemory(Design):
@@ -104,7 +105,13 @@ class InMemory(Design):
     @cached_property
     def slices(self) -> list[slice]:
         """Where the blocks lie."""
-        size = self.block_rows()
+        return self._cut(self.block_rows())
+
+    @cached_property
+    def _long_slices(self) -> list[slice]:
+        return self._cut(_LONG_ROWS)
+
+    def _cut(self, size: int) -> list[slice]:
         return [slice(start, min(start + size, self.n_rows)) for start in range(0, max(self.n_rows, 1), size)]
 
     def block(self, rows: slice) -> Block:
@@ -123,10 +130,15 @@ class InMemory(Design):
         return part
 
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
-        return self._reduce(lambda rows: statistic(self.block(rows)), combine)
+        return self._reduce(lambda rows: statistic(self.block(rows)), combine, self._slices_for(statistic))
 
-    def _reduce(self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums]) -> Sums:
-        slices = self.slices
+    def _slices_for(self, statistic: Any) -> list[slice]:
+        """Where the blocks of a statistic lie: longer ones if it reads vectors only."""
+        return self.slices if getattr(statistic, "reads_rows", True) else self._long_slices
+
+    def _reduce(
+        self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums], slices: list[slice]
+    ) -> Sums:
         if len(slices) == 1:  # small fits do not ask how many threads there are
             with one_blas_thread():
                 return function(slices[0])
@@ -141,11 +153,16 @@ class InMemory(Design):
             sums, kept[rows.start] = statistic(self.block(rows))
             return sums
 
-        sums = self._reduce(summed, combine)
+        sums = self._reduce(summed, combine, self._slices_for(statistic))
         parts = [kept[start] for start in sorted(kept)]
         if len(parts) == 1:
             return sums, dict(parts[0])
         return sums, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def map(self, function: Callable[[Block], Array]) -> RowVector:
+        slices = self._slices_for(function)
+        # Nothing is summed over rows, so a single block needs no guard for its bits.
+        return function(self.block(slices[0])) if len(slices) == 1 else super().map(function)
 
     def collect(self, vector: RowVector) -> Array:
         return np.asarray(vector)

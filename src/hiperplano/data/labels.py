@@ -81,6 +81,8 @@ def _union(left: Sums, right: Sums) -> Sums:
 class _DistinctLabels:
     """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
 
+    reads_rows = False
+
     def __call__(self, block: Block) -> Sums:
         labels = block.y[:, 0]
         if labels.dtype.kind not in "iu" or not len(labels):
@@ -104,15 +106,20 @@ class _LabelKinds:
 class _Codes:
     """The place of each label among the sorted classes."""
 
+    reads_rows = False
     classes: Array
 
     def __call__(self, block: Block) -> Array:
         labels, classes = block.y[:, 0], self.classes
-        if classes.dtype.kind in "iu" and int(classes[-1]) - int(classes[0]) < _NARROW:
-            places = np.zeros(int(classes[-1]) - int(classes[0]) + 1, dtype=np.intp)
-            places[np.subtract(classes, classes[0]).astype(np.intp)] = np.arange(len(classes))
-            return np.asarray(places[np.subtract(labels, classes[0]).astype(np.intp)])
-        return np.searchsorted(classes, labels)
+        width = int(classes[-1]) - int(classes[0]) + 1 if classes.dtype.kind in "iu" else _NARROW + 1
+        if width > _NARROW:
+            return np.searchsorted(classes, labels)
+        apart = np.subtract(labels, classes[0], dtype=np.intp, casting="unsafe")
+        if width == len(classes):
+            return np.asarray(apart)
+        places = np.zeros(width, dtype=np.intp)
+        places[np.subtract(classes, classes[0]).astype(np.intp)] = np.arange(len(classes))
+        return np.asarray(places[apart])
 
 
 def _are_plainly_classes(labels: Array) -> bool:
@@ -159,6 +166,7 @@ def class_totals(design: Design, codes: RowVector, n_classes: int) -> Array:
 
 @dataclass(frozen=True)
 class _ClassTotals:
+    reads_rows = False
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
@@ -168,6 +176,7 @@ class _ClassTotals:
 
 @dataclass(frozen=True)
 class _WeightOfClass:
+    reads_rows = False
     by_class: Array
 
     def __call__(self, block: Block) -> Array:

@@ -147,7 +147,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         memory = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False, finite=not visited))
         classes, codes = encode_labels(memory)
         self._check_classes(classes)
-        weights = class_weights(self.class_weight, classes, class_totals(memory, codes, len(classes)))
+        totals = np.ones(len(classes)) if self.class_weight is None else class_totals(memory, codes, len(classes))
+        weights = class_weights(self.class_weight, classes, totals)
         examples, held = Examples(memory, memory.collect(codes), weights), None
         seed = self._seed()
         if held_share is not None:

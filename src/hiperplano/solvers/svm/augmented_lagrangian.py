@@ -81,6 +81,7 @@ def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budge
 
 @dataclass(frozen=True)
 class _ScaledWeights:
+    reads_rows = False
     factor: float
 
     def __call__(self, block: Block) -> Array:
@@ -103,6 +104,7 @@ def _first_width(problem: SmoothedProblem, guess: Evaluation, tol: float, fewest
 class _CostOfWidth:
     """Σ weight·(loss − gain) of the dual variables near "centre", and how many of them are free."""
 
+    reads_rows = False
     loss: DualLoss
     proximity: float
 

@@ -123,6 +123,7 @@ def _class_balance(block: Block) -> Sums:
 class _Rebalanced:
     """α with a share of the negative ones taken away, and given to other classes of the same row."""
 
+    reads_rows = False
     share: Array
     receivers: Array
 

@@ -177,6 +177,7 @@ def total(block: Block, values: Array) -> Array:
 class _Balance:
     """Σβ, Σ|β| and Σ weight."""
 
+    reads_rows = False
     loss: DualLoss
 
     def __call__(self, block: Block) -> Sums:
@@ -188,6 +189,7 @@ class _Balance:
 class _Shifted:
     """Σβ after a shift, and its slope in the shift."""
 
+    reads_rows = False
     loss: DualLoss
     shift: float
     everywhere: bool
@@ -201,6 +203,7 @@ class _Shifted:
 
 @dataclass(frozen=True)
 class _Moved:
+    reads_rows = False
     loss: DualLoss
     shift: float
     everywhere: bool

@@ -247,6 +247,7 @@ class _Pass:
 class _AtZero:
     """Σ weight·loss, Σ weight·|residual| and Σ weight where all scores are 0."""
 
+    reads_rows = False
     loss: Any
 
     def __call__(self, block: Block) -> Sums:
@@ -262,6 +263,7 @@ class _AtZero:
 class _PullAlong:
     """Σ weight·γ·(change of the residual), a share of the way from "residual" to "end"."""
 
+    reads_rows = False
     loss: Any
     proximity: float
     share: float
@@ -276,6 +278,7 @@ class _PullAlong:
 class _PullAtLevel:
     """−Σβ where the level of one score is changed by a number, and its slope in that number."""
 
+    reads_rows = False
     loss: DualLoss
     proximity: float
     level: float
