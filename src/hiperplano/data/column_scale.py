@@ -265,18 +265,18 @@ class _Deviations:
         if not part.is_sparse:
             apart = np.subtract(part.x, self.mean)
             return weight @ apart, weight @ np.square(apart)
-        where, rows = part.x.indices, np.repeat(weight, np.diff(part.x.indptr))
+        where, d = part.x.indices.astype(np.intp, copy=False), len(self.mean)
         apart = part.x.data - self.mean[where]
-
-        def by_column(values: Array) -> Array:
-            return np.bincount(where, values, len(self.mean)).astype(np.float64, copy=False)
-
+        counts = stored = np.bincount(where, minlength=d)
+        weighted = apart
+        if block.weight is not None:
+            of_entry = np.repeat(weight, np.diff(part.x.indptr))
+            stored, weighted = np.bincount(where, of_entry, d), of_entry * apart
         # Entries that are not stored are zeros; where all are stored, a difference of sums would leave rounding.
-        full = by_column(np.ones(len(where))) == len(block)
-        missing = np.where(full, 0.0, weight.sum() - by_column(rows))
+        missing = np.where(counts == len(block), 0.0, weight.sum() - stored)
         return (
-            by_column(rows * apart) - missing * self.mean,
-            by_column(rows * np.square(apart)) + missing * np.square(self.mean),
+            np.bincount(where, weighted, d) - missing * self.mean,
+            np.bincount(where, weighted * apart, d) + missing * np.square(self.mean),
         )
 
 

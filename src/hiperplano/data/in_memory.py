@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -147,17 +148,23 @@ class InMemory(Design):
     def fold_and_map(
         self, statistic: Callable[[Block], tuple[Sums, Rows]], combine: Callable[[Sums, Sums], Sums] = add
     ) -> tuple[Sums, dict[str, RowVector]]:
-        kept: dict[int, Rows] = {}
+        slices = self._slices_for(statistic)
+        kept: Rows = {}
+        allocating = Lock()
 
         def summed(rows: slice) -> Sums:
-            sums, kept[rows.start] = statistic(self.block(rows))
+            sums, vectors = statistic(self.block(rows))
+            for name, part in vectors.items():
+                if len(slices) == 1:
+                    kept[name] = part
+                    continue
+                with allocating:
+                    if name not in kept:
+                        kept[name] = np.empty((self.n_rows, *part.shape[1:]), part.dtype)
+                kept[name][rows] = part
             return sums
 
-        sums = self._reduce(summed, combine, self._slices_for(statistic))
-        parts = [kept[start] for start in sorted(kept)]
-        if len(parts) == 1:
-            return sums, dict(parts[0])
-        return sums, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return self._reduce(summed, combine, slices), dict(kept)
 
     def map(self, function: Callable[[Block], Array]) -> RowVector:
         slices = self._slices_for(function)

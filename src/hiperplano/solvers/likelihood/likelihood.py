@@ -134,6 +134,7 @@ def with_class_targets(design: Design, codes: RowVector, n_classes: int, weight:
 class _ClassTarget:
     """−1 and +1 for two classes, otherwise their numbers."""
 
+    reads_rows = False
     two: bool
 
     def __call__(self, block: Block) -> Array:
@@ -145,6 +146,7 @@ class _ClassTarget:
 class ClassWeights:
     """Σ w of each class: of −1 and +1 for one score."""
 
+    reads_rows = False
     n_scores: int
 
     def __call__(self, block: Block) -> Sums:

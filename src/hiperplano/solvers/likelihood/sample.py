@@ -93,6 +93,7 @@ class _Chance:
 class _InverseChance:
     """The weight of a row that was drawn."""
 
+    reads_rows = False
     chance: _Chance
 
     def __call__(self, block: Block) -> Array:
@@ -103,6 +104,7 @@ class _InverseChance:
 class _Drawn:
     """Whether a row is drawn."""
 
+    reads_rows = False
     chance: _Chance
 
     def __call__(self, block: Block) -> Array:

@@ -100,6 +100,7 @@ def crammer_singer(
 class SignOfClass:
     """+1 for the rows of a class, by the vector "code", and −1 for all others."""
 
+    reads_rows = False
     code: int
 
     def __call__(self, block: Block) -> Array:

@@ -84,6 +84,7 @@ def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:
 class _Codes:
     """The number of its class for every label."""
 
+    reads_rows = False
     classes: Array
 
     def __call__(self, block: Block) -> Array:
@@ -94,6 +95,7 @@ class _Codes:
 class _UnknownLabel:
     """The first label that is not one of the classes, if there is one."""
 
+    reads_rows = False
     classes: Array
 
     def __call__(self, block: Block) -> Sums:
