@@ -261,10 +261,11 @@ class _Deviations:
     mean: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         part, weight = block.columns(self.columns), block.weights
         if not part.is_sparse:
-            apart = np.subtract(part.x, self.mean)
-            return weight @ apart, weight @ np.square(apart)
+            apart = xp.subtract(part.x, self.mean)
+            return weight @ apart, weight @ xp.square(apart)
         where, d = part.x.indices.astype(np.intp, copy=False), len(self.mean)
         apart = part.x.data - self.mean[where]
         counts = stored = np.bincount(where, minlength=d)
@@ -273,10 +274,10 @@ class _Deviations:
             of_entry = np.repeat(weight, np.diff(part.x.indptr))
             stored, weighted = np.bincount(where, of_entry, d), of_entry * apart
         # Entries that are not stored are zeros; where all are stored, a difference of sums would leave rounding.
-        missing = np.where(counts == len(block), 0.0, weight.sum() - stored)
+        missing = xp.where(counts == len(block), 0.0, weight.sum() - stored)
         return (
             np.bincount(where, weighted, d) - missing * self.mean,
-            np.bincount(where, weighted * apart, d) + missing * np.square(self.mean),
+            np.bincount(where, weighted * apart, d) + missing * xp.square(self.mean),
         )
 
 

@@ -179,7 +179,8 @@ class _SmallestWeight:
     reads_rows = False
 
     def __call__(self, block: Block) -> Sums:
-        return (np.atleast_1d(block.weights.min(initial=np.inf)),)
+        xp = block.xp
+        return (np.atleast_1d(block.weights.min(initial=xp.inf)),)
 
 
 @dataclass(frozen=True)

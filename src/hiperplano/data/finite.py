@@ -85,7 +85,8 @@ class _LargestOf:
     columns: Array
 
     def __call__(self, block: Block) -> Sums:
-        return (np.abs(block.columns(self.columns).dense()).max(axis=0, initial=0.0).astype(np.float64),)
+        xp = block.xp
+        return (xp.abs(block.columns(self.columns).dense()).max(axis=0, initial=0.0).astype(xp.float64),)
 
 
 def _refuse_first_nonfinite(design: Design, names: Any) -> None:

@@ -84,13 +84,14 @@ class _DistinctLabels:
     reads_rows = False
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         labels = block.y[:, 0]
         if labels.dtype.kind not in "iu" or not len(labels):
             return (np.unique(labels),)
         low, high = int(labels.min()), int(labels.max())
-        if high - low >= _NARROW or high > np.iinfo(np.int64).max:
+        if high - low >= _NARROW or high > np.iinfo(xp.int64).max:
             return (np.unique(labels),)
-        counts = np.bincount(np.subtract(labels, low, dtype=np.intp, casting="unsafe"))
+        counts = np.bincount(xp.subtract(labels, low, dtype=np.intp, casting="unsafe"))
         return ((np.flatnonzero(counts) + low).astype(labels.dtype),)
 
 
@@ -110,16 +111,17 @@ class _Codes:
     classes: Array
 
     def __call__(self, block: Block) -> Array:
+        xp = block.xp
         labels, classes = block.y[:, 0], self.classes
         width = int(classes[-1]) - int(classes[0]) + 1 if classes.dtype.kind in "iu" else _NARROW + 1
         if width > _NARROW:
             return np.searchsorted(classes, labels)
-        apart = np.subtract(labels, classes[0], dtype=np.intp, casting="unsafe")
+        apart = xp.subtract(labels, classes[0], dtype=np.intp, casting="unsafe")
         if width == len(classes):
-            return np.asarray(apart)
-        places = np.zeros(width, dtype=np.intp)
-        places[np.subtract(classes, classes[0]).astype(np.intp)] = np.arange(len(classes))
-        return np.asarray(places[apart])
+            return xp.asarray(apart)
+        places = xp.zeros(width, dtype=np.intp)
+        places[xp.subtract(classes, classes[0]).astype(np.intp)] = xp.arange(len(classes))
+        return xp.asarray(places[apart])
 
 
 def _are_plainly_classes(labels: Array) -> bool:
@@ -170,8 +172,9 @@ class _ClassTotals:
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         totals = np.bincount(block.vectors["code"], weights=block.weight, minlength=self.n_classes)
-        return (totals.astype(np.float64),)
+        return (totals.astype(xp.float64),)
 
 
 @dataclass(frozen=True)

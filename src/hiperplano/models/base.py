@@ -64,7 +64,8 @@ class Scores:
     intercept: Any
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray(block.dot(self.coef) + self.intercept)
+        xp = block.xp
+        return xp.asarray(block.dot(self.coef) + self.intercept)
 
 
 def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:

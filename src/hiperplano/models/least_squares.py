@@ -345,7 +345,8 @@ class _OneOfK:
     n_classes: int
 
     def __call__(self, block: Block) -> Array:
+        xp = block.xp
         code = block.vectors["code"]
         if self.n_classes == 2:
-            return np.where(code == 1, 1.0, -1.0)[:, None]
-        return np.eye(self.n_classes)[code]
+            return xp.where(code == 1, 1.0, -1.0)[:, None]
+        return xp.eye(self.n_classes)[code]

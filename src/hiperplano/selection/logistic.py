@@ -298,8 +298,9 @@ class _TrainingWeights:
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
-        codes = np.arange(self.n_classes) if self.n_classes > 2 else np.array([-1.0, 1.0])
-        return ((block.y == codes).T.astype(np.float64) @ block.weighted(block.vectors["trained"].astype(np.float64)),)
+        xp = block.xp
+        codes = xp.arange(self.n_classes) if self.n_classes > 2 else np.array([-1.0, 1.0])
+        return ((block.y == codes).T.astype(xp.float64) @ block.weighted(block.vectors["trained"].astype(xp.float64)),)
 
 
 @dataclass(frozen=True)
@@ -309,7 +310,8 @@ class _TrainingWeight:
     split: int
 
     def __call__(self, block: Block) -> Array:
-        return block.weighted(block.vectors["trained"][:, self.split].astype(np.float64))
+        xp = block.xp
+        return block.weighted(block.vectors["trained"][:, self.split].astype(xp.float64))
 
 
 @dataclass(frozen=True)
@@ -319,7 +321,8 @@ class _IsTested:
     split: int
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray(block.vectors["tested"][:, self.split] > 0)
+        xp = block.xp
+        return xp.asarray(block.vectors["tested"][:, self.split] > 0)
 
 
 @dataclass(frozen=True)
@@ -330,12 +333,13 @@ class _LogLosses:
     intercept: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         n_Cs, n_splits, k, d = self.coef.shape
-        sums, totals = np.zeros((n_splits, n_Cs)), np.zeros(n_splits)
+        sums, totals = xp.zeros((n_splits, n_Cs)), xp.zeros(n_splits)
         loss: Any = Logistic() if k == 1 else Softmax()
         for split in range(n_splits):
             part = block.take(block.vectors["tested"][:, split] > 0)
-            weight = part.weighted(part.vectors["tested"][:, split].astype(np.float64))
+            weight = part.weighted(part.vectors["tested"][:, split].astype(xp.float64))
             score = part.dot(self.coef[:, split].reshape(-1, d).T) + self.intercept[:, split].ravel()
             for position in range(n_Cs):
                 own = one_or_all(score[:, position * k : (position + 1) * k])

@@ -184,7 +184,8 @@ class LargestChange:
     after: LinearScores
 
     def __call__(self, block: Block) -> Sums:
-        return (np.abs(self.after(block) - self.before(block)).max(initial=0.0)[None],)
+        xp = block.xp
+        return (xp.abs(self.after(block) - self.before(block)).max(initial=0.0)[None],)
 
 
 def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:

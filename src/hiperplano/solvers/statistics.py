@@ -146,13 +146,14 @@ class _MomentSums:
     n_groups: int
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         if self.sparse and not self.n_groups:
             return (_sparse_products(block, self.shift[block.n_columns :]),)
         rows = augmented(block, self.shift)
         if not self.n_groups:
             return (rows.T @ rows,)
         group = block.vectors["fold"]
-        out = np.zeros((self.n_groups, rows.shape[1], rows.shape[1]))
+        out = xp.zeros((self.n_groups, rows.shape[1], rows.shape[1]))
         for number in np.unique(group[group >= 0]):
             part = rows[group == number]
             out[number] = part.T @ part

@@ -160,11 +160,12 @@ class _Meat:
     kind: str
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         turned = self.hat.turned_rows(block)
         residual = self.hat.residuals(block)[:, self.target]
         if self.kind in ("HC2", "HC3"):
             remaining = 1.0 - self.hat.leverage(block, turned)
-            residual = residual / (np.sqrt(remaining) if self.kind == "HC2" else remaining)
+            residual = residual / (xp.sqrt(remaining) if self.kind == "HC2" else remaining)
         residual = block.weighted(residual)
         influence = np.vstack([residual / self.hat.total, turned * residual])
         return (influence @ influence.T,)

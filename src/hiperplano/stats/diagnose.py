@@ -170,8 +170,9 @@ class _RowFigures:
     hat: Hat
 
     def __call__(self, block: Block) -> Array:
-        residual, root = self.hat.residuals(block)[:, 0], np.sqrt(block.weights)
-        shrinkage = self.hat.shrinkage(block) * np.column_stack([np.ones(len(block)), root])
+        xp = block.xp
+        residual, root = self.hat.residuals(block)[:, 0], xp.sqrt(block.weights)
+        shrinkage = self.hat.shrinkage(block) * np.column_stack([xp.ones(len(block)), root])
         return np.column_stack([residual, residual * root, self.hat.leverage(block), shrinkage])
 
 

@@ -152,15 +152,16 @@ class _LowestPoint:
     fit_intercept: bool
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         y, first = block.y[:, 0], int(self.fit_intercept)
         if not len(y):
-            return np.full(1, np.inf), np.zeros(block.n_columns + first), np.zeros(1, dtype=np.intp)
+            return np.full(1, xp.inf), xp.zeros(block.n_columns + first), xp.zeros(1, dtype=np.intp)
         if self.direction is None:
             height = block.row_squares()
         else:
             height = y * (block.dot(self.direction[: block.n_columns]) + self.direction[block.n_columns :].sum())
-        at = int(np.argmin(height))
-        corner = y[at] * np.append(block.take(np.array([at])).dense()[0].astype(np.float64), np.ones(first))
+        at = int(xp.argmin(height))
+        corner = y[at] * np.append(block.take(np.array([at])).dense()[0].astype(xp.float64), xp.ones(first))
         return height[at : at + 1].copy(), corner, block.vectors["position"][at : at + 1]
 
 

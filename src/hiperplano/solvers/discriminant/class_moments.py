@@ -149,7 +149,7 @@ class _SeparateMoments:
         block = block.take(order)
         ends = xp.searchsorted(block.vectors["code"], xp.arange(n_classes + 1))
         rows, weight = xp.asarray(block.dense(), dtype=xp.float64), block.weights
-        sums, squares = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+        sums, squares = xp.zeros((n_classes, d)), xp.zeros((n_classes, d, d))
         for k in np.flatnonzero(np.diff(ends)):
             here = slice(ends[k], ends[k + 1])
             part = rows[here]

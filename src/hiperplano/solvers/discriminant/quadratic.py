@@ -79,7 +79,7 @@ class ClassScores:
         xp = block.xp
         rows = xp.asarray(block.dense(), dtype=xp.float64)
         whitened = [(rows - mean) @ matrix for mean, matrix in zip(self.means, self.whitening, strict=True)]
-        return np.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in whitened], axis=1))
+        return xp.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in whitened], axis=1))
 
 
 def quadratic_discriminant(

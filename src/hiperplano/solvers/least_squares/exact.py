@@ -117,9 +117,10 @@ class ExactResiduals:
         return cls(unit, mean, cut_for_rows(scaled / reach), reach, intercept, target, residual_mean)
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        xp = block.xp
         r = block.vectors["residual"] - self.residual_mean
         u, rest = (r, None) if block.weight is None else two_product(block.weight, r)
-        size = power_above(np.abs(u).max(initial=0.0))
+        size = power_above(xp.abs(u).max(initial=0.0))
         left = cut_for_rows(u / size)
         scores, sums = [], []
         for position, part in enumerate(_cut(block.scaled(1.0 / self.unit))):
@@ -128,7 +129,7 @@ class ExactResiduals:
             if rest is not None and position < 2:  # beyond, below the rounding of the rounding
                 sums.append(part.transpose_dot(rest[:, None] / size))
         constant = np.full(len(block), -self.intercept)
-        f = np.add(*_sum([block.y[:, self.target], -r, constant, *(-self.reach * _columns(scores))]))
+        f = xp.add(*_sum([block.y[:, self.target], -r, constant, *(-self.reach * _columns(scores))]))
         pieces = [*left[0].sum(axis=0), 0.0 if rest is None else rest.sum() / size]
         gradient, gain = _sum(_columns(sums)), _sum([np.atleast_1d(piece) for piece in pieces])
         weighted = block.weighted(f)

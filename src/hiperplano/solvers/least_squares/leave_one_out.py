@@ -82,12 +82,13 @@ class _SquaredErrors:
     left_out: LeaveOneOut
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        xp = block.xp
         errors, remaining = self.left_out.errors(block)
         crucial = remaining < _CRUCIAL
         if crucial.any():
             errors[crucial] = 0.0
-        np.square(errors, out=errors)
-        sums = errors.sum(axis=0) if block.weight is None else np.tensordot(block.weight, errors, axes=1)
+        xp.square(errors, out=errors)
+        sums = errors.sum(axis=0) if block.weight is None else xp.tensordot(block.weight, errors, axes=1)
         return (sums,), {"remaining": remaining}
 
 

@@ -66,10 +66,11 @@ class _TriangleOfRows:
     first: int
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         first, end = self.first, self.first + len(self.scale)
-        rows = np.empty((len(block), end + len(self.shift)))
+        rows = xp.empty((len(block), end + len(self.shift)))
         rows[:, :first] = 1.0
-        np.subtract(block.columns(self.columns).dense(), self.mean, out=rows[:, first:end])
+        xp.subtract(block.columns(self.columns).dense(), self.mean, out=rows[:, first:end])
         rows[:, first:end] *= self.scale
         rows[:, end:] = block.vectors[self.right].reshape(len(block), -1) - self.shift
         return (triangle_of(block.weighted_root(rows)),)

@@ -101,9 +101,10 @@ class _FoldTargets:
     n_targets: int
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         fold, weighted = block.vectors["fold"], block.weighted(block.y)
         sums = [np.bincount(fold, weighted[:, t], self.n_folds) for t in range(self.n_targets)]
-        return np.bincount(fold, block.weights, self.n_folds), np.stack(sums, axis=1)
+        return np.bincount(fold, block.weights, self.n_folds), xp.stack(sums, axis=1)
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,14 @@ class _FoldErrors:
     means: Array
 
     def __call__(self, block: Block) -> Sums:
-        model, constant = np.zeros(self.intercepts.shape), np.zeros(self.means.shape)
+        xp = block.xp
+        model, constant = xp.zeros(self.intercepts.shape), xp.zeros(self.means.shape)
         fold = block.vectors["fold"]
         for number in np.unique(fold):
             part = block if len(self.coefs) == 1 else block.take(fold == number)
             scores = predictions(part, self.coefs[number], self.intercepts[number])
-            model[number] = np.tensordot(part.weights, np.square(part.y[:, None, :] - scores), axes=1)
-            constant[number] = part.weights @ np.square(part.y - self.means[number])
+            model[number] = xp.tensordot(part.weights, xp.square(part.y[:, None, :] - scores), axes=1)
+            constant[number] = part.weights @ xp.square(part.y - self.means[number])
         return model, constant
 
 

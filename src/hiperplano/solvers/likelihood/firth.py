@@ -241,10 +241,11 @@ class _Leverages:
     upper: Array
 
     def __call__(self, block: Block) -> tuple[Array, Array, Array]:
+        xp = block.xp
         rows = block.vectors["row_in_basis"]
-        half = np.asarray(lapack.dtrtrs(self.upper, rows.T, trans=1)[0])
+        half = xp.asarray(lapack.dtrtrs(self.upper, rows.T, trans=1)[0])
         score = rows @ self.theta
-        leverage = _LOSS.curvature(block.y[:, 0], score) * np.square(half).sum(axis=0)
+        leverage = _LOSS.curvature(block.y[:, 0], score) * xp.square(half).sum(axis=0)
         return half, score, block.weighted(leverage)
 
 
@@ -256,8 +257,9 @@ class _LeverageScore:
     upper: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         _, score, leverage = _Leverages(self.theta, self.upper)(block)
-        return (leverage * -0.5 * np.tanh(score / 2) @ block.vectors["row_in_basis"],)
+        return (leverage * -0.5 * xp.tanh(score / 2) @ block.vectors["row_in_basis"],)
 
 
 @dataclass(frozen=True)
@@ -268,8 +270,9 @@ class _LogdetSums:
     upper: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         half, score, leverage = _Leverages(self.theta, self.upper)(block)
-        rows, tilt, half = block.vectors["row_in_basis"], np.tanh(score / 2), np.ascontiguousarray(half)
+        rows, tilt, half = block.vectors["row_in_basis"], xp.tanh(score / 2), np.ascontiguousarray(half)
         second = rows * (leverage * (3.0 * tilt**2 - 1.0) / 2.0)[:, None]
         sloped = rows * (block.weighted(_LOSS.curvature(block.y[:, 0], score)) * -tilt)[:, None]
         third = np.concatenate([(half[a:] * half[a]) @ sloped for a in range(len(half))])

@@ -138,7 +138,8 @@ class _ClassTarget:
     two: bool
 
     def __call__(self, block: Block) -> Array:
-        code = block.vectors["code"].astype(np.float64)
+        xp = block.xp
+        code = block.vectors["code"].astype(xp.float64)
         return 2.0 * code - 1.0 if self.two else code
 
 
@@ -163,8 +164,9 @@ class ClassBlockSums:
     theta: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         rows = self.scale.rows(block)
         chance = softmax(rows @ self.theta.T, axis=1)
         weight = block.weighted(chance * (1.0 - chance))
-        weighted = (rows * one[:, None] for one in np.sqrt(weight).T)
-        return (np.stack([each.T @ each for each in weighted]),)
+        weighted = (rows * one[:, None] for one in xp.sqrt(weight).T)
+        return (xp.stack([each.T @ each for each in weighted]),)

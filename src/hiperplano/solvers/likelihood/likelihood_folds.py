@@ -55,12 +55,13 @@ class _FoldSums:
     splits: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         rows = self.scores.rows(block)
-        weight = block.weighted(block.vectors["trained"][:, self.splits].astype(np.float64))
+        weight = block.weighted(block.vectors["trained"][:, self.splits].astype(xp.float64))
         value, slope = Logistic().value_and_slope(block.y, self.scores.of(rows))
         slope *= weight
-        ones = np.ones(len(block))
-        return np.einsum("ij,ij->j", value, weight), np.asarray((slope.T @ rows).T), ones @ slope
+        ones = xp.ones(len(block))
+        return np.einsum("ij,ij->j", value, weight), xp.asarray((slope.T @ rows).T), ones @ slope
 
 
 def fold_coefficients(

@@ -32,7 +32,8 @@ class TransformedRows:
     basis: Array
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray(self.scale.rows(block) @ self.basis)
+        xp = block.xp
+        return xp.asarray(self.scale.rows(block) @ self.basis)
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ class _Triangle:
     scale: ColumnScale
 
     def __call__(self, block: Block) -> Sums:
-        return (triangle_of(np.sqrt(block.weights)[:, None] * self.scale.rows(block)),)
+        xp = block.xp
+        return (triangle_of(xp.sqrt(block.weights)[:, None] * self.scale.rows(block)),)
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ class _SquaresAlong:
     directions: Array
 
     def __call__(self, block: Block) -> Sums:
-        return (block.weights @ np.square(self.scale.rows(block) @ self.directions),)
+        xp = block.xp
+        return (block.weights @ xp.square(self.scale.rows(block) @ self.directions),)
 
 
 def _noise(scale: ColumnScale, directions: Array) -> Array:

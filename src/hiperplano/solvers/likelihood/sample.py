@@ -56,14 +56,15 @@ class SquaredLengths:
     scale: ColumnScale
 
     def __call__(self, block: Block) -> Array:
+        xp = block.xp
         shift, scale = self.scale.shift, self.scale.scale
         if self.scale.centre_rows:
-            return np.asarray(np.square((block.dense() - shift) * scale).sum(axis=1))
+            return xp.asarray(xp.square((block.dense() - shift) * scale).sum(axis=1))
         # ‖x·s‖² − 2·x·(shift·s²) + ‖shift·s‖², without making the rows dense, or a copy of them
         inner = block.weighted_row_squares(scale**2)
         inner -= block.dot(2.0 * shift * scale**2)
-        inner += np.sum(np.square(shift * scale))
-        return np.asarray(np.maximum(inner, 0.0))
+        inner += xp.sum(xp.square(shift * scale))
+        return xp.asarray(xp.maximum(inner, 0.0))
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ class _Chance:
     by_length: float
 
     def __call__(self, block: Block) -> Array:
-        return np.minimum(1.0, self.size * (self.evenly + self.by_length * block.vectors["length"]))
+        xp = block.xp
+        return xp.minimum(1.0, self.size * (self.evenly + self.by_length * block.vectors["length"]))
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class _InverseChance:
     chance: _Chance
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray(block.weights / self.chance(block))
+        xp = block.xp
+        return xp.asarray(block.weights / self.chance(block))
 
 
 @dataclass(frozen=True)
@@ -108,4 +111,5 @@ class _Drawn:
     chance: _Chance
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray(block.vectors["uniform"] < self.chance(block))
+        xp = block.xp
+        return xp.asarray(block.vectors["uniform"] < self.chance(block))

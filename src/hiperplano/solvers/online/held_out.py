@@ -52,15 +52,16 @@ class _RowHash:
     factors: Array
 
     def __call__(self, block: Block) -> Array:
-        found = np.zeros(len(block), dtype=np.uint64)
+        xp = block.xp
+        found = xp.zeros(len(block), dtype=np.uint64)
         if block.y.dtype.kind == "f":
             found += _mixed(_bits(block.y[:, 0]))
         if not block.is_sparse:
-            return np.asarray(found + np.add.reduce(_mixed(_bits(block.x) * self.factors), axis=1))
+            return xp.asarray(found + xp.add.reduce(_mixed(_bits(block.x) * self.factors), axis=1))
         terms = _mixed(_bits(block.x.data) * self.factors[block.x.indices])
         filled = np.diff(block.x.indptr) > 0
         if filled.any():
-            found[filled] += np.add.reduceat(terms, block.x.indptr[:-1][filled])
+            found[filled] += xp.add.reduceat(terms, block.x.indptr[:-1][filled])
         return found
 
 

@@ -54,7 +54,8 @@ class _LargestScore:
     intercept: Array
 
     def __call__(self, block: Block) -> Sums:
-        right = np.argmax(block.dot(self.coef.T) + self.intercept, axis=1) == block.y[:, 0]
+        xp = block.xp
+        right = xp.argmax(block.dot(self.coef.T) + self.intercept, axis=1) == block.y[:, 0]
         return (np.atleast_1d(block.weights @ right),)
 
 
@@ -141,7 +142,8 @@ class _LossSum:
     intercept: Array
 
     def __call__(self, block: Block) -> Sums:
-        value = self.loss.value(block.y[:, 0], block.dot(self.coef).astype(np.float64, copy=False) + self.intercept)
+        xp = block.xp
+        value = self.loss.value(block.y[:, 0], block.dot(self.coef).astype(xp.float64, copy=False) + self.intercept)
         if block.weight is not None:  # rows of a class without weight may score anything
-            value = np.where(block.weight > 0, block.weight * value, 0.0)
+            value = xp.where(block.weight > 0, block.weight * value, 0.0)
         return (np.atleast_1d(value.sum()),)

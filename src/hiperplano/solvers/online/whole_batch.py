@@ -99,11 +99,12 @@ class _GradientSums:
     intercept: float
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         y, weight = block.y[:, 0], block.weights
-        score = block.dot(self.coef).astype(np.float64, copy=False) + self.intercept
+        score = block.dot(self.coef).astype(xp.float64, copy=False) + self.intercept
         value, slope = self.loss.value(y, score), self.loss.slope(y, score)
         if block.weight is not None:  # rows of a class without weight may score anything
-            value, slope = np.where(weight > 0, value, 0.0), np.where(weight > 0, slope, 0.0)
+            value, slope = xp.where(weight > 0, value, 0.0), xp.where(weight > 0, slope, 0.0)
         missed = np.count_nonzero((y * score <= 0) & (weight > 0))
         counts = (weight @ value, weight @ slope, missed, np.count_nonzero(weight * slope))
-        return block.transpose_dot(weight * slope), np.array(counts, dtype=np.float64)
+        return block.transpose_dot(weight * slope), np.array(counts, dtype=xp.float64)

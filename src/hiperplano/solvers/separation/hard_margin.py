@@ -176,15 +176,16 @@ class _LowestRows:
     more: int
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         sign = block.y[:, 0]
         height = sign * (block.dot(self.along) - self.level)
-        heights = np.full((len(self.signs), self.more), np.inf)
+        heights = np.full((len(self.signs), self.more), xp.inf)
         rows = np.full((len(self.signs), self.more), -1)
         for group, wanted in enumerate(self.signs):
-            here = np.flatnonzero(sign == wanted) if wanted else np.arange(len(sign))
+            here = np.flatnonzero(sign == wanted) if wanted else xp.arange(len(sign))
             if len(here) > self.more:
                 here = here[np.argpartition(height[here], self.more - 1)[: self.more]]
-            here = here[np.argsort(height[here])]
+            here = here[xp.argsort(height[here])]
             heights[group, : len(here)], rows[group, : len(here)] = height[here], block.vectors["row"][here]
         return heights, rows
 

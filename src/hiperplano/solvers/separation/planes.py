@@ -96,8 +96,9 @@ class _SignedScores:
     intercept: float
 
     def __call__(self, block: Block) -> Array:
+        xp = block.xp
         score = block.y[:, 0] * (block.dot(self.coef) + self.intercept)
-        return np.column_stack([score, block.absolute().dot(np.abs(self.coef)) + abs(self.intercept)])
+        return np.column_stack([score, block.absolute().dot(xp.abs(self.coef)) + abs(self.intercept)])
 
 
 @dataclass(frozen=True)
@@ -106,4 +107,5 @@ class _SignedProducts:
     level: Array
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray((block.dot(self.coef) + self.level) * block.y)
+        xp = block.xp
+        return xp.asarray((block.dot(self.coef) + self.level) * block.y)

@@ -95,12 +95,13 @@ class _Margins:
     scores: LinearScores
 
     def __call__(self, block: Block) -> Array:
+        xp = block.xp
         score = self.scores(block)
         if score.shape[1] == 1:
-            return np.asarray(block.y * score)
+            return xp.asarray(block.y * score)
         own = block.y[:, :1].astype(np.intp)
-        out = np.take_along_axis(score, own, axis=1) - score
-        np.put_along_axis(out, own, np.inf, axis=1)
+        out = xp.take_along_axis(score, own, axis=1) - score
+        np.put_along_axis(out, own, xp.inf, axis=1)
         return out
 
 
@@ -111,9 +112,10 @@ class _MarginRange:
     margins: _Margins
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         margins = self.margins(block)
-        margins = margins[np.isfinite(margins)]
-        return margins.min(initial=np.inf)[None], margins.max(initial=-np.inf)[None]
+        margins = margins[xp.isfinite(margins)]
+        return margins.min(initial=xp.inf)[None], margins.max(initial=-xp.inf)[None]
 
 
 def _wider(left: Sums, right: Sums) -> Sums:
@@ -131,12 +133,13 @@ class _NearGram:
     margins: _Margins
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         margins = self.margins(block)
-        near, k = (margins < _FAR).astype(np.float64), margins.shape[1]
-        n_far = np.count_nonzero(np.isfinite(margins)) - near.sum()
-        weight = near[:, :, None] * np.eye(k)
+        near, k = (margins < _FAR).astype(xp.float64), margins.shape[1]
+        n_far = np.count_nonzero(xp.isfinite(margins)) - near.sum()
+        weight = near[:, :, None] * xp.eye(k)
         if k > 1:
-            i, own = np.arange(len(block)), block.y[:, 0].astype(np.intp)
+            i, own = xp.arange(len(block)), block.y[:, 0].astype(np.intp)
             weight[i, own, :] -= near
             weight[i, :, own] -= near
             weight[i, own, own] += near.sum(axis=1)
@@ -152,14 +155,15 @@ class _FarPairs:
     free: Array
 
     def __call__(self, block: Block) -> Sums:
+        xp = block.xp
         margins = self.margins(block)
-        row, other = np.nonzero((margins >= _FAR) & np.isfinite(margins))
+        row, other = np.nonzero((margins >= _FAR) & xp.isfinite(margins))
         rows, k = self.scale.rows(block)[row], margins.shape[1]
         by_score = self.free.reshape(k, self.scale.size, -1)
         if k == 1:
             return (block.y[row] * (rows @ by_score[0]),)
         own = block.y[row, 0].astype(np.intp)
-        out = np.empty((len(row), self.free.shape[1]))
+        out = xp.empty((len(row), self.free.shape[1]))
         for a, b in np.unique(np.column_stack([own, other]), axis=0):
             at = (own == a) & (other == b)
             out[at] = rows[at] @ (by_score[a] - by_score[b])

@@ -128,9 +128,10 @@ class _Rebalanced:
     receivers: Array
 
     def __call__(self, block: Block) -> Array:
+        xp = block.xp
         alpha = block.vectors["gamma"]
-        given = -np.minimum(alpha, 0.0) * self.share
-        return np.asarray(alpha + given - np.outer(given.sum(axis=1), self.receivers))
+        given = -xp.minimum(alpha, 0.0) * self.share
+        return xp.asarray(alpha + given - np.outer(given.sum(axis=1), self.receivers))
 
 
 @dataclass(frozen=True)

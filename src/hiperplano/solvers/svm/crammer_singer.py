@@ -104,7 +104,8 @@ class SignOfClass:
     code: int
 
     def __call__(self, block: Block) -> Array:
-        return np.asarray(block.xp.where(block.vectors["code"] == self.code, 1.0, -1.0))
+        xp = block.xp
+        return xp.asarray(block.xp.where(block.vectors["code"] == self.code, 1.0, -1.0))
 
 
 def _newton(

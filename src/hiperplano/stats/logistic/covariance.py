@@ -88,7 +88,8 @@ class _Codes:
     classes: Array
 
     def __call__(self, block: Block) -> Array:
-        return np.minimum(np.searchsorted(self.classes, block.y[:, 0]), len(self.classes) - 1)
+        xp = block.xp
+        return xp.minimum(np.searchsorted(self.classes, block.y[:, 0]), len(self.classes) - 1)
 
 
 @dataclass(frozen=True)
