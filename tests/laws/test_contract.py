@@ -10,9 +10,14 @@ from sklearn.base import clone, is_classifier
 
 from hiperplano import (
     HardMarginSVC,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
     LinearRegression,
+    LinearSVC,
+    LinearSVR,
     LogisticRegression,
     Ridge,
+    RidgeCV,
     diagnose,
     inference,
     separability,
@@ -70,6 +75,51 @@ def test_a_model_is_the_same_wherever_its_rows_are(entry, weighted, kind):
     for seed in (0, 1):
         shipped = clone(entry.estimator).fit(Shipped(rows, y, weight, seed=seed))
         assert_same_model(shipped, plain, X)
+
+
+SHAPES = {
+    "sampled first": (13_000, 6),  # enough rows for a first solution from a sample
+    "uneven rows": (13_000, 6),
+    "nearly dependent": (1_000, 6),
+    "dependent": (1_000, 6),
+    "wide": (40, 80),
+}
+FAMILIES = [
+    LinearRegression(),
+    Ridge(),
+    RidgeCV(),
+    RidgeCV(cv=3),
+    LeastSquaresClassifier(),
+    LogisticRegression(),
+    LogisticRegression(C=1e4),
+    LinearSVC(loss="hinge"),
+    LinearSVC(),
+    LinearSVR(),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(shrinkage="auto"),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("model", FAMILIES, ids=str)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of separated classes and dependent columns, which are meant here
+def test_the_paths_of_other_shapes_keep_the_contract_too(model, shape):
+    n, d = SHAPES[shape]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * np.logspace(-1, 1, d) + 1.0
+    if "dependent" in shape:
+        X[:, -1] = X[:, 0] + X[:, 1] + 1e-7 * rng.normal(size=n) * (shape == "nearly dependent")
+    if shape == "uneven rows":
+        X[:5] *= 1000
+    score = X @ (rng.normal(size=d) / np.logspace(-1, 1, d)) + rng.normal(size=n)
+    y = np.digitize(score, np.quantile(score, [0.3, 0.7])) if is_classifier(model) else score
+    here, there = clone(model).fit(X, y), clone(model).fit(Shipped(X, y, seed=1))
+    assert here.solution_.method == there.solution_.method
+    coef, size = np.atleast_2d(here.coef_), X.std(axis=0)
+    # Another order of the rows in memory changes discriminants of nearly dependent columns (condition 1e7) by 1e-7.
+    loose = shape == "nearly dependent" and isinstance(model, LinearDiscriminantAnalysis)
+    atol = (1e-6 if loose else 1e-9) * np.abs(coef * size).max()
+    np.testing.assert_allclose(np.atleast_2d(there.coef_) * size, coef * size, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("entry", IN_MEMORY, ids=str)

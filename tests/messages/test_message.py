@@ -48,8 +48,8 @@ def test_nested_messages_are_translated():
     "joined",
     [
         "LinearSVC: " + found() + " Good.",
-        Message.join("", ["LinearSVC: ", found(), " Good."]),
-        Message.join(" ", ["LinearSVC:", found(), "Good."]),
+        Message.concatenate("", ["LinearSVC: ", found(), " Good."]),
+        Message.concatenate(" ", ["LinearSVC:", found(), "Good."]),
     ],
 )
 def test_joined_messages_are_translated_each_by_itself(joined):
@@ -114,7 +114,7 @@ def test_a_file_does_not_choose_what_is_formatted():
 def test_nothing_stays_nothing():
     with use_language("es"):
         assert translate(Message("")) == ""
-        assert translate(Message.join(", ", [])) == ""
+        assert translate(Message.concatenate(", ", [])) == ""
 
 
 def test_english_needs_no_catalogue():

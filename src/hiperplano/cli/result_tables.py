@@ -60,9 +60,11 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 def unused_columns_note(columns: Sequence[Column]) -> list[str]:
     """A sentence on the columns that no model gets to see, where there are any."""
     unused = [
-        Message.join("", [column.name, " (", kind_label(column.kind), ")"]) for column in columns if not column.used
+        Message.concatenate("", [column.name, " (", kind_label(column.kind), ")"])
+        for column in columns
+        if not column.used
     ]
-    shown = Message.join(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
+    shown = Message.concatenate(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
     return [Message("Columns left out: {names}", names=shown)] if unused else []
 
 

@@ -84,7 +84,7 @@ def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
         )
     remedy = next((words for sign, words in _REMEDIES.items() if sign in text), "")
     kind = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData
-    return kind(Message.join(" ", filter(None, [text, remedy])))
+    return kind(Message.concatenate(" ", filter(None, [text, remedy])))
 
 
 def _wrong_type(problem: Exception, text: str) -> str:

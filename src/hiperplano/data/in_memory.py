@@ -53,32 +53,14 @@ class InMemory(Design):
     ) -> None:
         self.x = x
         self.vectors = {"y": y, **({} if weight is None else {"weight": weight}), **(vectors or {})}
-        self.one_target, self.names = one_target, names
-        self.has_weight = "weight" in self.vectors
+        self.one_target, self.names, self.dtype = one_target, names, x.dtype
+        self.n_rows, self.n_columns = x.shape
+        self.density = x.nnz / max(1, self.n_rows * self.n_columns) if self.is_sparse else 1.0
+        self.n_targets, self.has_weight = int(y.shape[1]), "weight" in self.vectors
 
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.x, np.ndarray)
-
-    @property
-    def dtype(self) -> Any:  # type: ignore[override]
-        return self.x.dtype
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        return int(self.x.shape[0])
-
-    @property
-    def n_columns(self) -> int:  # type: ignore[override]
-        return int(self.x.shape[1])
-
-    @property
-    def n_targets(self) -> int:  # type: ignore[override]
-        return int(self.y.shape[1])
-
-    @property
-    def density(self) -> float:  # type: ignore[override]
-        return float(self.x.nnz) / max(1, self.n_rows * self.n_columns) if self.is_sparse else 1.0
 
     @property
     def y(self) -> Array:
@@ -181,7 +163,7 @@ class InMemory(Design):
         changed.vectors = {name: np.asarray(vector) for name, vector in merged.items() if vector is not None}
         if changed.y.ndim == 1:
             changed.vectors["y"] = changed.y[:, None]
-        changed.has_weight = "weight" in changed.vectors
+        changed.n_targets, changed.has_weight = int(changed.y.shape[1]), "weight" in changed.vectors
         return changed
 
     def vector(self, name: str) -> RowVector:

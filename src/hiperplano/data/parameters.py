@@ -41,7 +41,7 @@ def check_number(
         owner=owner,
         name=name,
         value=value,
-        kind=Message.join(", ", [kind, *limits]),
+        kind=Message.concatenate(", ", [kind, *limits]),
     )
 
 

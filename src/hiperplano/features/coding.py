@@ -106,7 +106,7 @@ class Coding(TransformerMixin, BaseEstimator):
         return IterativeImputer(keep_empty_features=True, random_state=0).fit(self._with_missing(X))
 
     def _unused_kinds(self) -> Message:
-        return Message.join(", ", sorted({kind_label(column.kind) for column in self.columns}))
+        return Message.concatenate(", ", sorted({kind_label(column.kind) for column in self.columns}))
 
     def _refuse_missing(self, X: Any) -> None:
         missing = [name for name in self.feature_names_in_.tolist() if name not in X.columns]

@@ -135,7 +135,7 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
         why = Message("whole numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
     else:
         why = Message("numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
-    return Column(name, "numeric", Message.join("; ", filter(None, [why, why_codes])), missing, codes=codes)
+    return Column(name, "numeric", Message.concatenate("; ", filter(None, [why, why_codes])), missing, codes=codes)
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
@@ -172,7 +172,7 @@ def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tu
                     next=f"{next_one:g}",
                 )
             )
-    return tuple(found), Message.join("; ", reasons)
+    return tuple(found), Message.concatenate("; ", reasons)
 
 
 def _joined(values: Sequence[str], sign: str, most: int = 5) -> str:

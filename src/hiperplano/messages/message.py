@@ -11,8 +11,8 @@ class Message(str):
     """A sentence made of a template and its fields.
 
     It is the English sentence, a `str` like any other, and remembers what it was made of, so that `translate` can say
-    it in another language. Messages are joined with `+` and `Message.join`; fields may be messages themselves. Errors
-    and warnings take one in place of their text.
+    it in another language. Messages are joined with `+` and `Message.concatenate`; fields may be messages themselves.
+    Errors and warnings take one in place of their text.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Message(str):
         return _message(template.format(**fields), template, fields, ())
 
     @classmethod
-    def join(cls, separator: str, parts: Iterable[str]) -> Message:  # type: ignore[override]
+    def concatenate(cls, separator: str, parts: Iterable[str]) -> Message:
         """Messages and plain text one after the other.
 
         Parameters
@@ -70,10 +70,10 @@ class Message(str):
         return _message("".join(kept), "", {}, tuple(kept))
 
     def __add__(self, other: str) -> Message:
-        return Message.join("", [part for part in (self, other) if part])
+        return Message.concatenate("", [part for part in (self, other) if part])
 
     def __radd__(self, other: str) -> Message:
-        return Message.join("", [part for part in (other, self) if part])
+        return Message.concatenate("", [part for part in (other, self) if part])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _message, (str(self), self.template, self.fields, self.parts)

@@ -63,8 +63,8 @@ def crammer_singer(
     """
     if n_classes == 2:
         signed = [design.with_vectors(sign=design.map(SignOfClass(1)))]
-        control = {"fit_intercept": fit_intercept, "solver": solver, "tol": tol, "max_iter": max_iter}
-        one = solve_svm(signed, DualLoss.hinge(2.0 * strength, False), **control)  # type: ignore[arg-type]
+        hinge = DualLoss.hinge(2.0 * strength, False)
+        one = solve_svm(signed, hinge, fit_intercept=fit_intercept, solver=solver, tol=tol, max_iter=max_iter)
         objective, dual_objective = 0.5 * one.objective, 0.5 * one.dual_objective
         return replace(one, objective=objective, dual_objective=dual_objective, multipliers=0.5 * one.multipliers)
     if solver == "auto":
@@ -105,7 +105,7 @@ class SignOfClass:
 
     def __call__(self, block: Block) -> Array:
         xp = block.xp
-        return xp.asarray(block.xp.where(block.vectors["code"] == self.code, 1.0, -1.0))
+        return xp.asarray(xp.where(block.vectors["code"] == self.code, 1.0, -1.0))
 
 
 def _newton(

@@ -84,7 +84,7 @@ def status(method: str, gap: float, tol: float, passes: int, max_iter: int, conv
         tol=tol,
         reason=end_reason(passes >= max_iter, max_iter),
     )
-    return Message.join(" ", [ended, _REMEDIES[method]])
+    return Message.concatenate(" ", [ended, _REMEDIES[method]])
 
 
 _SENTENCE_STARTS = {
