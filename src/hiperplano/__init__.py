@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+    from hiperplano.selection.kernel_ridge import KernelRidgeCV
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
@@ -71,6 +72,7 @@ _HOME = {
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
     "KernelRidge": "models.kernel.ridge",
+    "KernelRidgeCV": "selection.kernel_ridge",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
@@ -143,6 +145,7 @@ __all__ = [
     "HardMarginSVC",
     "KSDisplay",
     "KernelRidge",
+    "KernelRidgeCV",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
@@ -17,7 +16,7 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.least_squares import LeastSquares
-from hiperplano.selection.scoring import Scorer
+from hiperplano.selection.scoring import GivenPredictions, Scorer
 from hiperplano.selection.splits import Split, row_splits
 from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.least_squares.leave_one_out import LeaveOneOutPath
@@ -142,7 +141,7 @@ class RidgeCV(LeastSquares):
         per_target = scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
         self._fit_design(design, chosen, sums)
-        self.solution_ = replace(self.solution_, status=self.solution_.status + _at_the_border(alphas, chosen))
+        self.solution_ = replace(self.solution_, status=self.solution_.status + at_the_border(alphas, chosen))
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
         self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
@@ -198,9 +197,9 @@ class RidgeCV(LeastSquares):
         each = range(predicted.shape[2])
         if self.alpha_per_target:
             targets = range(y.shape[1])
-            return [np.array([scorer(_Given(), predicted[:, t, a], y[:, t]) for t in targets]) for a in each]
+            return [np.array([scorer(GivenPredictions(), predicted[:, t, a], y[:, t]) for t in targets]) for a in each]
         shape = (slice(None), 0) if one_target else (slice(None),)
-        return [scorer(_Given(), predicted[..., a][shape], y[shape]) for a in each]
+        return [scorer(GivenPredictions(), predicted[..., a][shape], y[shape]) for a in each]
 
     def _folds(self, design: Design, alphas: Array, splits: list[Split]) -> Array:
         """Scores of shape (alphas,): means over the folds."""
@@ -239,7 +238,7 @@ def _targets_and_weights(design: Design) -> tuple[Array, Array | None]:
     return design.collect(design.vector("y")), weight
 
 
-def _at_the_border(alphas: Array, chosen: Array) -> str:
+def at_the_border(alphas: Array, chosen: Array) -> str:
     """A sentence for the status, if a penalty outside those tried may be better still."""
     smallest, largest = float(alphas.min()), float(alphas.max())
     low, high = smallest in chosen and smallest > 0, largest in chosen and largest > 0  # below 0 there is none
@@ -265,13 +264,3 @@ def _r2(model: Array, constant: Array) -> Array:
         r2 = 1.0 - model / constant[:, None, :]
     flat = np.broadcast_to(constant[:, None, :] == 0, model.shape)
     return np.where(flat, np.where(model == 0, 1.0, 0.0), r2)
-
-
-class _Given(RegressorMixin, BaseEstimator):
-    """A regressor that is already fitted, whose rows are the predictions."""
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict(self, X: Any) -> Any:
-        return X

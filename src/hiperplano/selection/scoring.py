@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from hiperplano.data.design import Array
@@ -28,3 +29,13 @@ class Scorer:
 
     def __call__(self, model: Any, X: Any, y: Array) -> float:
         return float(self._score(model, X, y, **self._extra))
+
+
+class GivenPredictions(RegressorMixin, BaseEstimator):
+    """A regressor that is already fitted, whose rows are the predictions."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> Any:
+        return X

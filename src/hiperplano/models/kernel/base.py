@@ -64,15 +64,15 @@ class KernelModel(BaseEstimator):
             refuse_invalid_gram(X, type(self).__name__)
         return found
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **rules: Any) -> tuple[Any, Array, Array | None, bool]:
-        """Rows, targets and weights of a fit, as arrays, and whether the target is a vector."""
+    def _checked(self, X: Any, y: Any, sample_weight: Any, **rules: Any) -> tuple[InMemory, Any]:
+        """The design of a fit, and its rows; of a precomputed matrix, only columns of rows that count."""
         design = self._in_memory(validate(self, X, y, sample_weight, **rules))
-        rows, targets, weight = design.arrays()
+        rows = design.as_held()
         self._columns_ = None
         if self._is_precomputed() and rows.shape[0] < rows.shape[1]:  # rows without weight were left out
             self._columns_ = design.row_numbers()
             rows = rows[:, self._columns_]
-        return rows, targets, weight, design.one_target
+        return design, rows
 
     def _keep_rows(self, rows: Any, centres: Array | None) -> None:
         """What predictions need: the rows, or the centres among them."""
