@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.features import KernelFeatures
+    from hiperplano.models.kernel.logistic import KernelLogisticRegression
     from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
@@ -71,6 +73,8 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
+    "KernelFeatures": "models.kernel.features",
+    "KernelLogisticRegression": "models.kernel.logistic",
     "KernelRidge": "models.kernel.ridge",
     "KernelRidgeCV": "selection.kernel_ridge",
     "LeastSquaresClassifier": "models.least_squares",
@@ -144,6 +148,8 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelFeatures",
+    "KernelLogisticRegression",
     "KernelRidge",
     "KernelRidgeCV",
     "LeastSquaresClassifier",

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from hiperplano.data import Design
+from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.errors import InvalidData, InvalidParameter
@@ -139,7 +139,8 @@ class KernelRidgeCV(KernelLeastSquares):
             The fitted model.
         """
         alphas = self._checked_alphas()
-        design, rows = self._checked(X, y, sample_weight)
+        design = self._in_memory(validate(self, X, y, sample_weight))
+        rows = self._rows_of(design)
         if design.n_rows < 2:
             raise InvalidData(
                 "{model}: n_samples=1; a row must be predicted by others. Give two rows or more.",

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
@@ -186,7 +187,8 @@ class KernelRidge(KernelLeastSquares):
         self : estimator
             The fitted model.
         """
-        design, rows = self._checked(X, y, sample_weight)
+        design = self._in_memory(validate(self, X, y, sample_weight))
+        rows = self._rows_of(design)
         _, targets, weight = design.arrays()
         return self._fit_rows(rows, targets, weight, design.one_target, self._alphas(design.n_targets))
 

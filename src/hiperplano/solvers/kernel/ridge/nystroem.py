@@ -42,7 +42,7 @@ def solve_nystroem(
     """
     rng, alpha = np.random.default_rng(seed), problem.alpha
     features = WhitenedFeatures.of(problem, n_centres, rng)
-    zero = np.zeros((len(features.centres) + problem.fit_intercept, len(alpha)))
+    zero = np.zeros((len(features.span.centres) + problem.fit_intercept, len(alpha)))
     _, right = features.residual_sums(zero)
     found = refined_gradients(
         lambda directions, which: features.normal(directions) + features.penalty(alpha[which]) * directions,
@@ -66,7 +66,7 @@ def solve_nystroem(
         converged=found.residual <= tol,
         status=note + _status(problem, len(beta), found.residual, found.n_iter, tol, cost),
         kernel=str(problem.kernel),
-        rows=features.centres,
+        rows=features.span.centres,
         approximation_cost=cost[1],
     )
 
@@ -78,7 +78,7 @@ def _cost(features: WhitenedFeatures, solved: Array, rng: np.random.Generator) -
     exact minimum is at most α‖g‖² lower; a step along g alone lowers it by α‖g‖²·α‖g‖²/(α‖g‖² + Σ w·g(x)²). As g is
     orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ). Both sums are estimated from a few rows.
     """
-    problem, inner = features.problem, solved[: len(features.centres)]
+    problem, inner = features.problem, solved[: len(features.span.centres)]
     weight, n = np.square(problem.root)[:, None], problem.n_rows
     residual, _ = features.residual_sums(solved)
     objective = np.einsum("ij,ij->j", weight * residual, residual) + problem.alpha * np.square(inner).sum(axis=0)

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from operator import iadd
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 from hiperplano.kernels import KernelMatrix
-from hiperplano.linalg.products import columns_dot, rows_dot
+from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.span import Span
 
 _SAMPLE = 10  # rows for each centre: the preconditioned matrix then has a condition of about 4
 _CELLS = 2**18  # of a block of rows: it should stay in a core's cache between its two products
-_DEPENDENT = 1e-10  # of the largest entry of the diagonal: centres that add less are left out
 
 
 @dataclass(frozen=True)
 class WhitenedFeatures:
-    """ψ(x) = L⁻¹·k(C, x), with L·Lᵀ the matrix of the centres C; and a last feature of ones for the intercept.
+    """The features of the span of the centres, and a last one of ones for the intercept.
 
     Sums over the rows are made from blocks in float32, which are held if they fit in memory, or exactly, from blocks in
     float64 that are computed anew.
@@ -31,10 +31,8 @@ class WhitenedFeatures:
     Attributes
     ----------
     problem : RidgeProblem
-    centres : ndarray of int of shape (r,)
-        Rows of the fit.
-    triangle : ndarray of shape (r, r)
-        L.
+    span : Span
+        Of the centres.
     matrix, rough : KernelMatrix
         k of all rows and the centres, in float64 and float32.
     held : list of ndarray or None
@@ -42,27 +40,22 @@ class WhitenedFeatures:
     """
 
     problem: RidgeProblem
-    centres: Array
-    triangle: Array
+    span: Span
     matrix: KernelMatrix
     rough: KernelMatrix
     held: list[Array] | None
 
     @classmethod
     def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
-        """Draw the centres, and leave out those that others determine."""
-        n = problem.n_rows
-        drawn = np.sort(rng.choice(n, min(n, n_centres), replace=False))
-        inner = problem.matrix.part(drawn, drawn).dense()
-        smallest = _DEPENDENT * float(inner.diagonal().max(initial=0.0))
-        upper, order, rank, _ = lapack.dpstrf(inner, tol=smallest)
-        centres, triangle = drawn[order[:rank] - 1], np.triu(upper[:rank, :rank]).T
-        matrix = problem.matrix.part(columns=centres)
-        rough = KernelMatrix(problem.kernel, problem.X, dtype=np.float32).part(columns=centres)
+        """Draw the centres, and compute the kernel of all rows with them."""
+        span = Span.of(problem.matrix, n_centres, rng)
+        n, rank = problem.n_rows, len(span.centres)
+        matrix = problem.matrix.part(columns=span.centres)
+        rough = KernelMatrix(problem.kernel, problem.X, dtype=np.float32).part(columns=span.centres)
         held = None
         if 4 * n * rank <= memory_limit():
             held = in_threads(rough.rows, _blocks(rough.shape), n * rank)
-        return cls(problem, centres, triangle, matrix, rough, held)
+        return cls(problem, span, matrix, rough, held)
 
     def normal(self, directions: Array) -> Array:
         """Ψᵀ·W·Ψ·directions, in float32."""
@@ -92,7 +85,7 @@ class WhitenedFeatures:
 
     def penalty(self, alpha: Array) -> Array:
         """α of every feature, of shape (features, targets): 0 for the intercept."""
-        found = np.repeat(alpha[None], len(self.centres) + self.problem.fit_intercept, axis=0)
+        found = np.repeat(alpha[None], len(self.span.centres) + self.problem.fit_intercept, axis=0)
         if self.problem.fit_intercept:
             found[-1] = 0.0
         return found
@@ -101,10 +94,9 @@ class WhitenedFeatures:
         """The inverse of the normal equations of a sample of the rows, scaled to all: as good for a tiny penalty as for
         a large one."""
         n = self.problem.n_rows
-        size = min(n, _SAMPLE * len(self.centres))
+        size = min(n, _SAMPLE * len(self.span.centres))
         rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
-        inverse = solve_triangular(self.triangle, np.eye(len(self.triangle)), lower=True, check_finite=False)
-        features = rows_dot(self.matrix.part(rows).dense(), inverse.T)
+        features = self.span.features(self.matrix.part(rows).dense())
         if self.problem.fit_intercept:
             features = np.column_stack([features, np.ones(size)])
         features *= self.problem.root[rows, None]
@@ -119,16 +111,16 @@ class WhitenedFeatures:
 
     def to_centres(self, directions: Array) -> tuple[Array, Array]:
         """Coefficients of the centres, of shape (r, targets), and intercepts."""
-        count = len(self.centres)
-        beta = solve_triangular(self.triangle, directions[:count], lower=True, trans=1, check_finite=False)
+        count = len(self.span.centres)
+        beta = self.span.to_centres(directions[:count])
         return beta, directions[count] if self.problem.fit_intercept else np.zeros(directions.shape[1])
 
     def _summed(self, block: Callable[[tuple[int, slice]], Array]) -> Array:
         return ordered_reduce(block, list(enumerate(_blocks(self.matrix.shape))), iadd, worker_count())
 
     def _whitened(self, sums: Array) -> Array:
-        inner = solve_triangular(self.triangle, sums[:-1], lower=True, check_finite=False)
-        return np.vstack([inner, sums[-1:]]) if self.problem.fit_intercept else np.asarray(inner)
+        inner = self.span.whitened(sums[:-1])
+        return np.vstack([inner, sums[-1:]]) if self.problem.fit_intercept else inner
 
 
 @dataclass(frozen=True)
