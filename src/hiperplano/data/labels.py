@@ -35,7 +35,7 @@ def encode_labels(design: Design) -> tuple[Array, RowVector]:
     try:
         (classes,) = design.fold(_DistinctLabels(), _union)
         kind = "multiclass" if _are_plainly_classes(classes) else _kind(classes)
-    except TypeError:  # labels that cannot be compared
+    except (TypeError, ValueError):  # labels that cannot be compared, or are sequences
         kind = "unknown"
     if kind == "unknown":
         (kinds,) = design.fold(_LabelKinds(), _union)

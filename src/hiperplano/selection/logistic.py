@@ -19,6 +19,7 @@ from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, publish, users_level
 from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
 from hiperplano.selection.scoring import Scorer
+from hiperplano.selection.splits import no_folds
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
 from hiperplano.solvers.objective import one_or_all
@@ -252,7 +253,10 @@ def _splits(cv: Any, design: Design, y: Any) -> list[tuple[Array, Array]]:
         found = place[_positions(rows, len(place))]
         return np.asarray(found[found >= 0])
 
-    splits = check_cv(cv, labels, classifier=True).split(numbers[:, None], labels)
+    try:
+        splits = list(check_cv(cv, labels, classifier=True).split(numbers[:, None], labels))
+    except (ValueError, TypeError) as problem:
+        raise no_folds("LogisticRegressionCV", cv, len(labels), problem) from problem
     return [(counting(train), counting(test)) for train, test in splits]
 
 

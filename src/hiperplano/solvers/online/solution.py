@@ -61,6 +61,7 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
     mistakes = learner.count(at.MISTAKES) if by_class else None
     unfinished = sum(record.ended == "max_iter" for record in records)
+    astray = any(record.ended == "diverging" for record in records) and not learner.chunks
     watched = bool(records) and control.tol is not None and not learner.chunks
     return OnlineSolution(
         coef=coef,
@@ -69,7 +70,7 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
         n_iter=passes,
         objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
         gap=float("nan"),
-        converged=not (watched and (unfinished or any(record.ended == "diverging" for record in records))),
+        converged=not (astray or (watched and unfinished)),
         status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),
         passes=passes,
         examples=learner.count(at.EXAMPLES),
@@ -103,8 +104,9 @@ def _sentence(
         )
     if any(record.ended == "diverging" for record in records):
         return Message(
-            "Stopped after {passes}, as the gradient grew from pass to pass: the steps are too long, with {counts}. "
-            "Lower eta0, or bring the columns to unit scale (StandardScaler).",
+            "Ended after {passes} with a loss far above that of a plane of zeros, or a gradient that grew from pass to "
+            "pass: the steps are too long, and have not become short enough, with {counts}. Lower eta0, or bring the "
+            "columns to unit scale (StandardScaler).",
             passes=many,
             counts=counts,
         )
