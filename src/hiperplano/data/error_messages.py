@@ -52,12 +52,11 @@ def refuse_unusable(X: Any, y: Any) -> None:
                 "numpy.asarray({name}).",
                 name=name,
             )
-    if (isinstance(X, str | bytes | Mapping | Set) and not issparse(X)) or getattr(
-        getattr(X, "dtype", None), "names", None
-    ):
+    records = getattr(getattr(X, "dtype", None), "names", None)
+    if records or (isinstance(X, str | bytes | Mapping | Set) and not issparse(X)):
         raise InvalidData(
-            "Expected 2D array, got {kind} instead: rows and columns of numbers are needed. Pass an array or a table, for "
-            "example pandas.DataFrame(X) of records or of columns by name.",
+            "Expected 2D array, got {kind} instead: rows and columns of numbers are needed. Pass an array or a table, "
+            "for example pandas.DataFrame(X) of records or of columns by name.",
             kind=type(X).__name__,
         )
     if len(getattr(X, "shape", ())) == 2 and X.shape[0] and not X.shape[1]:
@@ -67,15 +66,14 @@ def refuse_unusable(X: Any, y: Any) -> None:
         )
     if issparse(y):
         raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
-    names = getattr(X, "columns", None)
-    kinds = {isinstance(name, str) for name in names} if hasattr(X, "iloc") and names is not None else set()
-    if len(kinds) > 1:
-        odd = next(name for name in names if not isinstance(name, str))
+    names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    odd = [name for name in names if not isinstance(name, str)]
+    if 0 < len(odd) < len(names):
         raise InvalidType(
             "Feature names are only supported if all input features have string names, but column {odd!r} is named "
             "by {kind}. Convert them, for example with X.columns = X.columns.astype(str).",
-            odd=odd,
-            kind=type(odd).__name__,
+            odd=odd[0],
+            kind=type(odd[0]).__name__,
         )
 
 

@@ -120,8 +120,8 @@ def refuse_masked(**arrays: Any) -> None:
 def _numbers(y: Any) -> Array:
     if np.asarray(y).dtype.kind in "mM":
         raise InvalidTarget(
-            "y holds dates or times; a regression needs numbers. Subtract a date and divide by a unit of time first, for "
-            "example (day - day.min()) / one day."
+            "y holds dates or times; a regression needs numbers. Subtract a date and divide by a unit of time first, "
+            "for example (day - day.min()) / one day."
         )
     try:
         y = np.asarray(y, dtype=np.float64)

@@ -1,8 +1,8 @@
 """The order in which examples are visited in a pass, and how often.
 
 A row of weight 3 is visited three times in a pass, as three equal rows would be; of weight 2.5 three times, the last
-time with a step of half the length. More than eight visits are not made: a row of weight 800 is visited eight times, with
-steps a hundred times as long. So the time of a pass does not grow with the size of weights.
+time with a step of half the length. More than eight visits are not made: a row of weight 800 is visited eight times,
+with steps a hundred times as long. So the time of a pass does not grow with the size of weights.
 """
 
 from __future__ import annotations

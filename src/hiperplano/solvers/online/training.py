@@ -55,7 +55,8 @@ class Record:
         In each pass.
     ended : str
         "no_updates" (a pass changed nothing), "no_improvement" (for a while), "diverging" (the gradient grew and
-        grew, or the planes are far worse than those that the fit began with), "max_iter", or "overflow" (a number was not finite).
+        grew, or the planes are far worse than those that the fit began with), "max_iter", or "overflow" (a number was
+        not finite).
     objective : float
         Mean loss along the last pass, with the penalty at its end, if it was tracked.
     """
