@@ -224,7 +224,9 @@ def support_vectors(model: Any, sample: Sample, targets: Any, squared: bool, eps
     strength = sample.weight / sample.weight.max()
     coef, intercept = np.atleast_2d(model.coef_).astype(np.longdouble), np.atleast_1d(model.intercept_)
     for plane, y in enumerate(targets.T):
-        score = sample.X @ coef[plane] + intercept[plane]
+        level = float(np.median(y)) if epsilon is not None and model.fit_intercept else 0.0
+        y = y - level  # an intercept takes up any level; less of it is rounded away
+        score = sample.X @ coef[plane] + (intercept[plane].astype(np.longdouble) - level)
         miss = np.abs(y - score) - epsilon if epsilon is not None else 1 - y * score
         loss = np.maximum(miss, 0.0) ** (2 if squared else 1)
         found = float(strength @ loss + 0.5 / S * np.sum(coef[plane] ** 2))

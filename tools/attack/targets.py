@@ -156,3 +156,5 @@ WEIGHTS = {
     "text": (lambda rng, c: ["heavy"] * len(c), REFUSE),
     "1e200": (lambda rng, c: np.full(len(c), 1e200), REFUSE),
 }
+
+SOME_ZERO = ("whole, some 0", "one row", "no weight for a class", "bools")

@@ -237,16 +237,21 @@ class OnlineModel(LinearModel, ABC):
                 model=type(self).__name__,
                 passes=passes,
             )
+        self._look_at_separability(tasks, records)
         self._store(design, tasks, records, control)
         solution = self.solution_
         if not solution.converged:
             warn_of_the_end(self, solution)
+
+    def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
+        """Note in the records whether rows could be separated, where that is worth knowing and cheap."""
 
     def _take_chunk(self, design: Design, tasks: list[Task]) -> None:
         """One pass of the tasks over a chunk."""
         learner = tasks[0].trainer.learner
         for task in tasks:
             task.trainer.begin(learner.chunks + 1)
+            task.rule[at.POCKET] = min(task.rule[at.POCKET], at.RATCHET)  # not all rows are there to judge by
             if not run_pass(task.trainer, task.rule):
                 self._refuse_overflow(design, learner.chunks + 1)
             update_pocket(task.trainer, None)

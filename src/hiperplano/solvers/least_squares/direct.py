@@ -27,8 +27,8 @@ from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
     penalised_sum,
-    trusted_digits,
 )
+from hiperplano.solvers.solution import smallest_digits, trusted_digits
 from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
@@ -119,7 +119,9 @@ def least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=answer.gap,
         converged=True,
-        status=answer.status + trusted_digits(answer.digits) + constant_columns(constant, design.n_columns),
+        status=answer.status
+        + trusted_digits(answer.digits, smallest_digits(answer.digits, coef, plain.scale))
+        + constant_columns(constant, design.n_columns),
         rank=answer.rank,
         condition=answer.factor.condition,
         digits=answer.digits,

@@ -18,8 +18,8 @@ from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
     penalised_sum,
-    trusted_digits,
 )
+from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
@@ -86,8 +86,9 @@ def wide_least_squares(
     if positive:
         method = Message("active set, coefficients ≥ 0")
         choice = Message(" (many coefficients fit equally well: some of them were taken)")
-    status = Message("Solved by {method}", method=method) + ("" if unique else choice) + trusted_digits(digits)
     scale = reciprocal(rows.length)
+    trusted = trusted_digits(digits, smallest_digits(digits, coef, scale))
+    status = Message("Solved by {method}", method=method) + ("" if unique else choice) + trusted
     keep = unique and design.n_columns <= _MOST_KEPT
     return LeastSquaresSolution(
         coef=coef,

@@ -17,6 +17,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.lbfgs import Preconditioner, State, drive, lbfgs
 from hiperplano.solvers.likelihood.block_preconditioner import BlockPreconditioner
+from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
@@ -89,11 +90,12 @@ def fit_likelihood(
         if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             end = _continued(problem, end.state, tol, max_iter, _settled(problem))
+        rank = None
         if strength == 0:
-            method, end = _beyond_the_hessian(problem, method, end, tol, max_iter)
+            method, end, rank = _beyond_the_hessian(problem, method, end, tol, max_iter)
         if wanted and end.hessian is None:  # the plain way has none on its own
             end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
-    return logistic_solution(problem, end, method, tol)
+    return logistic_solution(problem, end, method, tol, rank)
 
 
 def _minimise(
@@ -204,14 +206,20 @@ def _from_sample(problem: Likelihood, samples: list[Design]) -> tuple[Array, Pre
 
 def _beyond_the_hessian(
     problem: Likelihood, method: Message, end: Minimum, tol: float, max_iter: int
-) -> tuple[Message, Minimum]:
-    """What a Hessian cannot show without a penalty: a minimum at infinity, and directions that it hides."""
+) -> tuple[Message, Minimum, int | None]:
+    """What a Hessian cannot show without a penalty: a minimum at infinity, and directions that it hides.
+
+    Where columns depend on each other, the parameters become those of minimum norm; the last number is their rank.
+    """
     singular = end.hessian is not None and SymmetricSolver(end.hessian).singular
     if not end.unbounded and (end.hessian is None or singular):
         end = end._replace(unbounded=_is_unbounded(problem, end, tol))
     if singular and not end.unbounded and hides_directions(problem, end.hessian):
-        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED)
-    return method, end
+        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED), None
+    rank = None
+    if singular and not end.unbounded:
+        end.state.theta, rank = shortest_parameters(end.state.theta, end.hessian, problem.scale)
+    return method, end, rank
 
 
 def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:

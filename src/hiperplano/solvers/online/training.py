@@ -59,11 +59,14 @@ class Record:
         not finite).
     objective : float
         Mean loss along the last pass, with the penalty at its end, if it was tracked.
+    separable : bool or None
+        Whether a plane has all rows on their sides, if that was looked at.
     """
 
     mistakes: list[int] = field(default_factory=list)
     ended: str = "max_iter"
     objective: float = np.nan
+    separable: bool | None = None
 
 
 class Task(NamedTuple):
@@ -124,6 +127,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
     rule[at.TRACK_LOSS] = float(report is not None or control.tol is not None)
     if task.accuracy is not None and trainer.learner.pocket is not None:
         trainer.learner.pocket.accuracy[trainer.planes] = _quietly(task.accuracy, *_last(trainer))
+        counts[at.BEST_RUN] = -1.0 if rule[at.POCKET] == at.EVERY else 0.0
     acceptable = _acceptable(task)
     for number in range(1, control.max_iter + 1):
         before, counts[at.LOSS_SUM] = counts.copy(), 0.0
@@ -146,6 +150,10 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
             record.ended = record.ended if reached <= acceptable else "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
+        if last:
+            counts[at.BEST_RUN] = max(0.0, counts[at.BEST_RUN])
+            if record.ended == "no_updates" and control.tol is None:
+                trainer.learner.average_on(trainer.planes, (control.max_iter - number) * trainer.length, rule)
         yield record
         if last:
             return
@@ -240,7 +248,7 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
                 return False
             if position < trainer.length:  # the weights are about to change, after a long run of right answers
                 update_pocket(trainer, accuracy)
-                trainer.counts[at.RUN] = 0.0
+                trainer.counts[at.RUN] = min(0.0, trainer.counts[at.BEST_RUN])
         learner, planes = trainer.learner, trainer.planes
         intercepts = learner.states[planes][..., [at.INTERCEPT, at.INTERCEPT_SUM]]
         parts = learner.weights[planes], learner.sums[planes], intercepts
@@ -250,8 +258,8 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
 def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bool = False) -> None:
     """Put the present weights into the pocket if they are better than those in it.
 
-    They are if their run of right answers is longer (Gallant's pocket) and, where all rows are there to judge, they
-    answer more of them rightly (his ratchet).
+    They are if, where all rows are there to judge, they answer more of them rightly; and with Gallant's pocket only if
+    their run of right answers is longer.
 
     Parameters
     ----------
@@ -267,7 +275,8 @@ def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bo
     share = 0.0 if accuracy is None else _quietly(accuracy, coef, intercept)
     if accuracy is None or share > np.max(pocket.accuracy[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.accuracy[planes] = coef, intercept, share
-        counts[at.BEST_RUN] = max(counts[at.RUN], counts[at.BEST_RUN])
+        if counts[at.BEST_RUN] >= 0.0:
+            counts[at.BEST_RUN] = max(counts[at.RUN], counts[at.BEST_RUN])
 
 
 def _last(trainer: Trainer) -> tuple[Array, Array]:
