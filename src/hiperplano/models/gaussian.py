@@ -1,16 +1,19 @@
-"""What classifiers of Gaussian classes share: their input, their parameters, their probabilities."""
+"""What classifiers of Gaussian classes share: their input, their parameters, their covariances and probabilities."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.base import clone
 
 from hiperplano.data import Design, validate
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Block
 from hiperplano.data.labels import encode_labels
-from hiperplano.data.parameters import number
+from hiperplano.data.parameters import FLAG, accept, number, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.solvers.discriminant.linear import Shrinkage
 
@@ -73,6 +76,62 @@ def checked_shrinkage(model: Any) -> Shrinkage:
             value=value,
         )
     return number(model, "shrinkage", low=0.0, high=1.0)
+
+
+def accept_scikit_learns(model: Any, solvers: tuple[str, ...]) -> None:
+    """Check the parameters of scikit-learn's classes that have no effect here."""
+    one_of(model, "solver", solvers)
+    number(model, "tol", low=0.0)
+    accept(model, store_covariance=FLAG)
+
+
+def estimated_covariances(model: Any, design: Design, n_classes: int) -> Array | None:
+    """Covariances by the model's `covariance_estimator`, of shape (classes, d, d); None if there is none.
+
+    Parameters
+    ----------
+    design : Design
+        With a row vector "code".
+    """
+    estimator, name = model.covariance_estimator, type(model).__name__
+    if estimator is None:
+        return None
+    if model.shrinkage is not None and model.shrinkage != 0:
+        raise InvalidParameter(
+            "{model}: covariance_estimator and shrinkage parameters are not None. Only one of the two can be set. Set "
+            "shrinkage=None.",
+            model=name,
+        )
+    if design.has_weight:
+        raise InvalidParameter(
+            "{model}: covariance_estimator={estimator} with sample weights, which estimators of covariances do not "
+            "take. Leave one of them out.",
+            model=name,
+            estimator=type(estimator).__name__,
+        )
+    found = []
+    for k in range(n_classes):
+        rows = design.gather(design.map(_IsOfClass(k))).arrays()[0]
+        one = clone(estimator, safe=False)
+        one.fit(rows.toarray() if issparse(rows) else rows)
+        covariance = getattr(one, "covariance_", None)
+        if covariance is None:
+            raise InvalidParameter(
+                "{model}: {estimator} does not have a covariance_ attribute after its fit; covariance_estimator must "
+                "have one, as the estimators of sklearn.covariance do. Choose one of them.",
+                model=name,
+                estimator=type(estimator).__name__,
+            )
+        found.append(np.atleast_2d(covariance))
+    return np.stack(found)
+
+
+@dataclass(frozen=True)
+class _IsOfClass:
+    code: int
+
+    def __call__(self, block: Block) -> Array:
+        return block.vectors["code"] == self.code
 
 
 def probabilities(scores: Array) -> Array:

@@ -15,7 +15,14 @@ from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, decided_classes, users_level
-from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
+from hiperplano.models.gaussian import (
+    accept_scikit_learns,
+    checked_shrinkage,
+    estimated_covariances,
+    gaussian_problem,
+    log_probabilities,
+    probabilities,
+)
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
@@ -32,6 +39,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    solver : {"svd", "eigen"}, default="svd"
+        No effect; scikit-learn's. `solution_.method` says how the fit was made.
     shrinkage : None, "auto" or float, default=None
         Share of each class's covariance that is replaced by a simpler form: by its mean variance on all columns for a
         number from 0 to 1; "auto" takes Ledoit and Wolf's share, on columns at unit variance.
@@ -39,6 +48,13 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Probabilities of the classes; shares of the sample by default.
     reg_param : float, default=0.0
         Instead of shrinkage: share of the identity mixed into every covariance, for columns of comparable units.
+    store_covariance : bool, default=False
+        No effect: `covariance_` is there in any case.
+    tol : float, default=1e-4
+        No effect: what counts as no variance is decided from the rounding of the rows.
+    covariance_estimator : estimator, optional
+        Makes the covariance of each class from its rows, in place of `shrinkage`: an object with a method `fit` and an
+        attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
     unbiased : bool, default=False
         Divide the scatter of a class by n − 1, as R's MASS does, not by n.
 
@@ -81,11 +97,24 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
     shrinkage_: Array
 
     def __init__(
-        self, *, shrinkage: Any = None, priors: Any = None, reg_param: float = 0.0, unbiased: bool = False
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        unbiased: bool = False,
     ) -> None:
+        self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
         self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
         self.unbiased = unbiased
 
     def __sklearn_tags__(self) -> Any:
@@ -111,6 +140,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         self : estimator
             The fitted model.
         """
+        accept_scikit_learns(self, ("svd", "eigen"))
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         ridge = number(self, "reg_param", low=0.0, high=1.0)
         if ridge and shrinkage is not None:
@@ -129,7 +159,13 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 n_classes=len(classes),
             )
         solution = quadratic_discriminant(
-            design, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased
+            design,
+            len(classes),
+            priors=priors,
+            shrinkage=shrinkage,
+            ridge=ridge,
+            unbiased=unbiased,
+            covariances=estimated_covariances(self, design, len(classes)),
         )
         self.classes_ = classes
         self.solution_ = solution

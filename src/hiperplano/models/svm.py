@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import class_totals, encode_labels, label_weight
-from hiperplano.data.parameters import flag, number, one_of, whole
+from hiperplano.data.parameters import DUAL, REAL, SEED, VERBOSITY, accept, flag, number, one_of, refuse_l1, whole
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
@@ -26,10 +26,22 @@ class LinearSVC(LinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
+    penalty : "l2", default="l2"
+        That of the objective. Penalties with an L1 part are not available.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         max(0, 1 − margin), or its square.
+    dual : "auto" or bool, default="auto"
+        No effect; `solver` says how to solve.
+    tol : float, default=1e-4
+        Duality gap to reach, relative to the objective.
+    C : float, default=1.0
+        Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
+    intercept_scaling : float, default=1
+        No effect: the intercept is not penalised.
+    verbose : int, default=0
+        No effect: `solution_` says how the fit went.
+    random_state : int, RandomState or None, default=None
+        No effect: a fit depends on nothing but its data.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, times C; "balanced" gives each class the same total.
     fit_intercept : bool, default=True
@@ -42,8 +54,6 @@ class LinearSVC(LinearClassifier):
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
         coordinate ascent, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
         more than their columns.
-    tol : float, default=1e-4
-        Duality gap to reach, relative to the objective.
     max_iter : int, default=1000
         Most passes over the rows.
 
@@ -82,24 +92,34 @@ class LinearSVC(LinearClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
-        *,
+        penalty: str = "l2",
         loss: str = "squared_hinge",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        multi_class: str = "ovr",
-        solver: str = "auto",
+        *,
+        dual: bool | str = "auto",
         tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
         max_iter: int = 1000,
+        solver: str = "auto",
     ) -> None:
-        self.C = C
+        self.penalty = penalty
         self.loss = loss
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.multi_class = multi_class
-        self.solver = solver
+        self.dual = dual
         self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
         self.max_iter = max_iter
+        self.solver = solver
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -119,6 +139,8 @@ class LinearSVC(LinearClassifier):
         self : estimator
             The fitted model.
         """
+        refuse_l1(self)
+        one_of(self, "penalty", ("l2",))
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
         at_once = one_of(self, "multi_class", ("ovr", "crammer_singer")) == "crammer_singer"
@@ -151,14 +173,18 @@ class LinearSVR(RegressorMixin, LinearModel):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses, more than 0.
     epsilon : float, default=0.0
         Half the width of the tube, in units of y, 0 or more.
+    tol : float, default=1e-4
+        Duality gap to reach, relative to the objective.
+    C : float, default=1.0
+        Weight of the losses, more than 0.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The excess over ε, or its square.
-    fit_intercept, solver, tol, max_iter
+    fit_intercept, max_iter, solver
         As in `LinearSVC`.
+    intercept_scaling, dual, verbose, random_state
+        No effect, as in `LinearSVC`.
 
     Attributes
     ----------
@@ -185,22 +211,30 @@ class LinearSVR(RegressorMixin, LinearModel):
 
     def __init__(
         self,
-        C: float = 1.0,
         *,
         epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
         loss: str = "epsilon_insensitive",
         fit_intercept: bool = True,
-        solver: str = "auto",
-        tol: float = 1e-4,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
         max_iter: int = 1000,
+        solver: str = "auto",
     ) -> None:
-        self.C = C
         self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
         self.loss = loss
         self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
         self.max_iter = max_iter
+        self.solver = solver
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -248,11 +282,12 @@ class LinearSVR(RegressorMixin, LinearModel):
 
 def _control(model: Any) -> dict[str, Any]:
     """What all fits need to know beside the rows and their losses."""
+    accept(model, dual=DUAL, intercept_scaling=REAL, verbose=VERBOSITY, random_state=SEED)
     return {
         "fit_intercept": flag(model, "fit_intercept"),
         "solver": one_of(model, "solver", SOLVERS),
         "tol": number(model, "tol", low=0.0, open_low=True),
-        "max_iter": whole(model, "max_iter", low=1),
+        "max_iter": whole(model, "max_iter"),
     }
 
 

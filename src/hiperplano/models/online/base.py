@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from hiperplano.data.block import Array
@@ -15,7 +17,7 @@ from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.models.base import LinearModel, representable, warn_of_the_end
+from hiperplano.models.base import SparseCoefficients, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.sampling_order import MOST_VISITS
@@ -23,7 +25,7 @@ from hiperplano.solvers.online.solution import OnlineSolution, verdict
 from hiperplano.solvers.online.training import Control, Record, Task, run_pass, train, update_pocket
 
 
-class OnlineModel(LinearModel, ABC):
+class OnlineModel(SparseCoefficients, ABC):
     """A model whose planes live in a `Learner`; `coef_` and `intercept_` are read from it when asked for."""
 
     fit_intercept: bool
@@ -48,11 +50,40 @@ class OnlineModel(LinearModel, ABC):
     _control_: Control
     _dtype_: Any
     _fast_path: Any
+    _sparse_coef: bool = False
 
     # What is published
 
-    def _coef(self) -> Array:
+    def _coef(self) -> Any:
+        coef = self._dense_coef()
+        return csr_matrix(coef) if self._sparse_coef else coef
+
+    def _dense_coef(self) -> Array:
         return self._shape(self._published()[0])
+
+    def sparsify(self) -> Self:
+        """Give `coef_` as a CSR matrix: smaller where most coefficients are 0.
+
+        Returns
+        -------
+        self : estimator
+            The same model, which predicts as before.
+        """
+        self._of_fit("_learner_")
+        self._sparse_coef = True
+        return self
+
+    def densify(self) -> Self:
+        """Give `coef_` as an array again.
+
+        Returns
+        -------
+        self : estimator
+            The same model.
+        """
+        self._of_fit("_learner_")
+        self._sparse_coef = False
+        return self
 
     def _intercept(self) -> Array:
         return self._published()[1]
@@ -110,6 +141,7 @@ class OnlineModel(LinearModel, ABC):
         rule = np.zeros(at.RULE_SIZE)
         rule[at.ETA] = rule[at.BATCH] = rule[at.POSITIVE_WEIGHT] = rule[at.NEGATIVE_WEIGHT] = 1.0
         rule[at.FIT_INTERCEPT] = flag(self, "fit_intercept")
+        rule[at.CLASSES] = is_classifier(self)
         if isinstance(self.average, bool | np.bool_):
             rule[at.AVERAGE_FROM] = float(self.average)
         else:
@@ -192,7 +224,7 @@ class OnlineModel(LinearModel, ABC):
 
     def _given(self, name: str, values: Any, shape: tuple[int, ...]) -> Array:
         """Planes to start from that the caller gave."""
-        found = np.asarray(values, dtype=np.float64)
+        found = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
         if found.size != np.prod(shape) or not np.isfinite(found).all():
             raise InvalidData(
                 "{model}: {name} has shape {shape}; finite numbers of shape {needed} are needed. Pass the planes "
@@ -256,6 +288,7 @@ class OnlineModel(LinearModel, ABC):
 
     def _store(self, design: Design, tasks: list[Task], records: list[Record], control: Control) -> None:
         trainer, rule = tasks[0].trainer, tasks[0].rule
+        vars(self).pop("_sparse_coef", None)
         self._learner_, self._rule_, self._records_, self._control_ = trainer.learner, rule, records, control
         self._learner_.length, self._learner_.counted = trainer.length, len(tasks)
         self._dtype_ = vars(self).get("_dtype_", design.dtype) if trainer.learner.chunks > 1 else design.dtype
