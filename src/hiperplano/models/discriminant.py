@@ -20,11 +20,13 @@ from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, Scores, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import (
     accept_scikit_learns,
+    at_places,
     checked_shrinkage,
     estimated_covariances,
     gaussian_problem,
     log_probabilities,
     probabilities,
+    with_classes_without_rows,
 )
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
@@ -185,23 +187,24 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         accept_scikit_learns(self, ("svd", "lsqr", "eigen"))
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
-        design, classes, priors = gaussian_problem(self, X, y, sample_weight)
-        components = self._components(len(classes), design.n_columns)
-        _check_size(design, len(classes), shrinkage, priors)
-        if unbiased and design.total_weight <= len(classes):
+        design, classes, present, priors = gaussian_problem(self, X, y, sample_weight)
+        n_classes = len(present)
+        components = self._components(n_classes, design.n_columns)
+        _check_size(design, n_classes, shrinkage, priors)
+        if unbiased and design.total_weight <= n_classes:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: weights sum to {total_weight:g} for {n_classes} classes; "
                 "unbiased=True divides by their difference, which must be positive. Set unbiased=False.",
                 total_weight=design.total_weight,
-                n_classes=len(classes),
+                n_classes=n_classes,
             )
         solution = linear_discriminant(
             design,
-            len(classes),
+            n_classes,
             priors=priors,
             shrinkage=shrinkage,
             unbiased=unbiased,
-            covariances=estimated_covariances(self, design, len(classes)),
+            covariances=estimated_covariances(self, design, n_classes),
         )
         if solution.rank == 0:
             raise InvalidData(
@@ -210,7 +213,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         self.classes_ = classes
         publish(self, solution, design.dtype, one_target=False, remedy=Message("set shrinkage='auto'"))
+        self.coef_, self.intercept_ = with_classes_without_rows(self.coef_, self.intercept_, present, len(classes))
         self._describe(solution, components, design.dtype)
+        self.means_ = at_places(self.means_, present, len(classes), np.nan)
+        self.priors_ = at_places(self.priors_, present, len(classes), 0.0)
         if solution.ignored:
             warnings.warn(
                 "LinearDiscriminantAnalysis: " + solution.status + _REMEDY, SingularWarning, stacklevel=users_level()

@@ -34,8 +34,8 @@ from hiperplano.stats.summary import Summary
 SCIKIT_LEARN_SOLVERS = {
     "cholesky": "gram",
     "svd": "qr",
-    "lsqr": "cg",
-    "sparse_cg": "cg",
+    "lsqr": "auto",
+    "sparse_cg": "auto",
     "sag": "auto",
     "saga": "auto",
     "lbfgs": "auto",
@@ -118,8 +118,12 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         return self
 
     def _solver(self) -> str:
-        solver = one_of_ours(self, "solver", SOLVERS, SCIKIT_LEARN_SOLVERS)
-        return "auto" if solver == "cg" and self.solver != "cg" and self.positive else solver
+        return one_of_ours(self, "solver", SOLVERS, SCIKIT_LEARN_SOLVERS)
+
+    def _flatten(self, design: Design) -> None:
+        """A target of shape (n, 1) has `coef_` of shape (d,) in scikit-learn's ridge models."""
+        if design.n_targets == 1:
+            self.coef_ = self.coef_.reshape(-1)
 
 
 class LinearRegression(LeastSquares):
@@ -256,8 +260,7 @@ class Ridge(LeastSquares):
     fit_intercept, copy_X, max_iter, tol, positive
         As in `LinearRegression`.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
-        As in `LinearRegression`. Scikit-learn's "cholesky" means "gram", its "svd" "qr", its "lsqr" and "sparse_cg"
-        "cg", its "sag", "saga" and "lbfgs" "auto".
+        As in `LinearRegression`. Scikit-learn's "cholesky" means "gram", its "svd" "qr", its other names "auto".
     random_state : int, RandomState or None, default=None
         No effect: a fit depends on nothing but its data.
 
@@ -317,6 +320,7 @@ class Ridge(LeastSquares):
         """
         design = self._validated(X, y, sample_weight)
         self._fit_design(design, alphas_of_targets(self, design.n_targets))
+        self._flatten(design)
         self.n_iter_ = np.full(design.n_targets, self.solution_.n_iter) if self.solver_ == "cg" else None
         return self
 
@@ -330,7 +334,8 @@ def alphas_of_targets(model: Any, n_targets: int) -> Array:
     if len(values) != n_targets:
         raise InvalidParameter(
             "{model}: alpha holds {n_values} numbers for {n_targets} targets; it must be one number, or one for "
-            "each target. Correct alpha or y. (Number of targets and number of penalties do not correspond.)",
+            "each target. Correct alpha or y. (Number of targets and number of penalties do not correspond: "
+            "{n_values} != {n_targets})",
             model=name,
             n_values=len(values),
             n_targets=n_targets,

@@ -9,7 +9,7 @@ import numpy as np
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
-from hiperplano.data.labels import encode_labels, label_weight
+from hiperplano.data.labels import encode_labels, label_weight, labels_without_weight
 from hiperplano.data.parameters import FLAG, SEED, accept, flag, number, one_of_ours, whole
 from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing, publish
@@ -75,7 +75,8 @@ class LeastSquaresClassifier(LinearClassifier):
         self : estimator
             The fitted model.
         """
-        design = self._coded(validate(self, X, y, sample_weight, numeric_target=False))
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        self.classes_, design = coded_classes(self, design, labels_without_weight(X, y, sample_weight), _OneOfK)
         solution = solve_least_squares(
             design,
             alpha=np.full(design.n_targets, number(self, "alpha", low=0.0)),
@@ -83,12 +84,6 @@ class LeastSquaresClassifier(LinearClassifier):
         )
         publish(self, solution, design.dtype, one_target=False)
         return self
-
-    def _coded(self, design: Design) -> Design:
-        """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
-        self.classes_, codes = encode_labels(design)
-        coded = design.with_vectors(code=codes).map(_OneOfK(len(self.classes_)))
-        return design.with_vectors(y=coded, weight=label_weight(design, self.class_weight)).weighted_rows()
 
 
 class RidgeClassifier(LinearClassifier):
@@ -186,7 +181,7 @@ class RidgeClassifier(LinearClassifier):
             alpha=alphas_of_targets(self, design.n_targets),
             fit_intercept=flag(self, "fit_intercept"),
             positive=flag(self, "positive"),
-            solver="auto" if self.positive and solver == "cg" else solver,
+            solver=solver,
             tol=number(self, "tol", low=0.0),
             max_iter=whole(self, "max_iter", low=1, optional=True),
         )
@@ -216,9 +211,7 @@ def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
     model._several_labels_ = np.ndim(y) == 2 and np.shape(y)[1] > 1
     if not model._several_labels_:
         design = validate(model, X, y, sample_weight, numeric_target=False)
-        classes, codes = encode_labels(design)
-        coded = design.with_vectors(code=codes).map(_OneOfK(len(classes), 2.0, -1.0))
-        return classes, design.with_vectors(y=coded, weight=label_weight(design, model.class_weight)).weighted_rows()
+        return coded_classes(model, design, labels_without_weight(X, y, sample_weight), _SignOfK)
     design = validate(model, X, y, sample_weight)
     if design.fold(_Numbers())[0]:
         raise InvalidTarget(
@@ -230,20 +223,34 @@ def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
     return np.arange(design.n_targets), design.with_vectors(y=design.map(_Signs()))
 
 
+def coded_classes(model: Any, design: Design, others: Array | None, code: Any) -> tuple[Array, Design]:
+    """The classes, and the rows that count with numbers for them, by a code such as `_OneOfK`."""
+    classes, codes = encode_labels(design, others)
+    coded = design.with_vectors(code=codes).map(code(len(classes)))
+    weight = label_weight(design, model.class_weight, classes)
+    return classes, design.with_vectors(y=coded, weight=weight).weighted_rows()
+
+
 @dataclass(frozen=True)
 class _OneOfK:
-    """`low` + `step` in the column of a row's class and `low` in others; for two classes one column of ∓1."""
+    """1 in the column of a row's class and 0 in others; for two classes one column of ∓1."""
 
     n_classes: int
-    step: float = 1.0
-    low: float = 0.0
 
     def __call__(self, block: Block) -> Array:
         xp = block.xp
         code = block.vectors["code"]
         if self.n_classes == 2:
             return xp.where(code == 1, 1.0, -1.0)[:, None]
-        return (self.low + self.step * xp.eye(self.n_classes))[code]
+        return xp.eye(self.n_classes)[code]
+
+
+class _SignOfK(_OneOfK):
+    """The same with −1 in place of 0."""
+
+    def __call__(self, block: Block) -> Array:
+        found = super().__call__(block)
+        return found if self.n_classes == 2 else 2.0 * found - 1.0
 
 
 @dataclass(frozen=True)

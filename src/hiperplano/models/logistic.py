@@ -11,6 +11,7 @@ from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
+from hiperplano.data.labels import labels_without_weight
 from hiperplano.data.parameters import (
     flag,
     number,
@@ -178,12 +179,24 @@ class LogisticRegression(LogisticClassifier):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         control = self._control()
-        C = np.inf if self.penalty is None else number(self, "C", low=0.0, open_low=True, infinite=True)
+        C = number(self, "C", low=0.0, open_low=True, infinite=True)
+        if self.penalty is None:
+            if C not in (1.0, np.inf):
+                warnings.warn(
+                    Message(
+                        "LogisticRegression: C={C:g} with penalty=None. Setting penalty=None will ignore the C: leave "
+                        "out one of the two.",
+                        C=C,
+                    ),
+                    UserWarning,
+                    stacklevel=users_level(),
+                )
+            C = np.inf
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
         large = design.n_rows * design.n_columns > _LARGE and not self.firth
         if not large:
             refuse_out_of_range(design)
-        classes, coded = code_classes(design, self.class_weight)
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
 from hiperplano.data.design import Array
-from hiperplano.data.labels import class_totals, encode_labels, label_weight
+from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import FLAG, JOBS, REAL, SEED, VERBOSITY, accept, check_number, refuse_l1
-from hiperplano.errors import InvalidTarget, NotAvailable
+from hiperplano.errors import NotAvailable
 from hiperplano.models.base import LinearClassifier
 from hiperplano.solvers.likelihood.likelihood import with_class_targets
 from hiperplano.stats.logistic.odds import OddsSummary
@@ -105,13 +105,15 @@ def refuse_l1_share(model: Any, share: Any) -> None:
         )
 
 
-def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
+def code_classes(design: Design, class_weight: Any, others: Array | None = None) -> tuple[Array, Design]:
     """The classes, and the rows that count with targets as the likelihood takes them.
 
     Parameters
     ----------
     design : Design
         With labels of any kind for its target.
+    others : ndarray, optional
+        Labels of rows that have no weight.
 
     Returns
     -------
@@ -119,15 +121,6 @@ def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
     coded : Design
         Its target is −1 and +1 for two classes, otherwise the numbers of the classes; every weight is above 0.
     """
-    classes, codes = encode_labels(design)
-    weight = label_weight(design, class_weight)
-    if class_weight is not None:
-        totals = class_totals(design.with_vectors(weight=weight), codes, len(classes))
-        if not totals.all():
-            empty = classes.tolist()[int(np.flatnonzero(totals == 0)[0])]
-            raise InvalidTarget(
-                "all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
-                "rows a positive weight, or leave the class out.",
-                empty=empty,
-            )
+    classes, codes = encode_labels(design, others)
+    weight = label_weight(design, class_weight, classes)
     return classes, with_class_targets(design, codes, len(classes), weight)

@@ -17,6 +17,7 @@ from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, decided_classes, users_level
 from hiperplano.models.gaussian import (
     accept_scikit_learns,
+    at_places,
     checked_shrinkage,
     estimated_covariances,
     gaussian_problem,
@@ -150,32 +151,36 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 ridge=ridge,
                 shrinkage=shrinkage,
             )
-        design, classes, priors = gaussian_problem(self, X, y, sample_weight)
-        if design.n_columns**2 * len(classes) > _MOST_CELLS:
+        design, classes, self._present_, priors = gaussian_problem(self, X, y, sample_weight)
+        n_classes = len(self._present_)
+        if design.n_columns**2 * n_classes > _MOST_CELLS:
             raise InvalidData(
                 "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
                 "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",
                 n_columns=design.n_columns,
-                n_classes=len(classes),
+                n_classes=n_classes,
             )
         solution = quadratic_discriminant(
             design,
-            len(classes),
+            n_classes,
             priors=priors,
             shrinkage=shrinkage,
             ridge=ridge,
             unbiased=unbiased,
-            covariances=estimated_covariances(self, design, len(classes)),
+            covariances=estimated_covariances(self, design, n_classes),
         )
         self.classes_ = classes
         self.solution_ = solution
-        self.means_, self.priors_, self.shrinkage_ = solution.means, solution.priors, solution.shrinkage
+        self.means_ = at_places(solution.means, self._present_, len(classes), np.nan)
+        self.priors_ = at_places(solution.priors, self._present_, len(classes), 0.0)
+        self.shrinkage_ = solution.shrinkage
         self._warn(solution)
         return self
 
     def _warn(self, solution: QuadraticSolution) -> None:
         if len(solution.singular):
-            names = ", ".join(repr(label) for label in self.classes_[solution.singular[:5]].tolist())
+            flat = self._present_[solution.singular[:5]]
+            names = ", ".join(repr(label) for label in self.classes_[flat].tolist())
             warnings.warn(
                 "QuadraticDiscriminantAnalysis: "
                 + solution.status
@@ -233,6 +238,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_rows(self, X)
         scores = rows.collect(rows.map(self.solution_.scores()))
+        scores = at_places(scores.T, self._present_, len(self.classes_), -np.inf).T
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:

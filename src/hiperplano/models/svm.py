@@ -9,10 +9,9 @@ from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
-from hiperplano.data.labels import class_totals, encode_labels, label_weight
+from hiperplano.data.labels import class_totals, encode_labels, label_weight, labels_without_weight
 from hiperplano.data.parameters import DUAL, REAL, SEED, VERBOSITY, accept, flag, number, one_of, refuse_l1, whole
-from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
+from hiperplano.models.base import LinearClassifier, LinearModel, Scores, all_or_nothing, publish
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
 from hiperplano.solvers.svm.crammer_singer import SignOfClass, crammer_singer
 from hiperplano.solvers.svm.dual_losses import DualLoss
@@ -48,8 +47,8 @@ class LinearSVC(LinearClassifier):
         Whether to fit an intercept; without one the plane goes through the origin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one plane for each class against the rest, or all scores at once with the loss
-        max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
-        classes that is "ovr" with twice the C.
+        max(0, 1 + largest score of another class − score of the right one), whatever `loss` says. With two classes that
+        is "ovr" and the hinge with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
         coordinate ascent, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
@@ -145,16 +144,10 @@ class LinearSVC(LinearClassifier):
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
         at_once = one_of(self, "multi_class", ("ovr", "crammer_singer")) == "crammer_singer"
         control = _control(self)
-        if at_once and squared:
-            raise InvalidParameter(
-                "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine "
-                "is made of the hinge. Set loss='hinge', or multi_class='ovr'."
-            )
         design = validate(self, X, y, sample_weight, numeric_target=False)
-        self.classes_, codes = encode_labels(design)
-        design = design.with_vectors(code=codes, weight=label_weight(design, self.class_weight))
-        if self.class_weight is not None:
-            _refuse_weightless_classes(self.classes_, class_totals(design, codes, len(self.classes_)))
+        self.classes_, codes = encode_labels(design, labels_without_weight(X, y, sample_weight))
+        weight = label_weight(design, self.class_weight, self.classes_)
+        design = design.with_vectors(code=codes, weight=weight).weighted_rows()
         if at_once:
             solution = crammer_singer(design, len(self.classes_), strength=strength, **control)
         else:
@@ -162,7 +155,22 @@ class LinearSVC(LinearClassifier):
             designs = [design.with_vectors(sign=design.map(SignOfClass(one))) for one in ones]
             solution = solve_svm(designs, DualLoss.hinge(strength, squared), **control)
         publish(self, solution.for_rows(design.row_numbers(), _row_count(X, y)), design.dtype, one_target=False)
+        if len(self.classes_) > 2:
+            self._lower_classes_without_rows(design)
         return self
+
+    def _lower_classes_without_rows(self, design: Design) -> None:
+        """Give planes of classes without rows an intercept below all scores of the rows.
+
+        All of their rows are on the other side: every intercept of −1 or less is as good, and one that is larger than
+        the scores of all other classes would have the class predicted.
+        """
+        totals = class_totals(design, design.vector("code"), len(self.classes_))
+        if totals.all():
+            return
+        scores = design.collect(design.map(Scores(self.coef_.T, self.intercept_)))
+        lowest = min(-1.0, float(scores[:, totals > 0].max(axis=1).min()) - 1.0)
+        self.intercept_ = np.where(totals > 0, self.intercept_, lowest).astype(self.intercept_.dtype)
 
 
 class LinearSVR(RegressorMixin, LinearModel):
@@ -294,12 +302,3 @@ def _control(model: Any) -> dict[str, Any]:
 def _row_count(X: Any, y: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
     return int(X.n_rows) if isinstance(X, Design) else len(np.asarray(y))
-
-
-def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
-    if not totals.all():
-        raise InvalidTarget(
-            "All rows of class {empty!r} have weight 0, so one class is missing; each class needs a positive "
-            "weight. Leave those rows out, or correct class_weight.",
-            empty=classes.tolist()[int(totals.argmin())],
-        )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.metadata_routing import UNUSED, process_routing
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
+from hiperplano.data.labels import labels_without_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, one_of_ours, whole
 from hiperplano.errors import ConvergenceWarning, InvalidParameter
 from hiperplano.messages import Message
@@ -143,6 +144,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}  # the scorer may ask for it
     C_: Any
     scores_: Any
     coefs_paths_: Any
@@ -175,7 +177,7 @@ class LogisticRegressionCV(LogisticClassifier):
         Cs, control = self._checked_Cs(), self._control()
         solver, refit = control.pop("solver"), flag(self, "refit")
         design = validate(self, X, y, sample_weight, numeric_target=False)
-        classes, coded = code_classes(design, self.class_weight)
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
         routed = route(self, sample_weight, params)
         splits = fold_rows(self.cv, design, y, routed.split)
         trained, tested = (count_rows([split[side] for split in splits], design.n_rows) for side in (0, 1))

@@ -52,7 +52,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
     scores_ : ndarray of shape (alphas,) or (alphas, targets)
         The score of every penalty.
     cv_results_ : ndarray of shape (n, alphas) or (n, targets, alphas)
-        Squared errors or predictions of leave-one-out, if `store_cv_results`.
+        Squared errors, times the rows' weights, or predictions of leave-one-out, if `store_cv_results`.
     coef_, intercept_, rank_, solution_, n_iter_, n_features_in_, feature_names_in_
         Of the fit to all rows with the chosen penalty, as in `Ridge`.
 
@@ -120,6 +120,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
         targets = design.collect(design.vector("y")) if isinstance(X, Design) else y
         choice = self._choose(design, count_rows(X), targets, route(self, sample_weight, params))
         self._fit_design(design, choice.chosen, choice.sums)
+        self._flatten(design)
         self.solution_ = replace(self.solution_, status=self.solution_.status + at_the_border(choice))
         return self
 

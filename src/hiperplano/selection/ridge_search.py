@@ -42,6 +42,7 @@ class PenaltySearch:
     store_cv_results: bool
     alpha_per_target: bool = False
     gcv_mode: str | None = None
+    _FLAT_RESULTS = True  # without the axis of targets, if there is one
     _FOLD_SCORING: str | None = None  # of folds, if none is given; None for R²
 
     def _choose(self, design: Design, n_rows: int, y: Any, routed: Routed) -> Choice:
@@ -87,20 +88,20 @@ class PenaltySearch:
             )
         best, per_target = np.argmax(scores, axis=0), scores.ndim > 1
         chosen = alphas[best] if per_target else np.full(design.n_targets, alphas[best])
+        if per_target and design.one_target:
+            best, scores, per_target = best[0], scores[:, 0], False
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
         self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
         vars(self).pop("cv_results_", None)
         if results is not None:
             results = align_rows(results, design, n_rows)
-            self.cv_results_ = results[:, 0] if design.one_target else results
+            self.cv_results_ = results[:, 0] if design.one_target and self._FLAT_RESULTS else results
         return Choice(alphas, chosen, sums)
 
     def _checked_alphas(self) -> Array:
-        given = np.ravel(self.alphas).tolist()
-        values = [
-            check_number(type(self).__name__, f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)
-        ]
+        name, given = type(self).__name__, np.ravel(self.alphas).tolist()
+        values = [check_number(name, f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
         if not values:
             raise InvalidParameter(
                 "{model}: alphas is empty; at least one penalty is needed. Pass one or more numbers.",
@@ -133,8 +134,8 @@ class PenaltySearch:
         for first in range(0, len(alphas), step):
             found = path.errors(alphas[first : first + step])
             if scorer is None:
-                found = np.square(found)
-                scores.extend(-np.average(found, axis=0, weights=weight).T)
+                found = np.square(found) * (1.0 if weight is None else weight[:, None, None])
+                scores.extend(-found.sum(axis=0).T / (len(y) if weight is None else weight.sum()))
             else:
                 found = y[:, :, None] - found
                 scores.extend(self._score_predictions(scorer, found, y, design.one_target))
@@ -222,6 +223,7 @@ class ClassPenaltySearch(PenaltySearch):
 
     classes_: Array
     _several_labels_: bool
+    _FLAT_RESULTS = False
     _FOLD_SCORING = "accuracy"
 
     def _score_predictions(self, scorer: Scorer, predicted: Array, y: Array, one_target: bool) -> list[Any]:

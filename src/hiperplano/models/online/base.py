@@ -191,6 +191,30 @@ class OnlineModel(SparseCoefficients, ABC):
             )
         return share
 
+    def _refuse_early_stopping(self) -> None:
+        if self.early_stopping:
+            raise InvalidParameter(
+                "{model}: early_stopping should be False with partial_fit, which never sees all rows: none can be held "
+                "out. Set early_stopping=False.",
+                model=type(self).__name__,
+            )
+
+    def _check_held_out(self, n_rows: int, share: float, n_classes: int = 1) -> None:
+        """Refuse a share that leaves less than one row for each class on one of the sides."""
+        held = int(np.ceil(share * n_rows))
+        if min(held, n_rows - held) < n_classes:
+            raise InvalidData(
+                "{model}: early_stopping with validation_fraction={share:g} holds out {held} of {n_rows} rows and "
+                "leaves {left} to learn from; both sides need at least {n_classes}, one for each class. Change "
+                "validation_fraction, or set early_stopping=False.",
+                model=type(self).__name__,
+                share=share,
+                held=held,
+                n_rows=n_rows,
+                left=n_rows - held,
+                n_classes=n_classes,
+            )
+
     def _pocketed(self) -> bool:
         return False
 
@@ -288,7 +312,7 @@ class OnlineModel(SparseCoefficients, ABC):
 
     def _store(self, design: Design, tasks: list[Task], records: list[Record], control: Control) -> None:
         trainer, rule = tasks[0].trainer, tasks[0].rule
-        vars(self).pop("_sparse_coef", None)
+        self._sparse_coef = False
         self._learner_, self._rule_, self._records_, self._control_ = trainer.learner, rule, records, control
         self._learner_.length, self._learner_.counted = trainer.length, len(tasks)
         self._dtype_ = vars(self).get("_dtype_", design.dtype) if trainer.learner.chunks > 1 else design.dtype
