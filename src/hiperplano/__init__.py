@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
-    from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.least_squares import LinearRegression, Ridge
+    from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.online.pegasos import Pegasos
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
-    from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
@@ -69,7 +70,7 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
-    "LeastSquaresClassifier": "models.least_squares",
+    "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
@@ -92,6 +93,8 @@ _HOME = {
     "ResidualDisplay": "plot.residuals",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "RidgeClassifier": "models.least_squares_classifier",
+    "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
     "Separable": "solvers.separation.certificates",
@@ -163,6 +166,8 @@ __all__ = [
     "ResidualDisplay",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
     "Separable",

@@ -42,8 +42,7 @@ def solve_least_squares(
     sums : Moments, optional
         Of these rows, where somebody has gathered them already.
     """
-    if solver == "auto":
-        solver = _suited(design)
+    solver = suited_solver(design, solver)
     if solver == "rows":
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
     if solver == "cg":
@@ -62,10 +61,13 @@ def solve_least_squares(
 
 def sums_first(design: Design, solver: str) -> bool:
     """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
-    return (_suited(design) if solver == "auto" else solver) in ("gram", "qr") and not design.has_weight
+    return suited_solver(design, solver) in ("gram", "qr") and not design.has_weight
 
 
-def _suited(design: Design) -> str:
+def suited_solver(design: Design, solver: str) -> str:
+    """The solver that was asked for; for "auto" that which suits the shape."""
+    if solver != "auto":
+        return solver
     direct = "rows" if design.n_rows < design.n_columns else "gram"
     return direct if fits_in_memory(design) else "cg"
 
