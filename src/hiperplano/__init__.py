@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.least_squares import LinearRegression, Ridge
     from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
+    from hiperplano.models.kernel.ridge import KernelRidge
+    from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.online.pegasos import Pegasos
@@ -71,6 +73,8 @@ _HOME = {
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
     "LeastSquaresClassifier": "models.least_squares_classifier",
+    "KernelRidge": "models.kernel.ridge",
+    "LeastSquaresClassifier": "models.least_squares",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
@@ -143,6 +147,7 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelRidge",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
