@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hiperplano.features.binning.candidates import Limits
-from hiperplano.features.binning.search import search
+from hiperplano.features.binning.search.candidates import Limits
+from hiperplano.features.binning.search.partition import search
 
 SMOOTHING = 0.5
 

@@ -13,7 +13,6 @@ from scipy.special import ndtri
 
 from hiperplano.data.design import Array
 
-
 Totals = tuple[Array, Array]
 
 
@@ -77,9 +76,9 @@ def rate_interval(events: Array, count: Array, level: float = 0.95) -> tuple[Arr
     low, high : ndarray of shape (bins,)
     """
     z2 = float(ndtri(0.5 + level / 2)) ** 2
-    n = np.maximum(count, np.finfo(float).tiny)
+    empty = count <= 0
+    n = np.where(empty, 1.0, count)
     rate = events / n
     middle = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(z2) * np.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    empty = count <= 0
     return np.where(empty, 0.0, np.maximum(middle - half, 0.0)), np.where(empty, 1.0, np.minimum(middle + half, 1.0))

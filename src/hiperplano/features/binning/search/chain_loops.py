@@ -10,9 +10,9 @@ from numba import njit
 def best_chain(gain, allowed, rates, sums, spread, first, then, min_difference, critical, max_bins):  # type: ignore[no-untyped-def]
     """The chain of bins [0, a), [a, b), …, [z, B) of largest total gain whose neighbours may stand beside each other.
 
-    What may follow a bin depends on that bin alone, so the best chain of m bins that ends with [i, j) is the best one of
-    m − 1 bins that ends with some [h, i), and one more. The [h, i) are tried from the best down: the first that [i, j) may
-    follow is the one, so that few of the B³/6 pairs are looked at for each m.
+    What may follow a bin depends on that bin alone, so the best chain of m bins that ends with [i, j) is the best one
+    of m − 1 bins that ends with some [h, i), and one more. The [h, i) are tried from the best down: the first that
+    [i, j) may follow is the one, so that few of the B³/6 pairs are looked at for each m.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """A sketch of a column: its distribution, and the target's along it, in one pass and little memory.
 
-Floats in ascending order have ascending 64-bit keys (their bits, read as integers). A sketch keeps the keys without their
-last `level` bits, with the sums of the target for each; `level` is the smallest for which at most `limit` keys differ. It
-is 0, and the sketch exact, where the column has so few values. Since that is a property of the values alone, sketches of
-parts can be merged in any order, and rows in memory, in a stream or on a cluster give the same sketch.
+Floats in ascending order have ascending 64-bit keys (their bits, read as integers). A sketch keeps the keys without
+their last `level` bits, with the sums of the target for each; `level` is the smallest for which at most `limit` keys
+differ. It is 0, and the sketch exact, where the column has so few values. Since that is a property of the values alone,
+sketches of parts can be merged in any order, and rows in memory, in a stream or on a cluster give the same sketch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Sums
-from hiperplano.features.binning.sketch_loops import starts_of_runs, sum_classes, sum_moments
+from hiperplano.features.binning.prebinning.sketch_loops import starts_of_runs, sum_classes, sum_moments
 
 LIMIT = 2**13
 """Different keys that are kept of a column of numbers."""
@@ -65,7 +65,8 @@ class ColumnSketches:
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
-        rows, made = block.dense(), []
+        made: list[Array] = []
+        rows = block.dense()
         for column, (special, limit) in enumerate(zip(self.special, self.limits, strict=True)):
             made += self._sketch(np.asarray(rows[:, column], dtype=np.float64), block, special, limit)
         return tuple(made)
@@ -113,11 +114,6 @@ def _sorted_sketch(
     order = order if regular is None else regular[order]
     low, high, sums = statistic._sums(order, keys, values, target, weight)
     return Sketch(keys[starts_of_runs(keys)] if len(keys) else keys, low, high, sums, apart, np.array([level]))
-
-
-def merge(limits: tuple[int, ...]) -> Merge:
-    """How sketches of two blocks are combined, column by column."""
-    return Merge(limits)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy.special import chdtri, xlogy
 
 from hiperplano.data.design import Array
 from hiperplano.features.binning.evidence import information
-from hiperplano.features.binning.search_loops import best_chain
+from hiperplano.features.binning.search.chain_loops import best_chain
 
 _WAYS = {"ascending": (1, 1), "descending": (-1, -1), "peak": (1, -1), "valley": (-1, 1), None: (0, 0)}
 _TIE = 1e-12  # one bin more must gain more than rounding
@@ -146,7 +146,7 @@ class Candidates:
         """Of the target, with one rate (or mean, and normal errors) for each bin."""
         bins = np.diff(self.before[[0, *ends]], axis=0)
         if self.n_classes:
-            return float((xlogy(bins, bins).sum() - xlogy(bins.sum(axis=1), bins.sum(axis=1)).sum()))
+            return float(xlogy(bins, bins).sum() - xlogy(bins.sum(axis=1), bins.sum(axis=1)).sum())
         within = bins[:, 2].sum() - (bins[:, 1] ** 2 / np.where(bins[:, 0] > 0, bins[:, 0], 1.0)).sum()
         n = bins[:, 0].sum()
         return float(-n / 2 * np.log(max(within / n, np.finfo(float).tiny)))

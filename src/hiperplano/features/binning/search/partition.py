@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.features.binning.candidates import Candidates, Chain, Limits
+from hiperplano.features.binning.search.candidates import Candidates, Chain, Limits
 from hiperplano.messages import Message
 
 CRITERIA = ("iv", "ks", "gini", "log_loss")
@@ -56,10 +56,10 @@ def search(sums: Array, totals: Array, criterion: str, limits: Limits, n_classes
     Partition
     """
     candidates = Candidates.of(sums, totals, criterion, limits, n_classes, smoothing)
-    if limits.trend == "auto" and n_classes <= 2:
+    trend = None if n_classes > 2 else limits.trend
+    if trend == "auto":
         trend, chain = _choose_trend(candidates)
     else:
-        trend = None if n_classes > 2 else limits.trend
         chain = max(_solve(candidates, trend), key=_gain)
     if len(chain.ends) > 1:
         status = Message("The best of all partitions of {n} pre-bins: {k} bins.", n=len(sums), k=len(chain.ends))
