@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.least_squares import LinearRegression, Ridge
     from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
-    from hiperplano.models.kernel.ridge import KernelRidge
-    from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.online.pegasos import Pegasos
@@ -76,9 +75,8 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
-    "LeastSquaresClassifier": "models.least_squares_classifier",
     "KernelRidge": "models.kernel.ridge",
-    "LeastSquaresClassifier": "models.least_squares",
+    "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
