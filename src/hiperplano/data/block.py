@@ -86,6 +86,19 @@ class Block:
         """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
         return np.asarray(self.x.T @ right, dtype=np.float64)
 
+    def weighted_products(self, weights: Array) -> Array:
+        """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
+        if self.is_sparse:
+            from hiperplano.data.sparse_loops import add_products  # compiled code is loaded when it is needed
+
+            out = np.zeros((self.n_columns, self.n_columns))
+            add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)
+            lower = np.tril_indices(self.n_columns, -1)
+            out[lower] = out.T[lower]
+            return out
+        rows = self.x * np.sqrt(weights)[:, None]
+        return np.asarray(rows.T @ rows, dtype=np.float64)
+
     def squared(self) -> Block:
         """The same rows with every entry squared."""
         return Block(self.x.multiply(self.x).tocsr() if self.is_sparse else np.square(self.x), self.vectors)
