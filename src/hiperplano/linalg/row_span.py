@@ -13,8 +13,8 @@ _EPS = float(np.finfo(float).eps)
 class RowSpan:
     """X = Z·B with orthonormal rows of B: scores X·w of a w within the span are Z·v for w = Bᵀv, and ‖w‖ = ‖v‖.
 
-    Z is the triangular factor of X·Xᵀ with pivots, so B is never formed: w is a combination of the pivot rows. Directions
-    in which rows are shorter than about 1e-7 of the longest are left out, since the products of rows do not show them.
+    Z is the triangular factor of X·Xᵀ with pivots, so B is never formed: w is a combination of the pivot rows.
+    Directions in which rows are shorter than about 1e-7 of the longest are left out: products of rows do not show them.
 
     Parameters
     ----------

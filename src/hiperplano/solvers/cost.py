@@ -20,9 +20,9 @@ from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 _CALL = 6e4  # a pass and a step of L-BFGS, however small the table
 _ROW = 15.0  # the loss of one score of one row
 _CELL, _CELL_SCORE = 0.5, 0.12  # a number read by both products of a pass, and its products with one score
-_ENTRY = 8.0  # the same for a stored number of sparse rows
+_ENTRY = 4.0  # the same for a stored number of sparse rows
 _COPY = 2.5  # a number weighted, and written, before it is multiplied with others
-_PAIR = 0.7  # two stored numbers of a sparse row, multiplied
+_PAIR = 4.0  # two stored numbers of a sparse row, multiplied
 _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
 _SYSTEM = 2e4  # a factorisation, however small

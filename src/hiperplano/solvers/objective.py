@@ -141,7 +141,8 @@ class GradientSums:
             value = value * block.weight
             slope *= block.weight[:, None]
         ones = block.xp.ones(len(block))
-        return value.sum()[None], block.xp.asarray((slope.T @ rows).T), ones @ slope
+        products = block.transpose_dot(slope) if block.is_sparse else block.xp.asarray((slope.T @ rows).T)
+        return value.sum()[None], products, ones @ slope
 
 
 @dataclass(frozen=True)
