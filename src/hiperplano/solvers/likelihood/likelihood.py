@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy.special import softmax, xlogy
@@ -42,6 +43,9 @@ class Likelihood(Objective):
     ) -> None:
         loss = Logistic() if n_scores == 1 else Softmax()
         super().__init__(design, loss, scale, n_scores, strength, extra, check_finite)
+
+    def with_rows(self, design: Design, scale: ColumnScale) -> Self:
+        return type(self)(design, scale, self.n_scores, self.strength)
 
     @cached_property
     def class_shares(self) -> Array:

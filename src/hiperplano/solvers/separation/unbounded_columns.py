@@ -17,6 +17,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.objective import Objective, weighted_gram
+from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import separate
 
@@ -43,6 +44,25 @@ def unbounded_columns(problem: Objective, theta: Array) -> tuple[Array, bool] | 
     (columns, complete) or None
         Their numbers, and whether all rows gain; None if no such direction is found.
     """
+    direction = unbounded_direction(problem, theta)
+    if direction is None:
+        return None
+    low, high = _margin_range(problem, direction)
+    if high <= 0 or low < -_WRONG * high:
+        return None
+    direction = problem.balanced(direction)
+    size = np.abs(direction[:, int(problem.scale.fit_intercept) :]).max(axis=0)
+    return np.flatnonzero(size > _VISIBLE * size.max()), low > _WRONG * high
+
+
+def unbounded_direction(problem: Objective, theta: Array) -> Array | None:
+    """A direction, of the shape of `theta`, along which rows that are far out gain and others stay, if one is found."""
+    if is_wide(problem):
+        if _margin_range(problem, theta)[0] > 0:  # few rows are mostly separated, by most of their columns
+            return theta
+        span = problem.in_row_span
+        inside = unbounded_direction(span.problem, span.reduce(theta))
+        return None if inside is None else span.expand(inside)
     if problem.design.n_rows * float(theta.size) ** 2 > _MOST_WORK:
         return None
     free = _free_directions(problem, theta)
@@ -59,13 +79,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> tuple[Array, bool] | 
         return None
     if not isinstance(found, Separable | QuasiSeparable):
         return None
-    direction = (free @ found.coef).reshape(problem.shape)
-    low, high = _margin_range(problem, direction)
-    if high <= 0 or low < -_WRONG * high:
-        return None
-    direction = problem.balanced(direction)
-    size = np.abs(direction[:, int(problem.scale.fit_intercept) :]).max(axis=0)
-    return np.flatnonzero(size > _VISIBLE * size.max()), low > _WRONG * high
+    return np.asarray((free @ found.coef).reshape(problem.shape))
 
 
 def largest_margin(problem: Objective, theta: Array) -> float:
