@@ -27,7 +27,7 @@ from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
-from hiperplano.solvers.separation.unbounded_columns import largest_margin, unbounded_columns
+from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
@@ -229,6 +229,8 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
     That can look like a maximum: far out slopes vanish with the curvature.
     """
     state = end.state
+    if smallest_margin(problem, state.theta) > 0:
+        return True
     if is_wide(problem):
         span = problem.in_row_span
         theta = span.reduce(state.theta)

@@ -58,7 +58,7 @@ def unbounded_columns(problem: Objective, theta: Array) -> tuple[Array, bool] | 
 def unbounded_direction(problem: Objective, theta: Array) -> Array | None:
     """A direction, of the shape of `theta`, along which rows that are far out gain and others stay, if one is found."""
     if is_wide(problem):
-        if _margin_range(problem, theta)[0] > 0:  # few rows are mostly separated, by most of their columns
+        if smallest_margin(problem, theta) > 0:  # few rows are mostly separated, by most of their columns
             return theta
         span = problem.in_row_span
         inside = unbounded_direction(span.problem, span.reduce(theta))
@@ -85,6 +85,11 @@ def unbounded_direction(problem: Objective, theta: Array) -> Array | None:
 def largest_margin(problem: Objective, theta: Array) -> float:
     """The largest by which a row's own score exceeds another."""
     return _margin_range(problem, theta)[1]
+
+
+def smallest_margin(problem: Objective, theta: Array) -> float:
+    """The smallest by which a row's own score exceeds another: above 0 if all rows are separated."""
+    return _margin_range(problem, theta)[0]
 
 
 def _margin_range(problem: Objective, theta: Array) -> tuple[float, float]:
