@@ -24,6 +24,20 @@ class Hinge(NamedTuple):
         return np.zeros_like(score)
 
 
+class ModifiedHuber(NamedTuple):
+    """max(0, 1 − y·score)² for y·score ≥ −1, otherwise −4·y·score, y in {−1, +1}: the squared hinge, robust."""
+
+    def value(self, y: Array, score: Array) -> Array:
+        margin = y * score
+        return np.where(margin >= -1.0, np.maximum(0.0, 1.0 - margin) ** 2, -4.0 * margin)
+
+    def slope(self, y: Array, score: Array) -> Array:
+        return np.asarray(-2.0 * y * np.clip(1.0 - y * score, 0.0, 2.0))
+
+    def curvature(self, y: Array, score: Array) -> Array:
+        return np.where(np.abs(y * score) < 1.0, 2.0, 0.0)
+
+
 class SquaredHinge(NamedTuple):
     """max(0, 1 − y·score)², y in {−1, +1}."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from hiperplano.data.block import Array
@@ -15,14 +17,14 @@ from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.models.base import LinearModel, representable, warn_of_the_end
+from hiperplano.models.base import SparseCoefficients, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.solution import OnlineSolution, verdict
 from hiperplano.solvers.online.training import Control, Record, Task, run_pass, train, update_pocket
 
 
-class OnlineModel(LinearModel, ABC):
+class OnlineModel(SparseCoefficients, ABC):
     """A model whose planes live in a `Learner`; `coef_` and `intercept_` are read from it when asked for."""
 
     fit_intercept: bool
@@ -47,11 +49,40 @@ class OnlineModel(LinearModel, ABC):
     _control_: Control
     _dtype_: Any
     _fast_path: Any
+    _sparse_coef: bool = False
 
     # What is published
 
-    def _coef(self) -> Array:
+    def _coef(self) -> Any:
+        coef = self._dense_coef()
+        return csr_matrix(coef) if self._sparse_coef else coef
+
+    def _dense_coef(self) -> Array:
         return self._shape(self._published()[0])
+
+    def sparsify(self) -> Self:
+        """Give `coef_` as a CSR matrix: smaller where most coefficients are 0.
+
+        Returns
+        -------
+        self : estimator
+            The same model, which predicts as before.
+        """
+        self._of_fit("_learner_")
+        self._sparse_coef = True
+        return self
+
+    def densify(self) -> Self:
+        """Give `coef_` as an array again.
+
+        Returns
+        -------
+        self : estimator
+            The same model.
+        """
+        self._of_fit("_learner_")
+        self._sparse_coef = False
+        return self
 
     def _intercept(self) -> Array:
         return self._published()[1]
@@ -109,6 +140,7 @@ class OnlineModel(LinearModel, ABC):
         rule = np.zeros(at.RULE_SIZE)
         rule[at.ETA] = rule[at.BATCH] = rule[at.POSITIVE_WEIGHT] = rule[at.NEGATIVE_WEIGHT] = 1.0
         rule[at.FIT_INTERCEPT] = flag(self, "fit_intercept")
+        rule[at.CLASSES] = is_classifier(self)
         if isinstance(self.average, bool | np.bool_):
             rule[at.AVERAGE_FROM] = float(self.average)
         else:
@@ -158,6 +190,30 @@ class OnlineModel(LinearModel, ABC):
             )
         return share
 
+    def _refuse_early_stopping(self) -> None:
+        if self.early_stopping:
+            raise InvalidParameter(
+                "{model}: early_stopping should be False with partial_fit, which never sees all rows: none can be held "
+                "out. Set early_stopping=False.",
+                model=type(self).__name__,
+            )
+
+    def _check_held_out(self, n_rows: int, share: float, n_classes: int = 1) -> None:
+        """Refuse a share that leaves less than one row for each class on one of the sides."""
+        held = int(np.ceil(share * n_rows))
+        if min(held, n_rows - held) < n_classes:
+            raise InvalidData(
+                "{model}: early_stopping with validation_fraction={share:g} holds out {held} of {n_rows} rows and "
+                "leaves {left} to learn from; both sides need at least {n_classes}, one for each class. Change "
+                "validation_fraction, or set early_stopping=False.",
+                model=type(self).__name__,
+                share=share,
+                held=held,
+                n_rows=n_rows,
+                left=n_rows - held,
+                n_classes=n_classes,
+            )
+
     def _pocketed(self) -> bool:
         return False
 
@@ -191,7 +247,7 @@ class OnlineModel(LinearModel, ABC):
 
     def _given(self, name: str, values: Any, shape: tuple[int, ...]) -> Array:
         """Planes to start from that the caller gave."""
-        found = np.asarray(values, dtype=np.float64)
+        found = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
         if found.size != np.prod(shape) or not np.isfinite(found).all():
             raise InvalidData(
                 "{model}: {name} has shape {shape}; finite numbers of shape {needed} are needed. Pass the planes "
@@ -260,6 +316,7 @@ class OnlineModel(LinearModel, ABC):
 
     def _store(self, design: Design, tasks: list[Task], records: list[Record], control: Control) -> None:
         trainer, rule = tasks[0].trainer, tasks[0].rule
+        self._sparse_coef = False
         self._learner_, self._rule_, self._records_, self._control_ = trainer.learner, rule, records, control
         self._learner_.length, self._learner_.counted = trainer.length, len(tasks)
         self._dtype_ = vars(self).get("_dtype_", design.dtype) if trainer.learner.chunks > 1 else design.dtype

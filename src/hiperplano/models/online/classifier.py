@@ -9,7 +9,14 @@ import numpy as np
 from hiperplano.data import validate
 from hiperplano.data.block import Array
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.labels import class_totals, class_weights, codes_of, encode_labels, first_classes
+from hiperplano.data.labels import (
+    class_totals,
+    class_weights,
+    codes_of,
+    encode_labels,
+    first_classes,
+    labels_without_weight,
+)
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online.base import OnlineModel
@@ -146,7 +153,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         # Every row is visited in the first pass, and the loop looks at what it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0 and not self._looks_at_rows()
         memory = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False, finite=not visited))
-        classes, codes = encode_labels(memory)
+        classes, codes = encode_labels(memory, labels_without_weight(X, y, sample_weight))
         self._check_classes(classes)
         totals = np.ones(len(classes)) if self.class_weight is None else class_totals(memory, codes, len(classes))
         weights = class_weights(self.class_weight, classes, totals)
@@ -161,6 +168,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         rule = self._rule()
+        self._refuse_early_stopping()
         if isinstance(self.class_weight, str):
             raise InvalidParameter(
                 "class_weight={class_weight!r} is not supported for partial_fit: the shares of the classes in all "
@@ -272,6 +280,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         return False
 
     def _hold_out(self, examples: Examples, share: float) -> tuple[Examples, Examples]:
+        self._check_held_out(len(examples.codes), share, len(examples.class_weight))
         held = hold_out(examples.memory, examples.codes, share, self._draw())
         if not held.any():
             raise InvalidTarget(

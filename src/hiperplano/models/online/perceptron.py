@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.parameters import flag, number, one_of
+from hiperplano.data.parameters import RATIO, accept, flag, number, one_of, refuse_l1
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.losses import scalar
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
@@ -31,6 +31,13 @@ class Perceptron(OnlineClassifier):
 
     Parameters
     ----------
+    penalty : {"l2", None}, default=None
+        "l2" adds (alpha/2)·‖w‖²: every step first shrinks w by 1 − eta0·alpha. Penalties with an L1 part are not
+        available.
+    alpha : float, default=1e-4
+        Strength of the penalty.
+    l1_ratio : float or None, default=0.15
+        No effect; scikit-learn's, for a penalty with an L1 part.
     eta0 : float, default=1.0
         Length of a step. From a start at 0 it only scales the plane.
     fit_intercept : bool, default=True
@@ -111,6 +118,9 @@ class Perceptron(OnlineClassifier):
     def __init__(
         self,
         *,
+        penalty: str | None = None,
+        alpha: float = 1e-4,
+        l1_ratio: float | None = 0.15,
         eta0: float = 1.0,
         fit_intercept: bool = True,
         max_iter: int = 1000,
@@ -130,6 +140,9 @@ class Perceptron(OnlineClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.eta0 = eta0
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -153,6 +166,10 @@ class Perceptron(OnlineClassifier):
         rule = self._plain_rule()
         rule[at.LOSS] = scalar.PERCEPTRON
         rule[at.ETA] = number(self, "eta0", low=0.0, open_low=True)
+        accept(self, l1_ratio=RATIO)
+        refuse_l1(self, self.l1_ratio)
+        if self.penalty is not None:
+            rule[at.ALPHA] = number(self, "alpha", low=0.0)
         if self._pocketed():
             rule[at.POCKET] = at.RATCHET if self.pocket == "ratchet" else at.EVERY
         batch = one_of(self, "update", ("online", "batch")) == "batch"
@@ -163,6 +180,12 @@ class Perceptron(OnlineClassifier):
             raise InvalidParameter(
                 "Perceptron: average and pocket are both set; a fit predicts with the mean of its weights or with "
                 "the best of them. Set one of them."
+            )
+        if rule[at.ALPHA] and self.multi_class == "multinomial":
+            raise InvalidParameter(
+                "Perceptron: penalty={penalty!r} with multi_class='multinomial', whose steps have no penalty. Set "
+                "penalty=None or multi_class='ovr'.",
+                penalty=self.penalty,
             )
         if batch and rule[at.POCKET]:
             raise InvalidParameter(

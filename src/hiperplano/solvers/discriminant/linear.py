@@ -70,7 +70,13 @@ class DiscriminantSolution(Solution):
 
 
 def linear_discriminant(
-    design: Design, n_classes: int, *, priors: Array | None, shrinkage: Shrinkage, unbiased: bool
+    design: Design,
+    n_classes: int,
+    *,
+    priors: Array | None,
+    shrinkage: Shrinkage,
+    unbiased: bool,
+    covariances: Array | None = None,
 ) -> DiscriminantSolution:
     """Scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2 of classes with means m, one covariance Σ and priors π.
 
@@ -82,9 +88,11 @@ def linear_discriminant(
         Shares of the sample by default.
     unbiased : bool
         Divide the scatter inside classes by n − classes, not by n.
+    covariances : ndarray of shape (classes, d, d), optional
+        Of the classes, in place of those of their rows.
     """
     with one_blas_thread():
-        whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage)
+        whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage, covariances)
         total = float(weight.sum())
         if unbiased:
             whitening = whitening.inflate(total / (total - n_classes))
@@ -122,9 +130,13 @@ def linear_discriminant(
 
 
 def _within(
-    design: Design, n_classes: int, priors: Array | None, shrinkage: Shrinkage
+    design: Design, n_classes: int, priors: Array | None, shrinkage: Shrinkage, covariances: Array | None
 ) -> tuple[Whitening, Array, Array, Array]:
     """The covariance inside classes, their means and weights, and how far their covariances were shrunk."""
+    if covariances is not None:
+        sums = class_moments(design, n_classes, separate=False)
+        mixed = np.tensordot(sums.weight / sums.total if priors is None else priors, covariances, axes=1)
+        return whiten_covariance(mixed), sums.means, sums.weight, np.zeros(n_classes)
     if shrinkage is None:
         unshrunk = np.zeros(n_classes)
         if design.n_rows < design.n_columns:

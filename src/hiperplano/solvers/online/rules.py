@@ -39,7 +39,8 @@ PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: do not
 BATCH: Final = 16  # examples in a step
 WEIGHT_BY_STEP: Final = 17  # 1: in the average step t weighs t
 MAX_SCORE: Final = 18  # examples with a larger score are not learnt from; 0: those whose score is not finite
-RULE_SIZE: Final = 19
+CLASSES: Final = 19  # 1: targets are −1 and +1, and a score on the wrong side is a mistake
+RULE_SIZE: Final = 20
 
 # Places in a state. The true weights are SCALE·weights, and their sum over the steps is MASS·weights − sums, so
 # that neither the shrinkage by a penalty nor the average touches more than the columns of an example.

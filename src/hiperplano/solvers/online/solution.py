@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.losses import scalar
 from hiperplano.messages import Message
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
@@ -55,7 +54,7 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
         Name of the algorithm.
     """
     coef, intercept = learner.coefficients()
-    by_class = bool(rule[at.LOSS] < scalar.SQUARED)
+    by_class = bool(rule[at.CLASSES])
     runs = learner.states[: learner.counted, at.RUN]
     clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks

@@ -59,7 +59,7 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     weights, sums : float64 of shape (columns,), see `online.rules`
     """
     loss, epsilon = int(rule[at.LOSS]), rule[at.EPSILON]
-    by_class = loss < scalar.SQUARED
+    by_class = rule[at.CLASSES] == 1.0
     aggressive = rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1
     alpha = 0.0 if aggressive else rule[at.ALPHA]
     with_bias, bias_shrinks = rule[at.FIT_INTERCEPT] == 1.0, rule[at.PENALISE_INTERCEPT] == 1.0
