@@ -10,7 +10,7 @@ from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
 from hiperplano.messages.printable import printable
-from hiperplano.models.archive import check_archive
+from hiperplano.tables.archive import check_archive
 
 TRUSTED = frozenset(
     {
