@@ -62,7 +62,7 @@ def simulated_error(
     """
     logs = log_densities(distributions)
     value = variance = 0.0
-    for distribution, share in zip(distributions, shares, strict=True):
+    for distribution, share in zip(distributions, shares.tolist(), strict=True):
         if share == 0.0:
             continue
         size = max(2, round(share * n_draws))
