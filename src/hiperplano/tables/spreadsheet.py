@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 _FORMULA = r"^[=+\-@\t\r]"
 _NUMBER = r"^[+\-]?[0-9][0-9.,  ']*([eE][+\-]?[0-9]+)?%?$"
 
+_QUOTE, _NOTHING = (pa.scalar(sign, pa.large_string()) for sign in ("'", ""))
+
 
 def inert(table: pa.Table) -> pa.Table:
     """The table with an apostrophe before every text that begins with = + - @, a tab or a return, in names too.
@@ -29,7 +31,7 @@ def _inert_column(column: Any) -> Any:
         return column
     text = column.cast(pa.large_string())
     formula = pc.and_(pc.match_substring_regex(text, _FORMULA), pc.invert(pc.match_substring_regex(text, _NUMBER)))
-    return pc.if_else(formula, pc.binary_join_element_wise("'", text, ""), text)
+    return pc.if_else(formula, pc.binary_join_element_wise(_QUOTE, text, _NOTHING), text)
 
 
 def _inert_text(text: str) -> str:
