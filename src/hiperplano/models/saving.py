@@ -9,6 +9,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
+from hiperplano.messages.printable import printable
+from hiperplano.tables.archive import check_archive
 
 TRUSTED = frozenset(
     {
@@ -131,7 +133,8 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     hiperplano.errors.InvalidFile
-        If the file does not exist, is of another kind, is damaged, or holds types that are not trusted.
+        If the file does not exist, is of another kind, is damaged, claims sizes that it does not have, or holds types
+        that are not trusted.
 
     Examples
     --------
@@ -146,12 +149,13 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     if not path.is_file():
         raise InvalidFile("{path}: there is no such file. Check the path.", path=path)
-    content = path.read_bytes()
     try:
+        check_archive(path)
+        content = path.read_bytes()
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
         if not foreign:
             return loads(content, trusted=sorted(TRUSTED))
-    except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError, EOFError, OSError) as problem:
+    except Exception as problem:  # bytes of a stranger can bring any of the parsers to any of its errors
         what = Message("damaged, or too new")
         if isinstance(problem, BadZipFile):
             what = Message("no file that hiperplano.save wrote")
@@ -161,7 +165,7 @@ def load(path: str | Path) -> Any:
             path=path,
             what=what,
             kind=type(problem).__name__,
-            problem=problem,
+            problem=printable(str(problem))[:200],
         ) from problem
     raise InvalidFile(
         "{path} holds types that are not trusted: {types}. A model consists of estimators of hiperplano and "
@@ -172,5 +176,5 @@ def load(path: str | Path) -> Any:
 
 
 def _listed(names: set[str], most: int = 6) -> str:
-    shown = sorted(names)[:most]
+    shown = [printable(name)[:80] for name in sorted(names)[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -21,6 +21,9 @@ def predict(
         Option("--out", "-o", metavar="FILE", help=_("Where to write: .csv, .parquet or .arrow."), show_default=False),
     ],
     keep: Annotated[bool, Option("--keep", help=_("Also write the columns of the table."))] = False,
+    raw: Annotated[
+        bool, Option("--raw", help=_("Write text to .csv as it is, also what spreadsheets would run as formulas."))
+    ] = False,
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
     json: Annotated[bool, options.as_json()] = False,
@@ -40,7 +43,7 @@ def predict(
         scored = score_table(model, file, separator=separator, decimal=decimal)
         terminal.add_note(*scored.notes)
         columns = predictions(scored.model, scored.rows, scored.metadata)
-        _write(out, {**({name: scored.frame[name] for name in scored.frame} if keep else {}), **columns})
+        _write(out, {**({name: scored.frame[name] for name in scored.frame} if keep else {}), **columns}, raw)
     n = len(scored.frame)
     labels, counts = np.unique(columns["prediction"], return_counts=True)
     decided = (
@@ -82,10 +85,11 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
     return columns | {f"score {label}": scores[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 
-def _write(path: Path, columns: dict[str, Any]) -> None:
+def _write(path: Path, columns: dict[str, Any], raw: bool) -> None:
     import pyarrow as pa
 
     from hiperplano.data.files import replacing
+    from hiperplano.tables.spreadsheet import inert
 
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
     options.ensure_folder(path.parent)
@@ -93,7 +97,7 @@ def _write(path: Path, columns: dict[str, Any]) -> None:
         if path.suffix.lower() == ".csv":
             from pyarrow import csv
 
-            csv.write_csv(table, new)
+            csv.write_csv(table if raw else inert(table), new)
         elif path.suffix.lower() == ".parquet":
             from pyarrow import parquet
 

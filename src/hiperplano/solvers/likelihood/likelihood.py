@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -12,7 +13,7 @@ from scipy.special import softmax, xlogy
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
-from hiperplano.solvers.lbfgs import Preconditioner
+from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
 
@@ -69,13 +70,20 @@ class Likelihood(Objective):
         share = self.class_shares
         return -float(np.sum(xlogy(share, share) + (xlogy(1 - share, 1 - share) if self.n_scores == 1 else 0.0)))
 
-    def newton(self, theta: Array | None, tol: float, max_steps: int, settled: float) -> Minimum:
+    def newton(
+        self,
+        theta: Array | None,
+        tol: float,
+        max_steps: int,
+        settled: float,
+        watch: Callable[[State], None] | None = None,
+    ) -> Minimum:
         """Newton's method from a point, or from the prior, whose first step of two classes is that to a discriminant.
 
         Parameters
         ----------
         theta : ndarray of shape (scores, size) or None
-        tol, max_steps, settled
+        tol, max_steps, settled, watch
             As in `hiperplano.solvers.newton`.
         """
         prior = theta is None and self.n_scores == 1 and self.scale.fit_intercept
@@ -87,6 +95,7 @@ class Likelihood(Objective):
             settled,
             bounded=self.strength > 0,
             first_step=self.step_to_discriminant if prior else None,
+            watch=watch,
         )
 
     def step_to_discriminant(self, gradient: Array, direction: Array) -> Array:
