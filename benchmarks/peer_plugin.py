@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from benchmarks.peer_tests import mirrored
 
 _made: set[str] = set()

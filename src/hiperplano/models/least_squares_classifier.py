@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
@@ -187,7 +188,7 @@ class RidgeClassifier(LinearClassifier):
         )
         publish(self, solution, design.dtype, one_target=False)
         self.solver_ = suited_solver(design, solver)
-        self.n_iter_ = np.full(design.n_targets, solution.n_iter) if self.solver_ == "cg" else None
+        self.n_iter_ = np.full(design.n_targets, solution.n_iter)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -203,12 +204,13 @@ class RidgeClassifier(LinearClassifier):
         ndarray of shape (n,) or (n, labels)
             The predicted labels.
         """
+        check_is_fitted(self)
         return super().predict(X) if not self._several_labels_ else (self._scores(X) > 0).astype(int)
 
 
 def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Design]:
     """The classes, and rows with a target of −1 and +1 for each of them, for two classes only for the second."""
-    model._several_labels_ = np.ndim(y) == 2 and np.shape(y)[1] > 1
+    model._several_labels_ = _has_several_columns(y)
     if not model._several_labels_:
         design = validate(model, X, y, sample_weight, numeric_target=False)
         return coded_classes(model, design, labels_without_weight(X, y, sample_weight), _SignOfK)
@@ -221,6 +223,14 @@ def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
             n=design.n_targets,
         )
     return np.arange(design.n_targets), design.with_vectors(y=design.map(_Signs()))
+
+
+def _has_several_columns(y: Any) -> bool:
+    try:
+        shape = np.asarray(y).shape
+    except ValueError:  # rows of unequal length: refused with the other targets
+        return False
+    return len(shape) == 2 and shape[1] > 1
 
 
 def coded_classes(model: Any, design: Design, others: Array | None, code: Any) -> tuple[Array, Design]:
