@@ -215,10 +215,10 @@ def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
         design = validate(model, X, y, sample_weight, numeric_target=False)
         return coded_classes(model, design, labels_without_weight(X, y, sample_weight), _SignOfK)
     design = validate(model, X, y, sample_weight)
-    if design.fold(_Numbers())[0]:
+    if design.fold(_OtherNumbers())[0].all():
         raise InvalidTarget(
-            "{model}: y has {n} columns with other numbers than 0 and 1; several columns say which of several labels "
-            "a row has. Use Ridge for numbers, or one column of classes.",
+            "{model}: y has {n} columns with other numbers than 0 and 1, or −1 and 1; several columns say which of "
+            "several labels a row has. Use Ridge for numbers, or one column of classes.",
             model=type(model).__name__,
             n=design.n_targets,
         )
@@ -264,17 +264,19 @@ class _SignOfK(_OneOfK):
 
 
 @dataclass(frozen=True)
-class _Numbers:
-    """How many targets are neither 0 nor 1."""
+class _OtherNumbers:
+    """How many targets are neither 0 nor 1, and neither −1 nor 1."""
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        return (xp.sum((block.y != 0) & (block.y != 1)),)
+        other = [xp.sum((block.y != low) & (block.y != 1)) for low in (0, -1)]
+        return (xp.asarray(other, dtype=xp.float64),)
 
 
 @dataclass(frozen=True)
 class _Signs:
-    """−1 and +1 for 0 and 1."""
+    """−1 and +1 for labels that a row has not, and has."""
 
     def __call__(self, block: Block) -> Array:
-        return 2.0 * block.y - 1.0
+        xp = block.xp
+        return xp.where(block.y > 0, 1.0, -1.0)
