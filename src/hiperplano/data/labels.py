@@ -82,10 +82,11 @@ def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
         if not X.has_weight or X.weighted_rows().n_rows == X.n_rows:
             return None
         return X.fold(_DistinctLabels(), _union)[0]
-    if sample_weight is None or np.all(sample_weight):
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if weight is None or weight.all():
         return None
     labels = X.collect(X.vector("y")) if isinstance(X, Design) else np.asarray(y)
-    return np.unique(labels.ravel()[np.asarray(sample_weight) == 0])
+    return np.unique(labels.ravel()[weight == 0])
 
 
 def _union(left: Sums, right: Sums) -> Sums:

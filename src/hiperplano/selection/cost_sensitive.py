@@ -159,6 +159,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
+        if np.asarray(y).ndim == 2:
+            y = column_or_1d(y, warn=True)  # once: splitters do not take a column
         fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)
         codes = class_numbers(np.asarray(y).ravel(), classes)

@@ -87,6 +87,7 @@ class Likelihood(Objective):
             As in `hiperplano.solvers.newton`.
         """
         prior = theta is None and self.n_scores == 1 and self.scale.fit_intercept
+        prior = prior and 0.0 < self.class_shares[0] < 1.0  # one class alone has no discriminant
         return newton(
             self,
             self.prior() if theta is None else theta,
