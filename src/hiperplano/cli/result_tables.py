@@ -15,12 +15,14 @@ from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients
+from hiperplano.report.verdict import Judgement
 
 _ = translator("terminal")
 
 _MOST_COLUMNS = 60
 _MOST_CLASSES = 6
 _MOST_NAMED = 12
+_WIDEST_NAME = 40  # letters that are never cut
 
 
 def make_table(title: str, **more: Any) -> Table:
@@ -46,7 +48,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     table.add_column(_("missing"), justify="right")
     table.add_column(_("why"), overflow="fold")
     for column in columns[:_MOST_COLUMNS]:
-        share = f"{column.missing / n_rows:.1%}" if column.missing else ""
+        share = f"{column.missing / n_rows:.1%}" if column.missing else "0"
         style = None if column.used else ("yellow" if column.kind == "leak" else "dim")
         kind, why = translate(kind_label(column.kind)), translate(column.why)
         table.add_row(escape(column.name), kind, share, escape(why), style=style)
@@ -66,7 +68,18 @@ def unused_columns_note(columns: Sequence[Column]) -> list[str]:
     return [Message("Columns left out: {names}", names=shown)] if unused else []
 
 
-def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
+def verdict_table(judgements: Sequence[Judgement]) -> Table:
+    """The verdict, an aspect in each row."""
+    table = make_table(_("Verdict"), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    styles = {"good": "green", "bad": "bold red", "plain": ""}
+    for each in judgements:
+        table.add_row(escape(each.aspect), escape(each.text), style=styles[each.tone])
+    return table
+
+
+def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]) -> Table:
     """Measures side by side, a column for each part of the rows.
 
     Parameters
@@ -80,50 +93,83 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
-    table.add_row(_("rows"), *(f"{rows[part]:,}" for part in by_part))
-    names = list(next(iter(by_part.values())))
-    for name in names:
-        table.add_row(metric_label(name), *(format_metric(part.get(name, float("nan"))) for part in by_part.values()))
+    table.add_row(_("rows"), *(f"{rows[part]:,.0f}" for part in by_part))
+    for name in next(iter(by_part.values())):
+        if name not in ("auc_low", "auc_high", "rows"):
+            table.add_row(metric_label(name), *(_metric_cell(name, part) for part in by_part.values()))
     return table
+
+
+def _metric_cell(name: str, part: Mapping[str, float]) -> str:
+    text = format_metric(part.get(name, float("nan")))
+    if name == "base_rate" and name in part:
+        return f"{part[name]:.1%}"
+    if name == "auc" and "auc_low" in part:
+        return f"{text} ({part['auc_low']:.3f} – {part['auc_high']:.3f})"
+    return text
 
 
 def format_metric(value: float, decimals: int = 4) -> str:
     """A number in a table of measures."""
     if np.isnan(value):
         return "–"
-    return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.6g}"
+    return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def coefficients_table(found: Coefficients) -> Table:
-    """Coefficients, with odds ratios, intervals and p-values where there are any."""
+def coefficients_table(
+    found: Coefficients, references: Mapping[str, str | None] | None = None, most: int | None = None
+) -> Table:
+    """Coefficients, with odds ratios, intervals and p-values where there are any.
+
+    Parameters
+    ----------
+    references : mapping of str to str or None
+        The category that others of a column are compared with; None for no value.
+    most : int, optional
+        The coefficients with the largest effects only.
+    """
     table = make_table(_("Coefficients"))
-    table.add_column("", overflow="fold")
-    names = [_("intercept"), *found.names]
-    if len(found.blocks) > 1:
-        for block in found.blocks[:_MOST_CLASSES]:
-            table.add_column(escape(block), justify="right")
-        values = np.column_stack([found.intercept, found.coef])[:_MOST_CLASSES]
-        for name, cells in zip(names, values.T, strict=True):
-            table.add_row(escape(name), *(f"{value:.4g}" for value in cells))
-        return table
+    width = max(map(len, ["", *found.names]))
+    table.add_column("", no_wrap=width <= _WIDEST_NAME, overflow="fold", min_width=min(width, _WIDEST_NAME))
+    effect = np.abs(found.effect).max(axis=0)
+    kept = np.arange(len(effect)) if most is None else np.sort(np.argsort(-effect, kind="stable")[:most])
+    columns, cells = _by_class(found) if len(found.blocks) > 1 else _one_score(found)
+    for heading in columns:
+        table.add_column(escape(heading), justify="right", no_wrap=True)
+    table.add_row(_("intercept"), *cells[0])
+    waiting = dict(references or {})
+    for j in kept.tolist():
+        name = found.names[j]
+        column = next((each for each in waiting if name.startswith(f"{each} = ")), None)
+        if column is not None:
+            reference = waiting.pop(column)
+            shown = _("no value") if reference is None else reference
+            table.add_row(escape(f"{column} = {shown}"), _("reference"), style="dim")
+        table.add_row(escape(name), *cells[j + 1])
+    return table
+
+
+def _by_class(found: Coefficients) -> tuple[list[str], list[list[str]]]:
+    values = np.column_stack([found.intercept, found.coef])[:_MOST_CLASSES]
+    return found.blocks[:_MOST_CLASSES], [[f"{value:.4g}" for value in line] for line in values.T.tolist()]
+
+
+def _one_score(found: Coefficients) -> tuple[list[str], list[list[str]]]:
     columns = found.columns()
-    table.add_column(_("coefficient"), justify="right")
-    ends = [heading for heading in columns if heading.startswith(("low ", "high "))]
+    headings, ends = [_("coefficient")], [name for name in columns if name.startswith(("low ", "high "))]
     tested = found.interval() is not None
     if tested:
-        table.add_column(_("from (95%)"), justify="right")
-        table.add_column(_("to (95%)"), justify="right")
-        table.add_column("p", justify="right")
-    if found.odds:
-        table.add_column(_("odds ratio"), justify="right")
-    for j, name in enumerate(names):
-        cells = [f"{columns['coef'][j]:.4g}"]
+        headings += [_("from (95%)"), _("to (95%)"), "p"]
+    headings += [_("odds ratio")] if found.odds else []
+    lines = []
+    for j, value in enumerate(columns["coef"].tolist()):
+        cells = [f"{value:.4g}"]
         if tested:
             cells += [_or_dash(columns[end][j], ".4g") for end in ends] + [_p_text(columns["p"][j])]
         if found.odds:
-            cells.append("" if j == 0 else _ratio(columns["coef"][j]))
-        table.add_row(escape(name), *cells)
-    return table
+            cells.append("" if j == 0 else _ratio(value))
+        lines.append(cells)
+    return headings, lines
 
 
 def _or_dash(value: float, form: str) -> str:

@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_label
+from hiperplano.features.dependence import dependent_columns
 from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers
 from hiperplano.messages import Message, translate
 
@@ -38,6 +39,8 @@ class Coding(TransformerMixin, BaseEstimator):
     ----------
     coders_ : list of NumericEncoder and CategoricalEncoder
         What was learned of each column.
+    left_out_ : dict of str to list of str
+        Columns made that follow from others, and so are not passed on: which others these are, by name.
     """
 
     def __init__(self, columns: Sequence[Column], fill: str = "median") -> None:
@@ -70,11 +73,38 @@ class Coding(TransformerMixin, BaseEstimator):
                 names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
             )
         self.imputer_ = self._fit_imputer(X) if self.fill == "model" else None
+        self.left_out_: dict[str, list[str]] = {}
         return self
 
-    def transform(self, X: Any) -> Array:
-        """The rows as numbers, of shape (n, columns made); columns may come in any order."""
+    def fit_transform(self, X: Any, y: Any = None, **_parameters: Any) -> Any:
+        """Learn medians and categories, and give the rows as numbers without columns that follow from others.
+
+        Copies of a column, indicators that say the same, and sums of other columns tell a model nothing, and no
+        coefficient of theirs is determined.
+        """
+        import pandas as pd
+
+        made = self.fit(X)._write(X)
+        names = self._all_names()
+        follows = dependent_columns(made)
+        self.left_out_ = {str(names[j]): [str(names[k]) for k in others] for j, others in follows.items()}
+        kept = [j for j in range(len(names)) if j not in follows]
+        made = made if len(kept) == len(names) else made[:, kept]
+        return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
+
+    def transform(self, X: Any) -> Any:
+        """The rows as numbers, a frame of shape (n, columns made); columns may come in any order."""
+        import pandas as pd
+
         check_is_fitted(self)
+        made = self._write(X)
+        names = self._all_names()
+        kept = [j for j, name in enumerate(names) if str(name) not in self.left_out_]
+        made = made if len(kept) == len(names) else made[:, kept]
+        return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
+
+    def _write(self, X: Any) -> Array:
+        """All columns that are made."""
         self._refuse_missing(X)
         ends = np.cumsum([len(coder.names) for coder in self.coders_]).tolist()
         made = np.empty((len(X), ends[-1]), order="F")
@@ -122,12 +152,22 @@ class Coding(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Readable names: `income`, `income missing`, `purpose = car`."""
         check_is_fitted(self)
-        return np.array([str(name) for coder in self.coders_ for name in coder.names], dtype=object)
+        names = [str(name) for name in self._all_names()]
+        return np.array([name for name in names if name not in self.left_out_], dtype=object)
 
     def display_names(self) -> list[str]:
         """The same names in the current language: for display, while files keep the English names."""
         check_is_fitted(self)
-        return [translate(name) for coder in self.coders_ for name in coder.names]
+        return [translate(name) for name in self._all_names() if str(name) not in self.left_out_]
+
+    def _all_names(self) -> list[str]:
+        """Of all columns that are made, each once: a table may have a column called `income missing` itself."""
+        names: list[str] = []
+        for name in (name for coder in self.coders_ for name in coder.names):
+            while str(name) in map(str, names):
+                name = Message("{name} (again)", name=name)
+            names.append(name)
+        return names
 
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from hiperplano.data.block import Array
+from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
@@ -62,7 +64,8 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     Parameters
     ----------
     model : Perceptron, PassiveAggressiveClassifier, Pegasos, SGDClassifier or one of their regressors
-        It is not changed: a clone is fitted. With `shuffle`, give it a `random_state` to see the same steps again.
+        Or a fitted Pipeline that ends with one. It is not changed: a clone is fitted.
+        With `shuffle`, give it a `random_state` to see the same steps again.
     X : array-like, CSR matrix or table of shape (n, d)
         Rows to learn from.
     y : array-like of shape (n,)
@@ -86,6 +89,8 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     0 -5.0 False [-3.  1.] 0.0
     1 5.0 False [-3.  1.] 0.0
     """
+    if isinstance(model, Pipeline):
+        model, X = last_step(model, X)
     if not isinstance(model, OnlineModel):
         raise InvalidParameter(
             "replay: {model} does not learn step by step; replay takes Perceptron, PassiveAggressiveClassifier, "
