@@ -34,6 +34,9 @@ class Coding(TransformerMixin, BaseEstimator):
         Those that are not `used` are left out.
     fill : {"median", "model"}, default="median"
         Where missing numbers come from: the middle of the column's histogram, or scikit-learn's `IterativeImputer`.
+    independent : bool, default=False
+        Whether to leave out columns made that follow from others: copies of a column, indicators that say the same,
+        sums of columns. They tell a model nothing new, and no coefficient of theirs is determined.
 
     Attributes
     ----------
@@ -43,12 +46,36 @@ class Coding(TransformerMixin, BaseEstimator):
         Columns made that follow from others, and so are not passed on: which others these are, by name.
     """
 
-    def __init__(self, columns: Sequence[Column], fill: str = "median") -> None:
+    def __init__(self, columns: Sequence[Column], fill: str = "median", independent: bool = False) -> None:
         self.columns = columns
         self.fill = fill
+        self.independent = independent
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians and categories."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_parameters: Any) -> Any:
+        """Learn medians and categories, and give the rows as numbers."""
+        made = self._learn(X)
+        return self._frame(X, self._write(X) if made is None else made)
+
+    def transform(self, X: Any) -> Any:
+        """The rows as numbers, a frame of shape (n, columns made); columns may come in any order."""
+        check_is_fitted(self)
+        return self._frame(X, self._write(X))
+
+    def _frame(self, X: Any, made: Array) -> Any:
+        """What was made, with names, without the columns that follow from others."""
+        import pandas as pd
+
+        if self.left_out_:
+            made = made[:, [str(name) not in self.left_out_ for name in self._all_names()]]
+        return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
+
+    def _learn(self, X: Any) -> Array | None:
+        """What was made on the way, if anything."""
         used = [column for column in self.columns if column.used]
         if not used:
             raise InvalidData(
@@ -74,34 +101,12 @@ class Coding(TransformerMixin, BaseEstimator):
             )
         self.imputer_ = self._fit_imputer(X) if self.fill == "model" else None
         self.left_out_: dict[str, list[str]] = {}
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, **_parameters: Any) -> Any:
-        """Learn medians and categories, and give the rows as numbers without columns that follow from others.
-
-        Copies of a column, indicators that say the same, and sums of other columns tell a model nothing, and no
-        coefficient of theirs is determined.
-        """
-        import pandas as pd
-
-        made = self.fit(X)._write(X)
-        names = self._all_names()
+        if not self.independent:
+            return None
+        made, names = self._write(X), self._all_names()
         follows = dependent_columns(made)
         self.left_out_ = {str(names[j]): [str(names[k]) for k in others] for j, others in follows.items()}
-        kept = [j for j in range(len(names)) if j not in follows]
-        made = made if len(kept) == len(names) else made[:, kept]
-        return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
-
-    def transform(self, X: Any) -> Any:
-        """The rows as numbers, a frame of shape (n, columns made); columns may come in any order."""
-        import pandas as pd
-
-        check_is_fitted(self)
-        made = self._write(X)
-        names = self._all_names()
-        kept = [j for j, name in enumerate(names) if str(name) not in self.left_out_]
-        made = made if len(kept) == len(names) else made[:, kept]
-        return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
+        return made
 
     def _write(self, X: Any) -> Array:
         """All columns that are made."""

@@ -53,6 +53,7 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.model_selection._split.StratifiedKFold",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).

@@ -90,7 +90,7 @@ def compare_models(
     training_found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
     seconds = dict.fromkeys(found, 0.0)
     for training, validation in _folds(problem, n_folds, seed):
-        coding = Coding(tuple(problem.columns), fill=fill)
+        coding = Coding(tuple(problem.columns), fill=fill, independent=True)
         coded = coding.fit_transform(problem.frame.take(training))
         other = coding.transform(problem.frame.take(validation))
         for choice in choices:

@@ -107,7 +107,7 @@ def score_table(
 def _refuse(found: Novelty, file: Path, strict: bool) -> None:
     """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
     missing = found.missing_columns
-    if missing and (strict or 2 * len(missing) > found.n_columns):
+    if missing and (strict or 2 * len(missing) >= found.n_columns):
         raise InvalidFile(
             _(
                 "{file}: {n} of {all} columns that the model needs are not there: {names}. Give a table with them; "

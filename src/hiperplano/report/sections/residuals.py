@@ -38,8 +38,8 @@ def residuals_section(subject: Subject) -> Section:
         rmse=significant(found["rmse"]).text,
     )
     figures = [_against_fitted(fitted, residuals), _observed(fitted, sample.y, subject.target), _quantiles(residuals)]
-    found, influence = _influence(subject)
-    figures += [_leverage(found)] if found is not None else []
+    diagnosis, influence = _influence(subject)
+    figures += [_leverage(diagnosis)] if diagnosis is not None else []
     blocks: list[Block | Heading] = [Paragraph(sentence), Figures(figures), *influence]
     return Section("validation", _("Validation"), blocks)
 
