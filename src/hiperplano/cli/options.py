@@ -88,6 +88,15 @@ def sheet() -> Any:
     return Option("--sheet", metavar="NAME", help=_("Sheet of an Excel file, by name or number; the first by default."))
 
 
+def term() -> Any:
+    """--term."""
+    return Option(
+        "--term",
+        metavar="TERM",
+        help=_("Add a term: a*b, log(x), x^2, spline(x, 4), month(d), weekday(d), age(d). May be repeated."),
+    )
+
+
 def order() -> Any:
     """--order."""
     return Option(

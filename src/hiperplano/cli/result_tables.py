@@ -22,7 +22,6 @@ _ = translator("terminal")
 _MOST_COLUMNS = 60
 _MOST_CLASSES = 6
 _MOST_NAMED = 12
-_WIDEST_NAME = 40  # letters that are never cut
 
 
 def make_table(title: str, **more: Any) -> Table:
@@ -129,13 +128,13 @@ def coefficients_table(
         The coefficients with the largest effects only.
     """
     table = make_table(_("Coefficients"))
-    width = max(map(len, ["", *found.names]))
-    table.add_column("", no_wrap=width <= _WIDEST_NAME, overflow="fold", min_width=min(width, _WIDEST_NAME))
+    # Names are broken between words only, numbers never: where room is short, names take more lines.
+    table.add_column("", overflow="fold", min_width=max(len(word) for name in found.names for word in name.split()))
     effect = np.abs(found.effect).max(axis=0)
     kept = np.arange(len(effect)) if most is None else np.sort(np.argsort(-effect, kind="stable")[:most])
     columns, cells = _by_class(found) if len(found.blocks) > 1 else _one_score(found)
-    for heading in columns:
-        table.add_column(escape(heading), justify="right", no_wrap=True)
+    for heading, texts in zip(columns, zip(*cells, strict=True), strict=True):
+        table.add_column(escape(heading), justify="right", no_wrap=True, min_width=max(map(len, [heading, *texts])))
     table.add_row(_("intercept"), *cells[0])
     waiting = dict(references or {})
     for j in kept.tolist():

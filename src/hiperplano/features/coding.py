@@ -15,6 +15,7 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_label
 from hiperplano.features.dependence import dependent_columns
 from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers
+from hiperplano.features.terms import parse_terms, with_terms
 from hiperplano.messages import Message, translate
 
 
@@ -37,19 +38,26 @@ class Coding(TransformerMixin, BaseEstimator):
     independent : bool, default=False
         Whether to leave out columns made that follow from others: copies of a column, indicators that say the same,
         sums of columns. They tell a model nothing new, and no coefficient of theirs is determined.
+    terms : sequence of str, default=()
+        Terms to be made of the columns: `a*b`, `log(x)`, `x^2`, `spline(x, 4)`, `month(d)`, `weekday(d)`, `age(d)`.
 
     Attributes
     ----------
     coders_ : list of NumericEncoder and CategoricalEncoder
         What was learned of each column.
+    terms_ : list of Term
+        With what was learned of them.
     left_out_ : dict of str to list of str
         Columns made that follow from others, and so are not passed on: which others these are, by name.
     """
 
-    def __init__(self, columns: Sequence[Column], fill: str = "median", independent: bool = False) -> None:
+    def __init__(
+        self, columns: Sequence[Column], fill: str = "median", independent: bool = False, terms: Sequence[str] = ()
+    ) -> None:
         self.columns = columns
         self.fill = fill
         self.independent = independent
+        self.terms = terms
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians and categories."""
@@ -88,6 +96,10 @@ class Coding(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array([column.name for column in in_order], dtype=object)
         self.n_features_in_ = len(used)
         self._refuse_missing(X)
+        self.terms_ = [term.fitted(X) for term in parse_terms(self.terms, used)]
+        X = self.with_terms(X)
+        made_columns = [column for term in self.terms_ for column in term.made()]
+        in_order = sorted([*in_order, *made_columns], key=lambda column: column.kind == "nominal")
 
         def learn(column: Column) -> NumericEncoder | CategoricalEncoder:
             return (CategoricalEncoder if column.kind == "nominal" else NumericEncoder).of(column, X[column.name])
@@ -103,14 +115,21 @@ class Coding(TransformerMixin, BaseEstimator):
         self.left_out_: dict[str, list[str]] = {}
         if not self.independent:
             return None
-        made, names = self._write(X), self._all_names()
+        made, names = self._write_all(X), self._all_names()
         follows = dependent_columns(made)
         self.left_out_ = {str(names[j]): [str(names[k]) for k in others] for j, others in follows.items()}
         return made
 
+    def with_terms(self, X: Any) -> Any:
+        """The frame with the columns that its terms make."""
+        return with_terms(X, self.terms_)
+
     def _write(self, X: Any) -> Array:
-        """All columns that are made."""
+        """All columns that are made of a frame as it is given."""
         self._refuse_missing(X)
+        return self._write_all(self.with_terms(X))
+
+    def _write_all(self, X: Any) -> Array:
         ends = np.cumsum([len(coder.names) for coder in self.coders_]).tolist()
         made = np.empty((len(X), ends[-1]), order="F")
 

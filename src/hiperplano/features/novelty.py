@@ -70,9 +70,10 @@ def novelty(coding: Coding, frame: Any) -> Novelty:
     """Compare a frame with the rows that a coding was fitted on."""
     missing = [name for name in coding.feature_names_in_.tolist() if name not in frame.columns]
     found = []
+    given = set(coding.feature_names_in_.tolist())
     for coder in coding.coders_:
         name = coder.column.name
-        if name in missing:
+        if name in missing or name not in given:  # terms are as their columns
             continue
         odd = _outside(coder, frame[name]) if isinstance(coder, NumericEncoder) else _unseen(coder, frame[name])
         found += [odd] if odd is not None else []

@@ -17,6 +17,7 @@ TRUSTED = frozenset(
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.CategoricalEncoder",
         "hiperplano.features.encoders.NumericEncoder",
+        "hiperplano.features.terms.Term",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
         "hiperplano.models.least_squares.LeastSquaresClassifier",

@@ -27,6 +27,7 @@ def compare(
     kind: Annotated[list[str] | None, options.kind()] = None,
     drop: Annotated[list[str] | None, options.drop()] = None,
     only: Annotated[list[str] | None, options.only()] = None,
+    term: Annotated[list[str] | None, options.term()] = None,
     order: Annotated[list[str] | None, options.order()] = None,
     missing: Annotated[list[str] | None, options.missing()] = None,
     fill: Annotated[str, options.fill()] = "median",
@@ -63,7 +64,16 @@ def compare(
     costs = read_costs(cost, list(goal.classes), goal.positive) if cost is not None and goal.classes else None
     with terminal.progress_bar(_("comparing"), steps=(len(chosen) + 1) * folds) as step:
         rows, left_out = compare_models(
-            problem, chosen, folds, seed, costs, fill, step, every=not model, probabilities=probabilities
+            problem,
+            chosen,
+            folds,
+            seed,
+            costs,
+            fill,
+            step,
+            every=not model,
+            probabilities=probabilities,
+            terms=term or (),
         )
     terminal.results = comparison_json(rows, goal.task)
     terminal.print(comparison_table(rows, goal.task, n_classes, folds))

@@ -50,6 +50,7 @@ def fit(
     kind: Annotated[list[str] | None, options.kind()] = None,
     drop: Annotated[list[str] | None, options.drop()] = None,
     only: Annotated[list[str] | None, options.only()] = None,
+    term: Annotated[list[str] | None, options.term()] = None,
     order: Annotated[list[str] | None, options.order()] = None,
     missing: Annotated[list[str] | None, options.missing()] = None,
     fill: Annotated[str, options.fill()] = "median",
@@ -95,6 +96,7 @@ def fit(
         cutoff=cutoff,
         weight=weight,
         split_by=split_by,
+        terms=tuple(term or ()),
         everything=everything,
     )
     run(terminal, file, target, choices, settings)

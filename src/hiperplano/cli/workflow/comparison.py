@@ -69,6 +69,7 @@ def compare_models(
     step: Callable[..., None],
     every: bool,
     probabilities: bool = False,
+    terms: Sequence[str] = (),
 ) -> tuple[list[Row], dict[str, str]]:
     """Rows of the comparison, in the order of simplicity, and what was left out, with the reason.
 
@@ -90,7 +91,7 @@ def compare_models(
     training_found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
     seconds = dict.fromkeys(found, 0.0)
     for training, validation in _folds(problem, n_folds, seed):
-        coding = Coding(tuple(problem.columns), fill=fill, independent=True)
+        coding = Coding(tuple(problem.columns), fill=fill, independent=True, terms=tuple(terms))
         coded = coding.fit_transform(problem.frame.take(training))
         other = coding.transform(problem.frame.take(validation))
         for choice in choices:

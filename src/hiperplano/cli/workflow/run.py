@@ -87,7 +87,7 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         wishes = _wishes(problem, settings)
         parts = split_rows(problem, choices, settings.validation, settings.split_by, settings.weight, settings.seed)
         step(_("encoding the columns"))
-        coding = Coding(tuple(problem.columns), fill=settings.fill, independent=True)
+        coding = Coding(tuple(problem.columns), fill=settings.fill, independent=True, terms=settings.terms)
         coded = coding.fit_transform(parts.frames[0])
         step(_("fitting"))
         fitted, said = _fit(problem, coded, parts, settings, wishes)
