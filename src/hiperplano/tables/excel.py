@@ -60,7 +60,7 @@ def read_excel(path: Path, sheet: str | None) -> tuple[pa.Table, list[str]]:
         )
     first = _first_row(rows)
     if first:
-        notes.append(Message("{n} lines above the names of the columns were left out.", n=first))
+        notes.append(Message("What stands above the names of the columns was left out (lines: {n}).", n=first))
     return _columns(path, chosen, rows[first:]), notes
 
 

@@ -67,7 +67,7 @@ class Metadata:
             _("File"): self.file,
             _("SHA-256 of the file"): self.sha256,
             _("Rows"): f"{self.rows:,}",
-            _("Seed"): str(self.seed),
+            _("Random seed"): str(self.seed),
             _("Rows for validation"): f"{self.validation:g}" if isinstance(self.validation, float) else self.validation,
             _("Versions"): ", ".join(f"{name} {number}" for name, number in self.versions.items()),
         }

@@ -118,7 +118,13 @@ def _ending(fitted: FittedModel) -> str:
     name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
     text = _("Model {name}, {s} s.", name=name, s=f"{fitted.seconds:.2f}")
     solution = getattr(fitted.linear, "solution_", None)
-    return text if solution is None else f"{text} {translate(for_the_terminal(solution.status))}"
+    if solution is None:
+        return text
+    if getattr(solution, "unbounded", False):
+        return text + " " + _("Did not converge: the classes are (partly) separated.")
+    if solution.converged and solution.n_iter > 1:
+        return text + " " + _("Converged in {n} steps.", n=solution.n_iter)
+    return f"{text} {translate(for_the_terminal(solution.status))}"
 
 
 def results_json(results: Results, metadata: Metadata, files: dict[str, Path]) -> dict[str, Any]:
