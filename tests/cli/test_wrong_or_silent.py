@@ -111,10 +111,10 @@ def test_rows_are_those_of_the_file(run, tmp_path):
 
 
 def test_names_are_those_of_the_table_everywhere(run):
-    x = np.arange(60.0)
-    frame = pd.DataFrame({"weight": x, "height": np.sin(x), "y": np.where(x > 29, "b", "a")})
+    x, z = np.random.default_rng(0).normal(size=(2, 120))
+    frame = pd.DataFrame({"weight": x, "height": z, "y": np.where(x + z > 0, "b", "a")})
     out = run_with(run, frame, "-m", "logistic")
-    assert "by 'weight'" in out
+    assert "by 'weight', 'height'" in out
     assert "x0" not in out
     assert "Choose --model firth or --model logistic-l2." in out
     assert "firth=True" not in out

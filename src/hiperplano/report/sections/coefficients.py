@@ -120,8 +120,8 @@ def _chart(found: Coefficients) -> Figure:
         chart.spans(low[known], high[known], rows[known], "first")
         chart.points(effect, rows, "first", _("estimate, with 95% interval"), size=3.5)
         caption = _(
-            "Effects of one standard deviation with their 95% intervals: those that cross the line are not significant at "
-            "5%."
+            "Effects of one standard deviation with their 95% intervals: those that cross the line are not "
+            "significant at 5%."
         )
     else:
         chart.spans(np.minimum(effect, 0.0), np.maximum(effect, 0.0), rows, "bar first")
