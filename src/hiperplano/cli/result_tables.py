@@ -15,6 +15,7 @@ from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients
+from hiperplano.report.number_format import column, significant
 from hiperplano.report.verdict import Judgement
 
 _ = translator("terminal")
@@ -46,11 +47,11 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     table.add_column(_("kind"))
     table.add_column(_("missing"), justify="right")
     table.add_column(_("why"), overflow="fold")
-    for column in columns[:_MOST_COLUMNS]:
-        share = f"{column.missing / n_rows:.1%}" if column.missing else "0"
-        style = None if column.used else ("yellow" if column.kind == "leak" else "dim")
-        kind, why = translate(kind_label(column.kind)), translate(column.why)
-        table.add_row(escape(column.name), kind, share, escape(why), style=style)
+    for each in columns[:_MOST_COLUMNS]:
+        share = f"{each.missing / n_rows:.1%}" if each.missing else "0"
+        style = None if each.used else ("yellow" if each.kind == "leak" else "dim")
+        kind, why = translate(kind_label(each.kind)), translate(each.why)
+        table.add_row(escape(each.name), kind, share, escape(why), style=style)
     if len(columns) > _MOST_COLUMNS:
         table.add_row(_("… and {n} more", n=len(columns) - _MOST_COLUMNS), "", "", "")
     return table
@@ -59,9 +60,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 def unused_columns_note(columns: Sequence[Column]) -> list[str]:
     """A sentence on the columns that no model gets to see, where there are any."""
     unused = [
-        Message.concatenate("", [column.name, " (", kind_label(column.kind), ")"])
-        for column in columns
-        if not column.used
+        Message.concatenate("", [each.name, " (", kind_label(each.kind), ")"]) for each in columns if not each.used
     ]
     shown = Message.concatenate(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
     return [Message("Columns left out: {names}", names=shown)] if unused else []
@@ -139,53 +138,32 @@ def coefficients_table(
     waiting = dict(references or {})
     for j in kept.tolist():
         name = found.names[j]
-        column = next((each for each in waiting if name.startswith(f"{each} = ")), None)
-        if column is not None:
-            reference = waiting.pop(column)
+        parent = next((each for each in waiting if name.startswith(f"{each} = ")), None)
+        if parent is not None:
+            reference = waiting.pop(parent)
             shown = _("no value") if reference is None else reference
-            table.add_row(escape(f"{column} = {shown}"), _("reference"), style="dim")
+            table.add_row(escape(f"{parent} = {shown}"), _("reference"), style="dim")
         table.add_row(escape(name), *cells[j + 1])
     return table
 
 
 def _by_class(found: Coefficients) -> tuple[list[str], list[list[str]]]:
     values = np.column_stack([found.intercept, found.coef])[:_MOST_CLASSES]
-    return found.blocks[:_MOST_CLASSES], [[f"{value:.4g}" for value in line] for line in values.T.tolist()]
+    return found.blocks[:_MOST_CLASSES], [[significant(value).text for value in line] for line in values.T.tolist()]
 
 
 def _one_score(found: Coefficients) -> tuple[list[str], list[list[str]]]:
+    """The numbers as the report has them."""
+    shown = {"coef": _("coefficient")}
     columns = found.columns()
-    headings, ends = [_("coefficient")], [name for name in columns if name.startswith(("low ", "high "))]
-    tested = found.interval() is not None
-    if tested:
-        headings += [_("from (95%)"), _("to (95%)"), "p"]
-    headings += [_("odds ratio")] if found.odds else []
-    lines = []
-    for j, value in enumerate(columns["coef"].tolist()):
-        cells = [f"{value:.4g}"]
-        if tested:
-            cells += [_or_dash(columns[end][j], ".4g") for end in ends] + [_p_text(columns["p"][j])]
-        if found.odds:
-            cells.append("" if j == 0 else _ratio(value))
-        lines.append(cells)
-    return headings, lines
-
-
-def _or_dash(value: float, form: str) -> str:
-    return "–" if np.isnan(value) else format(value, form)
-
-
-def _p_text(value: float) -> str:
-    return "<0.0001" if value < 1e-4 else _or_dash(value, ".4f")
-
-
-def _ratio(coefficient: float) -> str:
-    """exp of a coefficient, with so many digits that one of a column of large numbers does not look like 1."""
-    size = abs(coefficient)
-    if not 1e-9 < size < 1e-3:
-        with np.errstate(over="ignore"):
-            return f"{np.exp(coefficient):.4g}"
-    return f"{np.exp(coefficient):.{1 - int(np.floor(np.log10(size)))}f}"
+    if found.interval() is not None:
+        low, high = (name for name in columns if name.startswith(("low ", "high ")))
+        shown |= {low: _("from (95%)"), high: _("to (95%)"), "p": "p"}
+    shown |= {"odds ratio": _("odds ratio")} if found.odds else {}
+    texts = [[number.text for number in column(name, columns[name])] for name in shown]
+    if found.odds:
+        texts[-1][0] = ""  # the intercept's is no ratio of odds
+    return list(shown.values()), [list(line) for line in zip(*texts, strict=True)]
 
 
 def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:

@@ -160,10 +160,15 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
         missing = rest.null_count
         low, high = (float(value.as_py()) for value in pc.min_max(rest).values())
     if whole:
-        why = Message("whole numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
+        why = Message("whole numbers from {low} to {high}", low=_shown(low, high, low), high=_shown(low, high, high))
     else:
-        why = Message("numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
+        why = Message("numbers from {low} to {high}", low=f"{low:,.6g}", high=f"{high:,.6g}")
     return Column(name, "numeric", Message.concatenate("; ", filter(None, [why, why_codes])), missing, codes=codes)
+
+
+def _shown(low: float, high: float, value: float) -> str:
+    """With thousands apart, unless they are years."""
+    return f"{value:.0f}" if 1000 <= low <= high < 3000 else f"{value:,.6g}"
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
