@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.features.binning.encoder import WoEEncoder
+    from hiperplano.features.binning.optimal import OptimalBinning
+    from hiperplano.features.binning.table import BinTable
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
-    from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.kernel.ridge import KernelRidge
+    from hiperplano.models.least_squares import LinearRegression, Ridge
+    from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.online.pegasos import Pegasos
@@ -47,7 +52,7 @@ if TYPE_CHECKING:
     from hiperplano.report.page import write_report
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
-    from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinTable": "features.binning.table",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -69,7 +75,8 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
-    "LeastSquaresClassifier": "models.least_squares",
+    "KernelRidge": "models.kernel.ridge",
+    "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
@@ -79,6 +86,7 @@ _HOME = {
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.logistic.odds",
+    "OptimalBinning": "features.binning.optimal",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
     "PassiveAggressiveRegressor": "models.online.passive_aggressive",
@@ -92,11 +100,14 @@ _HOME = {
     "ResidualDisplay": "plot.residuals",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "RidgeClassifier": "models.least_squares_classifier",
+    "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
     "Separable": "solvers.separation.certificates",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
+    "WoEEncoder": "features.binning.encoder",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
@@ -132,6 +143,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BinTable",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -140,6 +152,7 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelRidge",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
@@ -150,6 +163,7 @@ __all__ = [
     "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
+    "OptimalBinning",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
@@ -163,11 +177,14 @@ __all__ = [
     "ResidualDisplay",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
     "Separable",
     "Step",
     "Summary",
+    "WoEEncoder",
     "ambiguous",
     "auc_interval",
     "bayes_decision",
