@@ -119,7 +119,7 @@ def regression(model: Any, sample: Sample, alpha: float, positive: bool = False)
 
 
 def linear_kernel(model: Any, sample: Sample) -> str:
-    """Kernel ridge with the linear kernel: ridge without an intercept, where float64 holds a penalty beside products."""
+    """Kernel ridge with the linear kernel: ridge without intercept, where float64 holds a penalty beside products."""
     if _EPS * np.max(np.square(sample.X).sum(axis=1)) * sample.weight.max() > _BLURRED * model.alpha:
         return ""
 

@@ -19,6 +19,7 @@ TRUSTED = frozenset(
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.CategoricalEncoder",
         "hiperplano.features.encoders.NumericEncoder",
+        "hiperplano.features.terms.Term",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
         "hiperplano.models.least_squares_classifier.LeastSquaresClassifier",
@@ -57,6 +58,7 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.model_selection._split.StratifiedKFold",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
