@@ -1,0 +1,290 @@
+"""A scorecard in use: has the population shifted, does it still rank, are its probabilities still right?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtri, ndtri
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidData
+from hiperplano.messages import Message
+from hiperplano.metrics.area import auc_interval
+from hiperplano.metrics.divergence import population_stability_index
+from hiperplano.metrics.ranking import ranking_scores
+from hiperplano.scorecard.development import Development, banded
+from hiperplano.scorecard.points import VariablePoints
+from hiperplano.scorecard.table import Table
+
+STABLE, CHANGED = 0.1, 0.25
+"""A population stability index below the first is stable, from the second on the population has changed."""
+_HALF_A_ROW = 0.5  # added to every band, so that an empty one does not make the index infinite
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """What `monitor` found.
+
+    Attributes
+    ----------
+    score : Table
+        Shares of the bands of the score, at development and now, with their parts of the stability index.
+    variables : Table
+        The stability index of each variable, the size that chance alone reaches once in twenty times, and a judgement.
+    bins : Table
+        Shares of each bin of each variable, at development and now, and its event rates where outcomes are known.
+    performance : Table or None
+        KS, Gini and AUC at development and now, where outcomes are known.
+    calibration : Table or None
+        Expected and observed event rates by band of the score.
+    psi : float
+        Stability index of the score.
+    verdicts : tuple of str
+        The findings in sentences.
+    """
+
+    score: Table
+    variables: Table
+    bins: Table
+    performance: Table | None
+    calibration: Table | None
+    psi: float
+    verdicts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        tables = [self.score, self.variables, self.performance, self.calibration]
+        return "\n\n".join([*(str(table) for table in tables if table is not None), *self.verdicts])
+
+    __repr__ = __str__
+
+
+def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
+    """Compare new applicants with those that a scorecard was fitted to.
+
+    The population stability index is Σ (new − old)·ln(new/old) over the bands of the score, or the bins of a variable:
+    below 0.1 the distribution is stable, from 0.25 on the population has changed. Small samples differ by chance, and
+    the judgement allows for that. With outcomes, KS, Gini and AUC are compared with those at development (which were
+    measured on the rows of the fit, and so are somewhat too good), and in each band the event rate with the mean
+    probability.
+
+    Parameters
+    ----------
+    scorecard : Scorecard
+        Fitted.
+    X_new : table or array of shape (n, d)
+        New applicants.
+    y_new : array-like of shape (n,), optional
+        Their outcomes, where they are known.
+
+    Returns
+    -------
+    Monitoring
+        Tables, and the findings in sentences.
+
+    Examples
+    --------
+    >>> from hiperplano import Scorecard, load_credit_default, monitor
+    >>> X, y = load_credit_default(return_X_y=True)
+    >>> X = X[["debt", "income", "late_payments"]]
+    >>> card = Scorecard(event="yes").fit(X[:3000], y[:3000])
+    >>> found = monitor(card, X[3000:], y[3000:])
+    >>> print(found.verdicts[0])  # doctest: +ELLIPSIS
+    score: stable (PSI 0.0...).
+    """
+    points, development = scorecard.score_points(X_new), scorecard.development_
+    probability = scorecard.event_probability(X_new)
+    codes, variables = scorecard.bin_codes(X_new), scorecard.variable_points()
+    event = None if y_new is None else scorecard.is_event(y_new)
+    if event is not None and len(event) != len(points):
+        raise InvalidData(
+            "X_new has {n} rows and y_new {m}; each applicant needs an outcome. Leave y_new out where outcomes are not "
+            "known yet.",
+            n=len(points),
+            m=len(event),
+        )
+    now = banded(development.edges, points, np.ones(len(points)), (probability,))
+    shift = Shift.of(development.count, now[0])
+    shifts = [Shift.of(each.count, np.bincount(codes[:, j], minlength=len(each.count))) for j, each in _numbered(variables)]
+    verdicts: list[str] = [shift.verdict(Message("score"))]
+    verdicts += [each.verdict(of.name) for of, each in zip(variables, shifts, strict=True) if each.psi >= STABLE]
+    performance = calibration = None
+    if event is not None and event.any() and not event.all():
+        performance, said = _performance(development, event, points)
+        verdicts.append(said)
+    if event is not None:
+        calibration, said = _calibration(development, event, points, probability)
+        verdicts.append(said)
+    return Monitoring(
+        _score_table(development, now[0], shift),
+        _variables_table(variables, shifts),
+        _bins_table(variables, codes, event),
+        performance,
+        calibration,
+        shift.psi,
+        tuple(verdicts),
+    )
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A stability index, and how large chance alone makes it once in twenty times.
+
+    Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared
+    variable with k − 1 degrees of freedom.
+    """
+
+    psi: float
+    chance: float
+
+    @classmethod
+    def of(cls, before: Array, after: Array) -> Shift:
+        bands = int(np.count_nonzero(before + after))
+        if bands < 2:
+            return cls(0.0, 0.0)
+        filled = before + after > 0
+        psi = population_stability_index(before[filled], after[filled], bins=None, smoothing=_HALF_A_ROW)
+        return cls(psi, float(chdtri(bands - 1, 1.0 - _LEVEL)) * (1.0 / float(before.sum()) + 1.0 / float(after.sum())))
+
+    @property
+    def judgement(self) -> Message:
+        if self.psi < max(STABLE, self.chance):
+            return Message("stable")
+        return Message("shifted") if self.psi < CHANGED else Message("changed")
+
+    def verdict(self, name: str) -> Message:
+        """The judgement in a sentence."""
+        fields = {"name": name, "psi": self.psi}
+        if self.psi < max(STABLE, self.chance):
+            return Message("{name}: stable (PSI {psi:.3f}).", **fields)
+        if self.psi < CHANGED:
+            return Message("{name}: shifted (PSI {psi:.3f}, between 0.1 and 0.25). Look at its bins.", **fields)
+        return Message(
+            "{name}: changed (PSI {psi:.3f}, 0.25 or more). Find the reason; a new scorecard may be needed.", **fields
+        )
+
+
+def _numbered(variables: Sequence[VariablePoints]) -> list[tuple[int, VariablePoints]]:
+    return list(enumerate(variables))
+
+
+def _score_table(development: Development, now: Array, shift: Shift) -> Table:
+    old, new = (each / each.sum() for each in (development.count, now))
+    smooth = [(each + _HALF_A_ROW) / (each + _HALF_A_ROW).sum() for each in (development.count, now)]
+    columns: dict[str, Any] = {
+        "score": development.labels(),
+        "development": old,
+        "now": new,
+        "psi": (smooth[1] - smooth[0]) * np.log(smooth[1] / smooth[0]),
+    }
+    return Table(Message("Score: PSI {psi:.4f}, {judgement}", psi=shift.psi, judgement=shift.judgement), columns)
+
+
+def _variables_table(variables: Sequence[VariablePoints], shifts: Sequence[Shift]) -> Table:
+    columns: dict[str, Any] = {
+        "variable": [each.name for each in variables],
+        "psi": np.array([each.psi for each in shifts]),
+        "by_chance_up_to": np.array([each.chance for each in shifts]),
+        "judgement": [each.judgement for each in shifts],
+    }
+    return Table(Message("Variables"), columns)
+
+
+def _bins_table(variables: Sequence[VariablePoints], codes: Array, event: Array | None) -> Table:
+    columns: dict[str, Any] = {
+        name: [] for name in ("variable", "bin", "development", "now", "points", "event_rate", "event_rate_now")
+    }
+    for j, each in enumerate(variables):
+        size = len(each.labels)
+        counts = np.bincount(codes[:, j], minlength=size)
+        rates = np.full(size, np.nan)
+        if event is not None:
+            events = np.bincount(codes[:, j], weights=event, minlength=size)
+            rates = np.divide(events, counts, out=rates, where=counts > 0)
+        columns["variable"] += [each.name] * size
+        columns["bin"] += each.labels
+        columns["development"] += (each.count / each.count.sum()).tolist()
+        columns["now"] += (counts / max(len(codes), 1)).tolist()
+        columns["points"] += each.points.tolist()
+        columns["event_rate"] += each.event_rate.tolist()
+        columns["event_rate_now"] += rates.tolist()
+    if event is None:
+        del columns["event_rate_now"]
+    return Table(Message("Bins"), columns)
+
+
+def _performance(development: Development, event: Array, points: Array) -> tuple[Table, Message]:
+    now = ranking_scores(event, -points)
+    columns: dict[str, Any] = {
+        "measure": ["KS", "Gini", "AUC"],
+        "development": np.array([development.ks, development.gini, development.auc]),
+        "now": np.array([now.ks, now.gini, now.auc]),
+    }
+    table = Table(Message("How well the score ranks"), columns)
+    if min(int(event.sum()), int((~event).sum())) < 2:
+        return table, Message("ranking: too few outcomes of one kind to compare AUC.")
+    found = auc_interval(event, -points, _LEVEL)
+    fields = {"now": found.auc, "low": found.low, "high": found.high, "before": development.auc}
+    if found.high < development.auc:
+        return table, Message(
+            "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} at development: it ranks worse "
+            "than chance explains.",
+            **fields,
+        )
+    return table, Message(
+        "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} at development: no loss beyond "
+        "chance.",
+        **fields,
+    )
+
+
+def _calibration(
+    development: Development, event: Array, points: Array, probability: Array
+) -> tuple[Table, Message]:
+    count, events, expected = banded(development.edges, points, np.ones(len(points)), (event, probability))
+    there = count > 0
+    size = np.where(there, count, 1.0)
+    low, high = wilson_interval(events, size, _LEVEL)
+    outside = there & ((expected / size < low) | (expected / size > high))
+    columns: dict[str, Any] = {
+        "score": development.labels(),
+        "rows": count.astype(int),
+        "expected": np.where(there, expected / size, np.nan),
+        "observed": np.where(there, events / size, np.nan),
+        "low 95%": np.where(there, low, np.nan),
+        "high 95%": np.where(there, high, np.nan),
+        "judgement": [
+            Message("outside") if out else Message("as expected") if any_ else ""
+            for out, any_ in zip(outside.tolist(), there.tolist(), strict=True)
+        ],
+    }
+    table = Table(Message("Event rates by band of the score"), columns)
+    fields = {"events": int(event.sum()), "expected": float(probability.sum())}
+    spread = float(np.sqrt(np.sum(probability * (1.0 - probability))))
+    if abs(fields["events"] - fields["expected"]) > float(ndtri(0.5 + _LEVEL / 2)) * spread:
+        return table, Message(
+            "calibration: {events} events where {expected:.1f} were expected, more than chance explains; "
+            "{n} of {bands} bands are outside their 95% interval. Probabilities need a new intercept or a new fit.",
+            n=int(outside.sum()),
+            bands=int(there.sum()),
+            **fields,
+        )
+    return table, Message(
+        "calibration: {events} events where {expected:.1f} were expected, within chance; {n} of {bands} bands are "
+        "outside their 95% interval.",
+        n=int(outside.sum()),
+        bands=int(there.sum()),
+        **fields,
+    )
+
+
+def wilson_interval(events: Array, count: Array, level: float) -> tuple[Array, Array]:
+    """Wilson's interval of a share."""
+    z = float(ndtri(0.5 + level / 2))
+    share = events / count
+    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+    reach = z / (1 + z * z / count) * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2))
+    return np.asarray(centre - reach), np.asarray(centre + reach)
