@@ -23,6 +23,8 @@ class VariablePoints:
         Of the column.
     labels : tuple of str
         Of its bins.
+    n_ordered : int
+        The first so many bins have neighbours: intervals of numbers, or groups of categories by event rate.
     count, events : ndarray of shape (bins,)
         Weight of the training rows in each bin, and of the events among them.
     woe : ndarray of shape (bins,)
@@ -35,6 +37,7 @@ class VariablePoints:
 
     name: str
     labels: tuple[str, ...]
+    n_ordered: int
     count: Array
     events: Array
     woe: Array
@@ -77,7 +80,7 @@ def bin_points(
     """
     exact = -scale.factor * coef * woe
     if spread:
-        exact = exact + scale.points(np.float64(intercept)) / n_variables
+        exact = exact + scale.points(intercept) / n_variables
     return exact, np.rint(exact) + 0.0 if rounded else exact
 
 
@@ -90,8 +93,7 @@ def points_table(variables: Sequence[VariablePoints], base_points: float, rounde
         0 where they are spread over the variables.
     """
     columns: dict[str, list[object]] = {
-        name: []
-        for name in ("variable", "bin", "count", "share", "event_rate", "woe", "coef", "points")
+        name: [] for name in ("variable", "bin", "count", "share", "event_rate", "woe", "coef", "points")
     }
     if base_points:
         nothing = np.nan
@@ -108,7 +110,9 @@ def points_table(variables: Sequence[VariablePoints], base_points: float, rounde
         columns["coef"] += [each.coef] * size
         columns["points"] += each.points.tolist()
     notes = [Message("points are rounded to whole numbers")] if rounded else []
-    return Table("Scorecard", columns, tuple(notes))
+    if not all(each.seen.all() for each in variables):
+        notes.append(Message("bins without rows in the fit count as WoE 0, as likely to be an event as all rows are"))
+    return Table(Message("Scorecard"), columns, tuple(notes))
 
 
 def total_points(variables: Sequence[VariablePoints], codes: Array, base_points: float) -> Array:

@@ -33,7 +33,7 @@ class InferredRows:
     inferred : ndarray of bool of shape (n,)
         Rows whose label is inferred.
     table : Table
-        Event rates of accepted and rejected, by band of the score.
+        Event rates of accepted and rejected.
     note : str
         What the method assumes.
     """
@@ -227,17 +227,16 @@ class _Accepted:
     def _table(self, labels: Array, weight: Array) -> Table:
         event = np.isin(labels, self.y[self.event][:1])
         rates = [np.average(of, weights=share) for of, share in ((self.event, self.weight), (event, weight))]
-        columns = {
+        columns: dict[str, Any] = {
             "applicants": ["accepted", "rejected"],
             "weight": np.array([self.weight.sum(), weight.sum()]),
             "event_rate": np.array(rates),
         }
-        return Table("Event rates after reject inference", columns, (note_of_rates(),))
-
-
-def note_of_rates() -> Message:
-    """What the rates of the rejected are."""
-    return Message("rates of the rejected are inferred, not observed")
+        return Table(
+            Message("Event rates after reject inference"),
+            columns,
+            (Message("rates of the rejected are inferred, not observed"),),
+        )
 
 
 def stacked(parts: list[Any]) -> Any:

@@ -39,8 +39,8 @@ class RoundingEffect(NamedTuple):
     def sentence(self) -> Message:
         """The effect in a sentence."""
         said = Message(
-            "rounding reverses {reversed:.3%} of all pairs of applicants, ties {tied:.3%}, and moves a score by at most "
-            "{largest:.2f} points",
+            "rounding reverses {reversed:.3%} of all pairs of applicants, ties {tied:.3%}, and moves a score by at "
+            "most {largest:.2f} points",
             reversed=self.reversed / max(self.pairs, 1),
             tied=self.tied / max(self.pairs, 1),
             largest=self.largest_difference,

@@ -13,7 +13,7 @@ from hiperplano.data.parameters import number
 
 @dataclass(frozen=True)
 class PointScale:
-    """points = offset − factor·log-odds of the event, with factor = pdo/ln 2 and offset = base_score − factor·ln base_odds.
+    """points = offset − factor·log-odds of the event; factor = pdo/ln 2, offset = base_score − factor·ln base_odds.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class PointScale:
         """The score at even odds."""
         return float(self.base_score - self.factor * np.log(self.base_odds))
 
-    def points(self, log_odds: Array) -> Array:
+    def points(self, log_odds: Any) -> Array:
         """The score of log-odds of the event."""
         return np.asarray(self.offset - self.factor * log_odds)
 
-    def log_odds(self, points: Array) -> Array:
+    def log_odds(self, points: Any) -> Array:
         """The log-odds of the event at a score."""
         return np.asarray((self.offset - points) / self.factor)

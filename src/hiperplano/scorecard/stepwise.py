@@ -10,6 +10,7 @@ from scipy.special import chdtrc
 
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
+from hiperplano.messages import Message
 from hiperplano.scorecard.table import Table
 from hiperplano.solvers.likelihood.subsets import SubsetFit, Subsets
 
@@ -59,7 +60,7 @@ def steps_table(steps: Sequence[SelectionStep]) -> Table:
         "bic": [each.bic for each in steps],
         "variables": [each.n_variables for each in steps],
     }
-    return Table("Selection of variables", columns)
+    return Table(Message("Selection of variables"), columns)
 
 
 class Selection:
@@ -96,13 +97,15 @@ class Selection:
         self.p_enter, self.p_remove, self.sign = p_enter, p_remove, sign
         self.steps: list[SelectionStep] = []
 
-    def run(self, direction: str) -> Array:
+    def run(self, direction: str, varies: Array) -> Array:
         """Which columns were chosen, of shape (d,).
 
         Parameters
         ----------
         direction : {"forward", "backward", "stepwise"}
             "stepwise" starts without variables, and tries to remove one after each that entered.
+        varies : ndarray of bool of shape (d,)
+            The columns to choose from.
         """
         if self.criterion == "p_value" and direction == "stepwise" and self.p_enter > self.p_remove:
             raise InvalidParameter(
@@ -112,7 +115,7 @@ class Selection:
                 p_remove=self.p_remove,
             )
         backward = direction == "backward"
-        fit = self.subsets.fit(np.full(len(self.names), backward))
+        fit = self.subsets.fit(varies & backward)
         self._record("start", None, fit, np.nan)
         while True:
             after = self._remove(fit) if backward else self._enter(fit)

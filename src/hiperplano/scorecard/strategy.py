@@ -11,6 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidTarget, NotAvailable
+from hiperplano.messages import Message
 from hiperplano.scorecard.table import Table
 
 
@@ -108,7 +109,9 @@ class Strategy:
         steps, place = np.unique(points, return_inverse=True)
         counts = [np.bincount(place, weights=share * of, minlength=len(steps)) for of in (event, ~event)]
         if not counts[0].sum() > 0 or not counts[1].sum() > 0:
-            raise InvalidTarget("strategy: all outcomes are alike; a cut-off needs events and others. Check the target.")
+            raise InvalidTarget(
+                "strategy: all outcomes are alike; a cut-off needs events and others. Check the target."
+            )
         above = [np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in counts]
         gain, loss = (
             None if value is None else check_number("strategy", name, value, 0.0, np.inf)
@@ -201,13 +204,12 @@ class Strategy:
         ReferralBand
             Without a band where it costs more than it saves.
         """
-        self._needs_money()
-        assert self.gain is not None and self.loss is not None
+        gain, loss = self._needs_money()
         price = check_number("with_referral", "review_cost", review_cost, 0.0, np.inf)
         approved = self.events + self.nonevents
         # Each end is a choice of its own: what approving saves above it, and what refusing saves below it.
-        above = self.loss * self.events - price * approved
-        below = self.gain * (self.nonevents[0] - self.nonevents) - price * (self.total - approved)
+        above = loss * self.events - price * approved
+        below = gain * (self.nonevents[0] - self.nonevents) - price * (self.total - approved)
         best_below = np.minimum.accumulate(below)  # of a lower end up to each upper one
         high = int((above + best_below).argmin())
         low = int(np.flatnonzero(below[: high + 1] == best_below[high])[-1])
@@ -248,7 +250,7 @@ class Strategy:
         }
         if self.gain is not None and self.loss is not None:
             columns["profit"] = self.profit[at]
-        return Table("Cut-offs: applicants with this score or more are approved", columns)
+        return Table(Message("Cut-offs: applicants with this score or more are approved"), columns)
 
     def _at(self, place: int) -> Cutoff:
         return Cutoff(
@@ -259,9 +261,10 @@ class Strategy:
             float(self.profit[place]),
         )
 
-    def _needs_money(self) -> None:
+    def _needs_money(self) -> tuple[float, float]:
         if self.gain is None or self.loss is None:
             raise NotAvailable(
                 "Strategy: no gain and loss were given; profit needs what an approved non-event brings and what an "
                 "approved event costs. Pass gain and loss."
             )
+        return self.gain, self.loss

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidData
+from hiperplano.features.binning.evidence import weight_of_evidence
 from hiperplano.messages import Message
 from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.table import Table
@@ -97,7 +98,7 @@ def trend_stability(scorecard: Any, X: Any, y: Any, by: Any, *, level: float = 0
         cells = np.bincount((place * size + codes[:, j]) * 2 + event, minlength=len(segments) * size * 2)
         for segment, counts in zip(segments.tolist(), cells.reshape(len(segments), size, 2), strict=True):
             _add_rates(rates, variable, segment, counts)
-            _add_turned(turned, variable, scorecard.n_ordered(variable.name), segment, counts)
+            _add_turned(turned, variable, segment, counts)
     found = Table(Message("Neighbouring bins that turn round"), _arrays(turned, ("event_rate", "next_event_rate", "p")))
     table = Table(Message("Bins by segment"), _arrays(rates, ("count", "event_rate", "woe")))
     return TrendStability(table, found, _verdicts(found, level, len(segments)))
@@ -144,20 +145,24 @@ def periods(dates: Any) -> Array:
 
 def _add_rates(rates: dict[str, list[Any]], variable: VariablePoints, segment: str, counts: Array) -> None:
     total = counts.sum(axis=1)
-    shares = (counts + 0.5) / (counts + 0.5).sum(axis=0)
     rates["variable"] += [variable.name] * len(total)
     rates["bin"] += variable.labels
     rates["segment"] += [segment] * len(total)
     rates["count"] += total.tolist()
     rates["event_rate"] += np.divide(counts[:, 1], total, out=np.full(len(total), np.nan), where=total > 0).tolist()
-    rates["woe"] += np.where(total > 0, np.log(shares[:, 0] / shares[:, 1]), np.nan).tolist()
+    rates["woe"] += _woe(counts).tolist()
 
 
-def _add_turned(
-    turned: dict[str, list[Any]], variable: VariablePoints, n_ordered: int, segment: str, counts: Array
-) -> None:
+def _woe(counts: Array) -> Array:
+    """NaN for empty bins, and for all in a segment with one class."""
+    if not counts.sum(axis=0).all():
+        return np.full(len(counts), np.nan)
+    return np.where(counts.sum(axis=1) > 0, weight_of_evidence(counts[:, 0], counts[:, 1]), np.nan)
+
+
+def _add_turned(turned: dict[str, list[Any]], variable: VariablePoints, segment: str, counts: Array) -> None:
     before = variable.event_rate
-    for i in range(n_ordered - 1):
+    for i in range(variable.n_ordered - 1):
         pair, total = counts[i : i + 2, 1], counts[i : i + 2].sum(axis=1)
         if not total.all() or not np.isfinite(before[i : i + 2]).all():
             continue

@@ -11,11 +11,12 @@ from scipy.special import chdtri, ndtri
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
+from hiperplano.features.binning.evidence import rate_interval
 from hiperplano.messages import Message
 from hiperplano.metrics.area import auc_interval
 from hiperplano.metrics.divergence import population_stability_index
 from hiperplano.metrics.ranking import ranking_scores
-from hiperplano.scorecard.development import Development, banded
+from hiperplano.scorecard.monitoring.development import Development, banded
 from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.table import Table
 
@@ -108,7 +109,9 @@ def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
         )
     now = banded(development.edges, points, np.ones(len(points)), (probability,))
     shift = Shift.of(development.count, now[0])
-    shifts = [Shift.of(each.count, np.bincount(codes[:, j], minlength=len(each.count))) for j, each in _numbered(variables)]
+    shifts = [
+        Shift.of(each.count, np.bincount(codes[:, j], minlength=len(each.count))) for j, each in enumerate(variables)
+    ]
     verdicts: list[str] = [shift.verdict(Message("score"))]
     verdicts += [each.verdict(of.name) for of, each in zip(variables, shifts, strict=True) if each.psi >= STABLE]
     performance = calibration = None
@@ -165,10 +168,6 @@ class Shift:
         return Message(
             "{name}: changed (PSI {psi:.3f}, 0.25 or more). Find the reason; a new scorecard may be needed.", **fields
         )
-
-
-def _numbered(variables: Sequence[VariablePoints]) -> list[tuple[int, VariablePoints]]:
-    return list(enumerate(variables))
 
 
 def _score_table(development: Development, now: Array, shift: Shift) -> Table:
@@ -241,13 +240,11 @@ def _performance(development: Development, event: Array, points: Array) -> tuple
     )
 
 
-def _calibration(
-    development: Development, event: Array, points: Array, probability: Array
-) -> tuple[Table, Message]:
+def _calibration(development: Development, event: Array, points: Array, probability: Array) -> tuple[Table, Message]:
     count, events, expected = banded(development.edges, points, np.ones(len(points)), (event, probability))
     there = count > 0
     size = np.where(there, count, 1.0)
-    low, high = wilson_interval(events, size, _LEVEL)
+    low, high = rate_interval(events, count, _LEVEL)
     outside = there & ((expected / size < low) | (expected / size > high))
     columns: dict[str, Any] = {
         "score": development.labels(),
@@ -279,12 +276,3 @@ def _calibration(
         bands=int(there.sum()),
         **fields,
     )
-
-
-def wilson_interval(events: Array, count: Array, level: float) -> tuple[Array, Array]:
-    """Wilson's interval of a share."""
-    z = float(ndtri(0.5 + level / 2))
-    share = events / count
-    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
-    reach = z / (1 + z * z / count) * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2))
-    return np.asarray(centre - reach), np.asarray(centre + reach)

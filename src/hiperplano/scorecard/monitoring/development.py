@@ -40,7 +40,8 @@ class Development:
         edges = score_edges(points, BANDS)
         share = np.ones(len(points)) if weight is None else weight
         ranked = ranking_scores(event, -points, weight)
-        return cls(edges, *banded(edges, points, share, (event, probability)), ranked.ks, ranked.gini, ranked.auc)
+        count, events, expected = banded(edges, points, share, (event, probability))
+        return cls(edges, count, events, expected, ranked.ks, ranked.gini, ranked.auc)
 
     def labels(self) -> list[str]:
         """Names of the bands, as intervals of the score."""

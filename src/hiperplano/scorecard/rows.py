@@ -1,0 +1,46 @@
+"""One applicant in any form, as a table of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hiperplano.errors import InvalidData
+
+
+def one_row(card: Any, row: Any) -> Any:
+    """A table or array of one row.
+
+    Parameters
+    ----------
+    card : Scorecard
+        Whose columns the row has.
+    row : table of one row, mapping or pandas Series from names to values, or array of shape (d,) or (1, d)
+    """
+    if isinstance(row, Mapping) or (hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns")):
+        return _from_mapping(card, dict(row))
+    if hasattr(row, "columns"):
+        found = row
+    else:
+        found = np.asarray(row, dtype=None if hasattr(row, "dtype") else object)
+        found = found[None] if found.ndim == 1 else found
+    if len(found) != 1:
+        raise InvalidData("explain: {n} rows; one applicant is explained at a time. Pass X[i : i + 1].", n=len(found))
+    return found
+
+
+def _from_mapping(card: Any, row: dict[Any, Any]) -> Any:
+    names = [str(name) for name in getattr(card, "feature_names_in_", [f"x{j}" for j in range(card.n_features_in_)])]
+    absent = [name for name in names if name not in row]
+    if absent:
+        raise InvalidData(
+            "explain: the row has no {names}; every column of the fit is needed. Use None for a missing value.",
+            names=", ".join(map(repr, absent[:6])),
+        )
+    if not hasattr(card, "feature_names_in_"):
+        return np.array([[row[name] for name in names]], dtype=object)
+    import pandas as pd
+
+    return pd.DataFrame({name: [row[name]] for name in names})
