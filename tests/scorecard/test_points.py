@@ -60,13 +60,15 @@ def test_scores_that_are_all_equal_have_no_pairs():
 
 
 def test_a_table_prints_and_becomes_a_frame():
-    table = Table("Title", {"bin": ["a", "b<c"], "n": np.array([1, 20]), "rate": np.array([0.5, np.nan])}, ("said",))
+    table = Table(
+        "Title", {"bin": ["a", "b<c"], "n": np.array([1, 20]), "rate": np.array([0.5, np.nan])}, ("said",), ("rate",)
+    )
     assert str(table).splitlines() == [
         "Title",
-        "=============",
-        "bin   n  rate",
-        "a     1   0.5",
-        "b<c  20     –",
+        "===============",
+        "bin   n    rate",
+        "a     1  50.00%",
+        "b<c  20       –",
         "Note: said",
     ]
     assert "b&lt;c" in table._repr_html_()

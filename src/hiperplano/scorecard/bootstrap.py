@@ -124,7 +124,7 @@ def _coefficients(variables: Any, coefs: Array, tail: float) -> Table:
         "high": high,
         "chosen": np.mean(~np.isnan(coefs), axis=0),
     }
-    return Table(Message("Coefficients over resamples that repeat the binning"), columns)
+    return Table(Message("Coefficients over resamples that repeat the binning"), columns, shares=("chosen",))
 
 
 def _points(variables: Any, points: list[list[Array]], tail: float) -> Table:

@@ -112,7 +112,7 @@ def points_table(variables: Sequence[VariablePoints], base_points: float, rounde
     notes = [Message("points are rounded to whole numbers")] if rounded else []
     if not all(each.seen.all() for each in variables):
         notes.append(Message("bins without rows in the fit count as WoE 0, as likely to be an event as all rows are"))
-    return Table(Message("Scorecard"), columns, tuple(notes))
+    return Table(Message("Scorecard"), columns, tuple(notes), ("share", "event_rate"))
 
 
 def total_points(variables: Sequence[VariablePoints], codes: Array, base_points: float) -> Array:

@@ -16,7 +16,6 @@ from hiperplano.solvers.likelihood.subsets import SubsetFit, Subsets
 
 DIRECTIONS = ("forward", "backward", "stepwise")
 CRITERIA = ("aic", "bic", "p_value")
-_TEST = {"entered": "score", "removed": "Wald"}
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,18 @@ class SelectionStep:
 
 def steps_table(steps: Sequence[SelectionStep]) -> Table:
     """The steps of a selection as a table."""
+    actions = {
+        "start": Message("start"),
+        "entered": Message("entered"),
+        "removed": Message("removed"),
+        "wrong sign": Message("wrong sign"),
+    }
+    tests = {"entered": Message("score test"), "removed": Message("Wald")}
     columns: dict[str, list[object]] = {
         "step": list(range(len(steps))),
-        "action": [each.action for each in steps],
+        "action": [actions[each.action] for each in steps],
         "variable": [each.variable for each in steps],
-        "test": [_TEST.get(each.action, "") for each in steps],
+        "test": [tests.get(each.action, "") for each in steps],
         "statistic": [each.statistic for each in steps],
         "p": [each.p for each in steps],
         "aic": [each.aic for each in steps],

@@ -241,6 +241,7 @@ class Strategy:
         at = np.unique([int(np.flatnonzero(self.approval_rate >= share - 1e-12)[-1]) for share in wanted])
         ends = np.append(at[1:], len(self.cutoffs) - 1)
         events, nonevents = (each[at] - each[ends] for each in (self.events, self.nonevents))
+        shares = ("approval_rate", "event_rate", "marginal_event_rate", "events_avoided")
         columns: dict[str, Any] = {
             "score": self.cutoffs[at],
             "approval_rate": self.approval_rate[at],
@@ -250,7 +251,7 @@ class Strategy:
         }
         if self.gain is not None and self.loss is not None:
             columns["profit"] = self.profit[at]
-        return Table(Message("Cut-offs: applicants with this score or more are approved"), columns)
+        return Table(Message("Cut-offs: applicants with this score or more are approved"), columns, shares=shares)
 
     def _at(self, place: int) -> Cutoff:
         return Cutoff(

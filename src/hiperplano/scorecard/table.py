@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hiperplano.messages import Message
 from hiperplano.stats.summary import column_text
 
 
@@ -24,21 +25,24 @@ class Table:
         Text or numbers.
     notes : tuple of str
         Caveats for the interpretation of the numbers.
+    shares : tuple of str
+        Columns that are shown as percentages.
 
     Examples
     --------
     >>> from hiperplano.scorecard import Table
-    >>> print(Table("Odds", {"bin": ["low", "high"], "odds": [50.0, 1.5]}))
-    Odds
-    ==========
-    bin   odds
-    low     50
-    high   1.5
+    >>> print(Table("Rates", {"bin": ["low", "high"], "rate": [0.5, 0.015]}, shares=("rate",)))
+    Rates
+    ============
+    bin     rate
+    low   50.00%
+    high   1.50%
     """
 
     title: str
     columns: Mapping[str, Sequence[Any]]
     notes: tuple[str, ...] = field(default=())
+    shares: tuple[str, ...] = field(default=())
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -89,8 +93,34 @@ class Table:
         list of list of str
             One list for each row.
         """
-        columns = [_texts(name, values) for name, values in self.columns.items()]
+        columns = [_texts(name, values, name in self.shares) for name, values in self.columns.items()]
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def headings(self) -> list[str]:
+        """The names of the columns in words, which can be translated.
+
+        Returns
+        -------
+        list of str
+            One for each column.
+        """
+        known = _words()
+        return [known.get(name, name) for name in self.columns]
+
+    def is_numeric(self, name: str) -> bool:
+        """Whether a column holds numbers.
+
+        Parameters
+        ----------
+        name : str
+            Of the column.
+
+        Returns
+        -------
+        bool
+            True for numbers.
+        """
+        return _is_numeric(self.columns[name])
 
     def __str__(self) -> str:
         headings, rows = list(self.columns), self.cells()
@@ -131,8 +161,58 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _texts(name: str, values: Sequence[Any]) -> list[str]:
+def _texts(name: str, values: Sequence[Any], shares: bool) -> list[str]:
     array = np.asarray(values)
-    if array.dtype.kind in "iu":
-        return [str(value) for value in array.tolist()]
-    return column_text(name, array) if array.dtype.kind == "f" else [str(value) for value in values]
+    if array.dtype.kind not in "iuf":
+        return [str(value) for value in values]
+    if name == "p":
+        return column_text(name, array)
+    finite = array[np.isfinite(array)]
+    form = ",.0f" if (finite == np.rint(finite)).all() else ".4f" if np.abs(finite).max() < 100 else ",.2f"
+    return [_or_dash(value, ".2%" if shares else form) for value in array.tolist()]
+
+
+def _or_dash(value: float, form: str) -> str:
+    return "–" if np.isnan(value) else format(value, form)
+
+
+def _words() -> dict[str, Message]:
+    """Names of columns in words."""
+    return {
+        "variable": Message("variable"),
+        "bin": Message("bin"),
+        "next_bin": Message("next bin"),
+        "segment": Message("segment"),
+        "count": Message("rows"),
+        "rows": Message("rows"),
+        "share": Message("share"),
+        "event_rate": Message("event rate"),
+        "next_event_rate": Message("event rate of the next"),
+        "event_rate_now": Message("event rate now"),
+        "marginal_event_rate": Message("marginal event rate"),
+        "woe": Message("WoE"),
+        "coef": Message("coefficient"),
+        "points": Message("points"),
+        "step": Message("step"),
+        "action": Message("action"),
+        "test": Message("test"),
+        "statistic": Message("statistic"),
+        "aic": Message("AIC"),
+        "bic": Message("BIC"),
+        "variables": Message("variables"),
+        "score": Message("score"),
+        "approval_rate": Message("approved"),
+        "events_avoided": Message("events avoided"),
+        "profit": Message("profit"),
+        "development": Message("at development"),
+        "now": Message("now"),
+        "psi": Message("PSI"),
+        "by_chance_up_to": Message("by chance up to"),
+        "judgement": Message("judgement"),
+        "measure": Message("measure"),
+        "expected": Message("expected"),
+        "observed": Message("observed"),
+        "value": Message("value"),
+        "lost_to_best": Message("lost against the best bin"),
+        "lost_to_average": Message("lost against the average"),
+    }

@@ -179,7 +179,12 @@ def _score_table(development: Development, now: Array, shift: Shift) -> Table:
         "now": new,
         "psi": (smooth[1] - smooth[0]) * np.log(smooth[1] / smooth[0]),
     }
-    return Table(Message("Score: PSI {psi:.4f}, {judgement}", psi=shift.psi, judgement=shift.judgement), columns)
+    return Table(
+        Message("Score: PSI {psi:.4f}, {judgement}", psi=shift.psi, judgement=shift.judgement),
+        columns,
+        (),
+        ("development", "now"),
+    )
 
 
 def _variables_table(variables: Sequence[VariablePoints], shifts: Sequence[Shift]) -> Table:
@@ -212,7 +217,8 @@ def _bins_table(variables: Sequence[VariablePoints], codes: Array, event: Array 
         columns["event_rate_now"] += rates.tolist()
     if event is None:
         del columns["event_rate_now"]
-    return Table(Message("Bins"), columns)
+    shares = ("development", "now", "event_rate", "event_rate_now")
+    return Table(Message("Bins"), columns, shares=shares)
 
 
 def _performance(development: Development, event: Array, points: Array) -> tuple[Table, Message]:
@@ -258,7 +264,8 @@ def _calibration(development: Development, event: Array, points: Array, probabil
             for out, any_ in zip(outside.tolist(), there.tolist(), strict=True)
         ],
     }
-    table = Table(Message("Event rates by band of the score"), columns)
+    shares = ("expected", "observed", "low 95%", "high 95%")
+    table = Table(Message("Event rates by band of the score"), columns, shares=shares)
     fields = {"events": int(event.sum()), "expected": float(probability.sum())}
     spread = float(np.sqrt(np.sum(probability * (1.0 - probability))))
     if abs(fields["events"] - fields["expected"]) > float(ndtri(0.5 + _LEVEL / 2)) * spread:

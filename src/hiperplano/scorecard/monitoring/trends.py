@@ -99,8 +99,9 @@ def trend_stability(scorecard: Any, X: Any, y: Any, by: Any, *, level: float = 0
         for segment, counts in zip(segments.tolist(), cells.reshape(len(segments), size, 2), strict=True):
             _add_rates(rates, variable, segment, counts)
             _add_turned(turned, variable, segment, counts)
-    found = Table(Message("Neighbouring bins that turn round"), _arrays(turned, ("event_rate", "next_event_rate", "p")))
-    table = Table(Message("Bins by segment"), _arrays(rates, ("count", "event_rate", "woe")))
+    shares = ("event_rate", "next_event_rate")
+    found = Table(Message("Neighbouring bins that turn round"), _arrays(turned, (*shares, "p")), shares=shares)
+    table = Table(Message("Bins by segment"), _arrays(rates, ("count", "event_rate", "woe")), shares=shares)
     return TrendStability(table, found, _verdicts(found, level, len(segments)))
 
 
