@@ -11,12 +11,13 @@ from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
 from hiperplano.messages.catalogue import LANGUAGES, translator, use_language
 from hiperplano.report.blocks import KeyFigure, Page, Section
+from hiperplano.report.coefficients import read_coefficients
 from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
 from hiperplano.report.model_descriptions import describe_model
 from hiperplano.report.number_format import count, decimal, percent, significant
 from hiperplano.report.render import render
 from hiperplano.report.sections.certificate import certificate_section
-from hiperplano.report.sections.coefficients import coefficients_section, read_coefficients
+from hiperplano.report.sections.coefficients import coefficients_section
 from hiperplano.report.sections.data import data_section
 from hiperplano.report.sections.model import model_section
 from hiperplano.report.sections.multiclass import multiclass_section
