@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
+    from hiperplano.scorecard.monitoring.monitor import monitor
+    from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
@@ -94,6 +96,7 @@ _HOME = {
     "RidgeCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
@@ -117,6 +120,7 @@ _HOME = {
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "stats.mistakes",
+    "monitor": "scorecard.monitoring.monitor",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -165,6 +169,7 @@ __all__ = [
     "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Scorecard",
     "Separable",
     "Step",
     "Summary",
@@ -188,6 +193,7 @@ __all__ = [
     "load_credit_line",
     "margin",
     "mistake_bound",
+    "monitor",
     "population_stability_index",
     "prior_decision",
     "project",

@@ -115,15 +115,15 @@ def points_table(variables: Sequence[VariablePoints], base_points: float, rounde
     return Table(Message("Scorecard"), columns, tuple(notes), ("share", "event_rate"))
 
 
-def total_points(variables: Sequence[VariablePoints], codes: Array, base_points: float) -> Array:
-    """The score of rows.
+def points_of_woe(variables: Sequence[VariablePoints], woe: Array, base_points: float) -> Array:
+    """The score of rows whose weights of evidence are known: bins of equal WoE have equal points.
 
     Parameters
     ----------
-    codes : ndarray of int of shape (n, variables)
-        The number of each row's bin, by variable.
+    woe : ndarray of shape (n, variables)
     """
-    total = np.full(len(codes), base_points)
+    total = np.full(len(woe), base_points)
     for j, each in enumerate(variables):
-        total += each.points[codes[:, j]]
+        known, first = np.unique(each.woe, return_index=True)
+        total += each.points[first][np.searchsorted(known, woe[:, j])]
     return total

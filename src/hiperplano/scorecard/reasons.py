@@ -115,12 +115,12 @@ def explain_row(
         "bin": [variables[j].labels[codes[j]] for j in order],
         "points": points[order],
         "lost_to_best": (best - points)[order],
-        "lost_to_average": (average - points)[order],
+        "lost_to_average": np.round((average - points)[order], 2),
     }
     score = float(points.sum() + base_points)
     title = Message("{score:g} points, probability of the event {p:.2%}", score=score, p=probability)
     notes = [Message("base points, the same for everybody: {points:g}", points=base_points)] if base_points else []
-    return Explanation(title, columns, tuple(notes), score, float(probability))
+    return Explanation(title, columns, tuple(notes), score=score, probability=float(probability))
 
 
 def _shown(value: Any) -> str:

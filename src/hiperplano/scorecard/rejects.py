@@ -236,6 +236,7 @@ class _Accepted:
             Message("Event rates after reject inference"),
             columns,
             (Message("rates of the rejected are inferred, not observed"),),
+            ("event_rate",),
         )
 
 

@@ -1,13 +1,52 @@
-"""One applicant in any form, as a table of one row."""
+"""Rows for a scorecard: numbers of their bins looked up, and one applicant in any form as a table of one row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
+from hiperplano.features.binning.encoder import WoEEncoder
+from hiperplano.features.binning.encoding import columns_of, write_encoded
+from hiperplano.features.binning.optimal import refuse_unseen
+from hiperplano.features.binning.reading import as_array
+
+
+def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
+    """For each column that the encoder keeps, the number of each row's bin.
+
+    Parameters
+    ----------
+    numbers : sequence of ndarray of shape (bins,)
+        One number for each bin, by column.
+
+    Returns
+    -------
+    ndarray of shape (n, columns kept)
+    """
+    table = encoder._table(X, reset=False)
+    columns, chosen = columns_of(table), list(encoder._chosen())
+    made = np.empty((len(table), len(chosen)), order="F")
+
+    def write(place: int) -> None:
+        column, name, binning = chosen[place]
+        values = columns[column]()
+        codes = write_encoded(binning.bins_, numbers[place], values, made[:, place : place + 1], name)
+        if codes is not None:
+            refuse_unseen(binning, values, codes)
+
+    in_threads(write, range(len(chosen)), made.size)
+    return made
+
+
+def first_values(encoder: WoEEncoder, X: Any, names: Sequence[str]) -> list[Any]:
+    """What stands in the first row, by column."""
+    columns = dict(zip(encoder.binnings_, columns_of(encoder._table(X, reset=False)), strict=True))
+    return [as_array(columns[name]())[0] for name in names]
 
 
 def one_row(card: Any, row: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hiperplano.data.design import Array
@@ -21,7 +22,7 @@ from hiperplano.models.base import all_or_nothing
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.scorecard.bootstrap import Bootstrap, bootstrap
 from hiperplano.scorecard.monitoring.development import Development
-from hiperplano.scorecard.points import points_table, total_points
+from hiperplano.scorecard.points import points_of_woe, points_table
 from hiperplano.scorecard.scaling import PointScale
 from hiperplano.scorecard.scores import ScorecardScores
 from hiperplano.scorecard.stepwise import CRITERIA, DIRECTIONS, Selection, SelectionStep, steps_table
@@ -174,15 +175,14 @@ class Scorecard(ScorecardScores):
         y = validate_data(self, X="no_validation", y=y)
         weight = check_weight(sample_weight, len(y))
         event = self._code_classes(y, weight)
-        self.encoder_ = (WoEEncoder() if self.encoder is None else clone(self.encoder)).fit(
-            X, event.astype(int), sample_weight=weight
-        )
+        encoder = WoEEncoder() if self.encoder is None else clone(self.encoder)
+        self.encoder_ = encoder.set_params(dtype=np.float64).fit(X, event.astype(int), sample_weight=weight)
         self._take_columns_of(self.encoder_)
-        names = self.encoder_.selected_
-        codes = self.encoder_.codes(X, names)
-        woe = np.stack([self.encoder_.binnings_[name].table()["woe"][codes[:, j]] for j, name in enumerate(names)], 1)
+        names = self.encoder_.get_feature_names_out().tolist()
+        woe = np.asarray(self.encoder_.transform(X), dtype=np.float64)
         chosen = self._choose(woe, event, weight, names)
         self.variables_ = [name for name, kept in zip(names, chosen.tolist(), strict=True) if kept]
+        self._restrict_encoder()
         self.model_ = LogisticRegression(C=self.C).fit(woe[:, chosen], event.astype(int), sample_weight=weight)
         coef, intercept = self.model_.coef_[0], float(self.model_.intercept_[0])
         self.against_woe_ = [name for name, b in zip(self.variables_, coef.tolist(), strict=True) if b * _SIGN < 0]
@@ -190,9 +190,23 @@ class Scorecard(ScorecardScores):
         if base == "separate":
             alone = float(scale.points(intercept))
             self.base_points_ = float(np.rint(alone)) if rounded else alone
-        points = total_points(self.variable_points(), codes[:, chosen], self.base_points_)
+        points = points_of_woe(self.variable_points(), woe[:, chosen], self.base_points_)
         self.development_ = Development.of(points, expit(intercept + woe[:, chosen] @ coef), event, weight)
         return self
+
+    def _restrict_encoder(self) -> None:
+        """Let the encoder return the chosen variables only, and say why others are left out."""
+        encoder, chosen = self.encoder_, set(self.variables_)
+        for name in encoder.get_feature_names_out().tolist():
+            if name not in chosen:
+                encoder.reasons_[name] = Message("not chosen as a variable of the scorecard")
+        encoder.support_ = np.array([name in chosen for name in encoder.binnings_])
+
+    @property
+    def estimator_(self) -> Pipeline:
+        """What gives the log-odds of the event: WoE of the chosen variables, then logistic regression."""
+        check_is_fitted(self, "model_")
+        return Pipeline([("woe", self.encoder_), ("model", self.model_)])
 
     def _code_classes(self, y: Array, weight: Array | None) -> Array:
         """Record the classes; which rows are events."""

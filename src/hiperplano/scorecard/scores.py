@@ -14,10 +14,10 @@ from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import decided_classes
 from hiperplano.models.logistic import class_chances
-from hiperplano.scorecard.points import VariablePoints, bin_points, total_points
+from hiperplano.scorecard.points import VariablePoints, bin_points
 from hiperplano.scorecard.reasons import REFERENCES, Explanation, Reasons, explain_row, find_reasons
 from hiperplano.scorecard.rounding import RoundingEffect, rounding_effect
-from hiperplano.scorecard.rows import one_row
+from hiperplano.scorecard.rows import first_values, look_up, one_row
 from hiperplano.scorecard.scaling import PointScale
 from hiperplano.scorecard.strategy import Strategy
 
@@ -63,8 +63,9 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             intercept + Σ coefficient·WoE.
         """
-        codes = self.bin_codes(X)
-        return log_odds_of(self, codes)
+        check_is_fitted(self)
+        coef, intercept = self.model_.coef_[0], float(self.model_.intercept_[0])
+        return np.asarray(look_up(self.encoder_, X, [self._woe(name) for name in self.variables_]) @ coef + intercept)
 
     def event_probability(self, X: Any) -> Array:
         """Probability of the event.
@@ -140,7 +141,8 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Larger where the event is less likely.
         """
-        return total_points(self.variable_points(), self.bin_codes(X), self.base_points_)
+        points = [each.points for each in self.variable_points()]
+        return np.asarray(look_up(self.encoder_, X, points).sum(axis=1) + self.base_points_)
 
     def bin_codes(self, X: Any) -> Array:
         """The number of each row's bin, for each variable that has points.
@@ -156,7 +158,8 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
             Bins are numbered as in `points`.
         """
         check_is_fitted(self)
-        return np.asarray(self.encoder_.codes(X, self.variables_))
+        sizes = [self.encoder_.binnings_[name].bins_.n_bins for name in self.variables_]
+        return look_up(self.encoder_, X, [np.arange(size, dtype=np.float64) for size in sizes]).astype(np.intp)
 
     def variable_points(self) -> tuple[VariablePoints, ...]:
         """The bins and points of each variable, as arrays.
@@ -171,8 +174,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         intercept, found = float(self.model_.intercept_[0]), []
         for name, coef in zip(self.variables_, self.model_.coef_[0].tolist(), strict=True):
             binning = self.encoder_.binnings_[name]
-            table = binning.table()
-            woe = table["woe"]
+            table, woe = binning.table(), self._woe(name)
             exact, points = bin_points(
                 woe, coef, intercept, len(self.variables_), scale, spread, bool(self.round_points)
             )
@@ -251,10 +253,9 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = one_row(self, row)
-        codes = self.bin_codes(X)
-        values = [self.encoder_.column(X, name)[0] for name in self.variables_]
-        probability = float(expit(log_odds_of(self, codes))[0])
-        return explain_row(self.variable_points(), codes[0], values, self.base_points_, probability)
+        values = first_values(self.encoder_, X, self.variables_)
+        probability = float(self.event_probability(X)[0])
+        return explain_row(self.variable_points(), self.bin_codes(X)[0], values, self.base_points_, probability)
 
     def strategy(
         self, X: Any, y: Any, sample_weight: Any = None, *, gain: float | None = None, loss: float | None = None
@@ -294,15 +295,9 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         RoundingEffect
             Pairs that change order, KS and AUC before and after.
         """
-        codes, scale = self.bin_codes(X), PointScale.of(self)
-        exact = scale.points(log_odds_of(self, codes))
-        rounded = total_points(self.variable_points(), codes, self.base_points_)
+        exact, rounded = PointScale.of(self).points(self.event_log_odds(X)), self.score_points(X)
         return rounding_effect(exact, rounded, None if y is None else self.is_event(y))
 
-
-def log_odds_of(card: ScorecardScores, codes: Array) -> Array:
-    """Log-odds of the event for rows whose bins are known."""
-    total = np.full(len(codes), float(card.model_.intercept_[0]))
-    for j, each in enumerate(card.variable_points()):
-        total += each.coef * each.woe[codes[:, j]]
-    return total
+    def _woe(self, name: str) -> Array:
+        """WoE of the bins of a variable."""
+        return np.asarray(self.encoder_.binnings_[name].woe_)

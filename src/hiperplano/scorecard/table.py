@@ -165,7 +165,7 @@ def _texts(name: str, values: Sequence[Any], shares: bool) -> list[str]:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         return [str(value) for value in values]
-    if name == "p":
+    if name in ("p", "coefficient"):  # of any size
         return column_text(name, array)
     finite = array[np.isfinite(array)]
     form = ",.0f" if (finite == np.rint(finite)).all() else ".4f" if np.abs(finite).max() < 100 else ",.2f"
@@ -192,6 +192,9 @@ def _words() -> dict[str, Message]:
         "marginal_event_rate": Message("marginal event rate"),
         "woe": Message("WoE"),
         "coef": Message("coefficient"),
+        "coefficient": Message("coefficient"),
+        "column": Message("column"),
+        "term": Message("term"),
         "points": Message("points"),
         "step": Message("step"),
         "action": Message("action"),

@@ -98,7 +98,6 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
     rows = dict(zip(parts, map(len, labels), strict=True))
     _print_results(terminal, problem, fitted, coding, subject, measures, rows)
     _json_results(terminal, problem, fitted, coding, subject, list(measures.values()), metadata, files)
-    terminal.finish()
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
 
 
@@ -184,7 +183,7 @@ def _json_results(
     if not terminal.as_json:
         return
     found = read_coefficients(subject, coding.get_feature_names_out().tolist())
-    terminal.results = {
+    terminal.results |= {
         "target": {"name": metadata.target, "task": metadata.task, "positive": metadata.positive},
         "columns": [
             {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing} for each in problem.columns

@@ -12,6 +12,7 @@ from scipy.special import chdtri, ndtri
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.evidence import rate_interval
+from hiperplano.features.binning.reading import is_missing
 from hiperplano.messages import Message
 from hiperplano.metrics.area import auc_interval
 from hiperplano.metrics.divergence import population_stability_index
@@ -79,7 +80,7 @@ def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
     X_new : table or array of shape (n, d)
         New applicants.
     y_new : array-like of shape (n,), optional
-        Their outcomes, where they are known.
+        Their outcomes; None or NaN where one is not known yet.
 
     Returns
     -------
@@ -99,14 +100,7 @@ def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
     points, development = scorecard.score_points(X_new), scorecard.development_
     probability = scorecard.event_probability(X_new)
     codes, variables = scorecard.bin_codes(X_new), scorecard.variable_points()
-    event = None if y_new is None else scorecard.is_event(y_new)
-    if event is not None and len(event) != len(points):
-        raise InvalidData(
-            "X_new has {n} rows and y_new {m}; each applicant needs an outcome. Leave y_new out where outcomes are not "
-            "known yet.",
-            n=len(points),
-            m=len(event),
-        )
+    known, event = _outcomes(scorecard, y_new, len(points))
     now = banded(development.edges, points, np.ones(len(points)), (probability,))
     shift = Shift.of(development.count, now[0])
     shifts = [
@@ -115,21 +109,37 @@ def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
     verdicts: list[str] = [shift.verdict(Message("score"))]
     verdicts += [each.verdict(of.name) for of, each in zip(variables, shifts, strict=True) if each.psi >= STABLE]
     performance = calibration = None
-    if event is not None and event.any() and not event.all():
-        performance, said = _performance(development, event, points)
+    if event.any() and not event.all():
+        performance, said = _performance(development, event, points[known])
         verdicts.append(said)
-    if event is not None:
-        calibration, said = _calibration(development, event, points, probability)
+    if len(event):
+        calibration, said = _calibration(development, event, points[known], probability[known])
         verdicts.append(said)
     return Monitoring(
         _score_table(development, now[0], shift),
         _variables_table(variables, shifts),
-        _bins_table(variables, codes, event),
+        _bins_table(variables, codes, known, event),
         performance,
         calibration,
         shift.psi,
         tuple(verdicts),
     )
+
+
+def _outcomes(scorecard: Any, y_new: Any, n: int) -> tuple[Array, Array]:
+    """Numbers of the rows whose outcome is known, and whether it is the event."""
+    if y_new is None:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=bool)
+    labels = np.asarray(y_new)
+    if labels.shape != (n,):
+        raise InvalidData(
+            "X_new has {n} rows and y_new shape {shape}; each applicant has one outcome. Use None for those that are "
+            "not known yet, or leave y_new out.",
+            n=n,
+            shape=labels.shape,
+        )
+    known = np.flatnonzero([not is_missing(label) for label in labels.tolist()])
+    return known, scorecard.is_event(labels[known])
 
 
 @dataclass(frozen=True)
@@ -197,17 +207,16 @@ def _variables_table(variables: Sequence[VariablePoints], shifts: Sequence[Shift
     return Table(Message("Variables"), columns)
 
 
-def _bins_table(variables: Sequence[VariablePoints], codes: Array, event: Array | None) -> Table:
+def _bins_table(variables: Sequence[VariablePoints], codes: Array, known: Array, event: Array) -> Table:
     columns: dict[str, Any] = {
         name: [] for name in ("variable", "bin", "development", "now", "points", "event_rate", "event_rate_now")
     }
     for j, each in enumerate(variables):
         size = len(each.labels)
         counts = np.bincount(codes[:, j], minlength=size)
-        rates = np.full(size, np.nan)
-        if event is not None:
-            events = np.bincount(codes[:, j], weights=event, minlength=size)
-            rates = np.divide(events, counts, out=rates, where=counts > 0)
+        outcomes = np.bincount(codes[known, j], minlength=size)
+        events = np.bincount(codes[known, j], weights=event, minlength=size)
+        rates = np.divide(events, outcomes, out=np.full(size, np.nan), where=outcomes > 0)
         columns["variable"] += [each.name] * size
         columns["bin"] += each.labels
         columns["development"] += (each.count / each.count.sum()).tolist()
@@ -215,7 +224,7 @@ def _bins_table(variables: Sequence[VariablePoints], codes: Array, event: Array 
         columns["points"] += each.points.tolist()
         columns["event_rate"] += each.event_rate.tolist()
         columns["event_rate_now"] += rates.tolist()
-    if event is None:
+    if not len(event):
         del columns["event_rate_now"]
     shares = ("development", "now", "event_rate", "event_rate_now")
     return Table(Message("Bins"), columns, shares=shares)
