@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.features.binning.encoder import WoEEncoder
+    from hiperplano.features.binning.optimal import OptimalBinning
+    from hiperplano.features.binning.table import BinTable
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinTable": "features.binning.table",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -81,6 +85,7 @@ _HOME = {
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.logistic.odds",
+    "OptimalBinning": "features.binning.optimal",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
     "PassiveAggressiveRegressor": "models.online.passive_aggressive",
@@ -100,6 +105,7 @@ _HOME = {
     "Separable": "solvers.separation.certificates",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
+    "WoEEncoder": "features.binning.encoder",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
@@ -136,6 +142,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BinTable",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -154,6 +161,7 @@ __all__ = [
     "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
+    "OptimalBinning",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
@@ -173,6 +181,7 @@ __all__ = [
     "Separable",
     "Step",
     "Summary",
+    "WoEEncoder",
     "ambiguous",
     "auc_interval",
     "bayes_decision",
