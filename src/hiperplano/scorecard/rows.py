@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.encoder import WoEEncoder
-from hiperplano.features.binning.encoding import columns_of, write_encoded
+from hiperplano.features.binning.encoding import column_of, write_encoded
 from hiperplano.features.binning.optimal import refuse_unseen
 from hiperplano.features.binning.reading import as_array
 
@@ -29,12 +29,12 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
     ndarray of shape (n, columns kept)
     """
     table = encoder._table(X, reset=False)
-    columns, chosen = columns_of(table), list(encoder._chosen())
+    chosen = list(encoder._chosen())
     made = np.empty((len(table), len(chosen)), order="F")
 
     def write(place: int) -> None:
         column, name, binning = chosen[place]
-        values = columns[column]()
+        values = column_of(table, column)
         codes = write_encoded(binning.bins_, numbers[place], values, made[:, place : place + 1], name)
         if codes is not None:
             refuse_unseen(binning, values, codes)
@@ -45,8 +45,8 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
 
 def first_values(encoder: WoEEncoder, X: Any, names: Sequence[str]) -> list[Any]:
     """What stands in the first row, by column."""
-    columns = dict(zip(encoder.binnings_, columns_of(encoder._table(X, reset=False)), strict=True))
-    return [as_array(columns[name]())[0] for name in names]
+    table, places = encoder._table(X, reset=False), {name: place for place, name in enumerate(encoder.binnings_)}
+    return [as_array(column_of(table, places[name]))[0] for name in names]
 
 
 def one_row(card: Any, row: Any) -> Any:

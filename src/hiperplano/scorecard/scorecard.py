@@ -15,7 +15,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import check_number, flag, number, one_of
 from hiperplano.data.validate import check_weight, wrap
-from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
@@ -173,6 +173,8 @@ class Scorecard(ScorecardScores):
         base = one_of(self, "intercept_points", _BASE)
         rounded = flag(self, "round_points")
         y = validate_data(self, X="no_validation", y=y)
+        if not len(y):
+            raise InvalidData("Found array with 0 sample(s): y is empty; a scorecard needs rows. Check the table.")
         weight = check_weight(sample_weight, len(y))
         event = self._code_classes(y, weight)
         encoder = WoEEncoder() if self.encoder is None else clone(self.encoder)

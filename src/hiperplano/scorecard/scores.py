@@ -126,7 +126,8 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Labels.
         """
-        return np.asarray(self.classes_[decided_classes(self.decision_function(X))])
+        which = decided_classes(self.decision_function(X))
+        return np.asarray(self.classes_[which])
 
     def score_points(self, X: Any) -> Array:
         """The score: the sum of the points of each row's bins.
