@@ -33,7 +33,7 @@ def encode_labels(design: Design) -> tuple[Array, RowVector]:
     codes : RowVector of int
     """
     try:
-        (classes,) = design.fold(_DistinctLabels(), _union)
+        (classes,) = design.fold(DistinctLabels(), _union)
         kind = "multiclass" if _are_plainly_classes(classes) else _kind(classes)
     except TypeError:  # labels that cannot be compared
         kind = "unknown"
@@ -78,7 +78,7 @@ def _union(left: Sums, right: Sums) -> Sums:
 
 
 @dataclass(frozen=True)
-class _DistinctLabels:
+class DistinctLabels:
     """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
 
     reads_rows = False
