@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.sql.verify import SqlCheck, verify_sql
+    from hiperplano.export.sql.writing import to_sql
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -95,6 +97,7 @@ _HOME = {
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
     "Separable": "solvers.separation.certificates",
+    "SqlCheck": "export.sql.verify",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
     "ambiguous": "decision.votes",
@@ -127,6 +130,8 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_sql": "export.sql.writing",
+    "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
     "write_report": "report.page",
 }
@@ -166,6 +171,7 @@ __all__ = [
     "SGDClassifier",
     "SGDRegressor",
     "Separable",
+    "SqlCheck",
     "Step",
     "Summary",
     "ambiguous",
@@ -198,6 +204,8 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_sql",
+    "verify_sql",
     "votes",
     "write_report",
 ]

@@ -16,7 +16,7 @@ class Cell:
     Attributes
     ----------
     kind : {"number", "date", "text", "label"}
-        A date counts as days since 1970. A label is text, or a number of which the text is taken.
+        A date counts as microseconds since 1970. A label is text, or a number of which the text is taken.
     codes : tuple of float
         Numbers that stand for no value, in addition to NULL and NaN.
     """
@@ -75,23 +75,27 @@ class Lookup:
     groups : tuple of (values, number)
         Values are texts, or numbers where the cell is one.
     empty, other : float or None
-        Where the cell is empty, and for values in no group. None: the row has no prediction.
+        Where the cell is empty, and for values in no group.
+
+    A number that is None leaves the row without a prediction.
     """
 
     cell: Cell
-    groups: tuple[tuple[tuple[Any, ...], float], ...]
+    groups: tuple[tuple[tuple[Any, ...], float | None], ...]
     empty: float | None
     other: float | None
 
 
 @dataclass(frozen=True)
 class Steps:
-    """A number for each interval, values[i] on [cuts[i − 1], cuts[i]); infinities belong to the outer ones.
+    """A number for each interval, values[i] on [cuts[i − 1], cuts[i]).
 
     Attributes
     ----------
     special : tuple of (codes, number)
         Numbers that are looked up before the intervals are.
+    infinite : bool
+        Infinities belong to the outer intervals; otherwise they leave the row without a prediction.
     """
 
     cell: Cell
@@ -99,6 +103,7 @@ class Steps:
     values: tuple[float, ...]
     special: tuple[tuple[tuple[float, ...], float], ...] = ()
     empty: float | None = None
+    infinite: bool = True
 
 
 Feature = Number | Imputed | IsEmpty | Scaled | Combination | Lookup | Steps

@@ -54,7 +54,9 @@ def _dropped(step: OneHotEncoder, j: int, groups: list[Group]) -> int | None:
     if step.drop_idx_ is None or step.drop_idx_[j] is None:
         return None
     value = step.categories_[j].tolist()[step.drop_idx_[j]]
-    return next(k for k, group in enumerate(groups) if value in group or (_is_empty(value) and any(map(_is_empty, group))))
+    return next(
+        k for k, group in enumerate(groups) if value in group or (_is_empty(value) and any(map(_is_empty, group)))
+    )
 
 
 def ordinal(step: OrdinalEncoder, features: tuple[Feature, ...]) -> tuple[Feature, ...]:

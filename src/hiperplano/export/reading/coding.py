@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from hiperplano.errors import NotAvailable
-from hiperplano.export.formula import Cell, Feature, Imputed, IsEmpty, Lookup, Number
+from hiperplano.export.formula import Cell, Feature, Imputed, IsEmpty, Lookup, Number, Scaled
 from hiperplano.features.coding import Coding
 from hiperplano.features.encoders import RARE, CategoricalEncoder, NumericEncoder
+
+_MICROSECONDS_A_DAY = 86_400e6
 
 
 def coded_columns(coding: Coding) -> tuple[tuple[Feature, ...], tuple[str, ...]]:
@@ -30,8 +32,11 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
         # A value that is not in the order counts as none.
         made: list[Feature] = [Lookup(cell, places, coder.fill, coder.fill)]
         return [*made, Lookup(cell, marks, 1.0, 1.0)] if coder.marked else made
-    cell = Cell(column.name, "date" if column.kind == "date" else "number", column.codes)
+    cell = Cell(column.name, codes=column.codes)
     made = [Imputed(Number(cell), coder.fill)]
+    if column.kind == "date":
+        cell = Cell(column.name, "date")
+        made = [Imputed(Scaled(Number(cell), 0.0, _MICROSECONDS_A_DAY), coder.fill)]
     return [*made, IsEmpty(cell)] if coder.marked else made
 
 
@@ -39,8 +44,6 @@ def _nominal(coder: CategoricalEncoder) -> list[Feature]:
     cell = Cell(coder.column.name, "label")
     known = tuple(label for label in (*coder.kept, coder.reference) if label is not None and label != RARE)
     return [
-        Lookup(cell, ((known, 0.0),) if known else (), 0.0, 1.0)
-        if label == RARE
-        else Lookup(cell, (((label,), 1.0),), 0.0, 0.0)
+        Lookup(cell, tuple(((each,), float(each == label)) for each in known), 0.0, float(label == RARE))
         for label in coder.kept
     ]

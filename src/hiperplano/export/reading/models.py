@@ -68,7 +68,9 @@ def _scores_and_decision(model: Any) -> tuple[LinearScores | QuadraticScores, De
         return scores, _cost_sensitive(model, decision)
     if isinstance(model, QuadraticDiscriminantAnalysis):
         found = model.solution_.scores()
-        return QuadraticScores(found.means, found.whitening, found.constant), Decision(_plain(model.classes_), "softmax")
+        return QuadraticScores(found.means, found.whitening, found.constant), Decision(
+            _plain(model.classes_), "softmax"
+        )
     if isinstance(model, LinearClassifier):
         return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
     if isinstance(model, _REGRESSORS):

@@ -157,7 +157,9 @@ def _scaled(columns: Columns, shifts: Array | None, scales: Array | None) -> Col
 
 def _refuse_clipping(step: Any) -> None:
     if getattr(step, "clip", False):
-        raise NotAvailable("the step {step} with clip=True cannot be exported. Set clip=False.", step=type(step).__name__)
+        raise NotAvailable(
+            "the step {step} with clip=True cannot be exported. Set clip=False.", step=type(step).__name__
+        )
 
 
 @apply_step.register
@@ -220,10 +222,11 @@ def _(step: KBinsDiscretizer, columns: Columns) -> Columns:
             raise NotAvailable("the step KBinsDiscretizer cannot be exported after another step. Put it first.")
         cuts = tuple(float(edge) for edge in edges[1:-1])
         if step.encode == "ordinal":
-            features.append(Steps(feature.cell, cuts, tuple(map(float, range(len(cuts) + 1)))))
+            features.append(Steps(feature.cell, cuts, tuple(map(float, range(len(cuts) + 1))), infinite=False))
             names.append(name)
             continue
         for number in range(len(cuts) + 1):
-            features.append(Steps(feature.cell, cuts, tuple(float(k == number) for k in range(len(cuts) + 1))))
+            ones = tuple(float(k == number) for k in range(len(cuts) + 1))
+            features.append(Steps(feature.cell, cuts, ones, infinite=False))
             names.append(f"{name} in bin {number + 1}")
     return Columns(tuple(features), tuple(names))
