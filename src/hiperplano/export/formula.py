@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hiperplano.data.design import Array
@@ -39,13 +39,6 @@ class Imputed:
 
     feature: Feature
     fill: float
-
-
-@dataclass(frozen=True)
-class IsEmpty:
-    """1 where a cell is empty, else 0."""
-
-    cell: Cell
 
 
 @dataclass(frozen=True)
@@ -106,7 +99,7 @@ class Steps:
     infinite: bool = True
 
 
-Feature = Number | Imputed | IsEmpty | Scaled | Combination | Lookup | Steps
+Feature = Number | Imputed | Scaled | Combination | Lookup | Steps
 
 
 @dataclass(frozen=True)
@@ -178,6 +171,28 @@ class Formula:
     scores: LinearScores | QuadraticScores
     decision: Decision | None
     as_array: bool
+
+
+def is_empty(cell: Cell) -> Lookup:
+    """1 where a cell is empty, else 0."""
+    return Lookup(cell, (), 1.0, 0.0)
+
+
+def scaled(feature: Feature, shift: float, scale: float) -> Feature:
+    """(feature − shift) / scale; the numbers of tables are computed at once."""
+
+    def moved(number: float | None) -> float | None:
+        return None if number is None else (number - shift) / scale
+
+    match feature:
+        case Lookup(cell, groups, empty, other):
+            return Lookup(cell, tuple((values, moved(each)) for values, each in groups), moved(empty), moved(other))
+        case Steps():
+            values = tuple((each - shift) / scale for each in feature.values)
+            special = tuple((codes, (each - shift) / scale) for codes, each in feature.special)
+            return replace(feature, values=values, special=special, empty=moved(feature.empty))
+        case _:
+            return Scaled(feature, shift, scale)
 
 
 def cells_of(feature: Feature) -> frozenset[Cell]:

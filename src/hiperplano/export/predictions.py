@@ -35,7 +35,7 @@ class Predictions:
     @property
     def refused(self) -> Array:
         """Rows without a prediction."""
-        return np.isnan(next(iter(self.numbers.values()))).all(axis=1)
+        return np.asarray(np.isnan(next(iter(self.numbers.values()))).all(axis=1))
 
     @classmethod
     def of_table(cls, names: list[str], rows: list[tuple[Any, ...]], like: Predictions) -> Predictions:

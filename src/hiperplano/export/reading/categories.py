@@ -82,12 +82,13 @@ def ordinal(step: OrdinalEncoder, features: tuple[Feature, ...]) -> tuple[Featur
 
 def _source(step: Any, feature: Feature, categories: Any) -> tuple[Cell, Any]:
     """The cell that holds a category, and what stands in it where it is empty."""
-    fill = None
+    fill: Any = None
     if isinstance(feature, Imputed):
-        feature, fill = feature.feature, feature.fill
+        fill, feature = feature.fill, feature.feature
     if not isinstance(feature, Number):
         raise NotAvailable(
-            "the step {step} cannot be exported after a step that changes the column. Put it first, or after an imputer.",
+            "the step {step} cannot be exported after a step that changes the column. Put it first, or after an "
+            "imputer.",
             step=type(step).__name__,
         )
     texts = [isinstance(value, str) for value in categories.tolist() if not _is_empty(value)]

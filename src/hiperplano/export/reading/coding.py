@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hiperplano.errors import NotAvailable
-from hiperplano.export.formula import Cell, Feature, Imputed, IsEmpty, Lookup, Number, Scaled
+from hiperplano.export.formula import Cell, Feature, Imputed, Lookup, Number, is_empty, scaled
 from hiperplano.features.coding import Coding
 from hiperplano.features.encoders import RARE, CategoricalEncoder, NumericEncoder
 
@@ -36,8 +36,8 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
     made = [Imputed(Number(cell), coder.fill)]
     if column.kind == "date":
         cell = Cell(column.name, "date")
-        made = [Imputed(Scaled(Number(cell), 0.0, _MICROSECONDS_A_DAY), coder.fill)]
-    return [*made, IsEmpty(cell)] if coder.marked else made
+        made = [Imputed(scaled(Number(cell), 0.0, _MICROSECONDS_A_DAY), coder.fill)]
+    return [*made, is_empty(cell)] if coder.marked else made
 
 
 def _nominal(coder: CategoricalEncoder) -> list[Feature]:

@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
-from hiperplano.export.formula import Cell, Combination, Feature, Imputed, IsEmpty, Number, Scaled, Steps, cells_in
+from hiperplano.export.formula import Cell, Combination, Feature, Imputed, Number, Steps, cells_in, is_empty, scaled
 from hiperplano.export.reading.categories import one_hot, ordinal
 from hiperplano.export.reading.coding import coded_columns
 from hiperplano.features.coding import Coding
@@ -149,7 +149,7 @@ def _scaled(columns: Columns, shifts: Array | None, scales: Array | None) -> Col
     shifts = np.zeros(d) if shifts is None else np.asarray(shifts, dtype=np.float64)
     scales = np.ones(d) if scales is None else np.asarray(scales, dtype=np.float64)
     made = [
-        Scaled(feature, float(shift), float(scale))
+        scaled(feature, float(shift), float(scale))
         for feature, shift, scale in zip(columns.features, shifts, scales, strict=True)
     ]
     return replace(columns, features=tuple(made))
@@ -170,12 +170,12 @@ def _(step: SimpleImputer, columns: Columns) -> Columns:
         columns = replace(columns, features=tuple(_with_codes(feature, codes) for feature in columns.features))
     fills = step.statistics_.tolist()
     kept = [j for j, fill in enumerate(fills) if fill == fill]  # columns without any value are left out
-    made = [Imputed(columns.features[j], fills[j]) for j in kept]
+    made: list[Feature] = [Imputed(columns.features[j], fills[j]) for j in kept]
     names = [columns.names[j] for j in kept]
     if step.indicator_ is not None:
         for j in step.indicator_.features_.tolist():
             (cell,) = columns.take([j]).cells()
-            made.append(IsEmpty(cell))  # type: ignore[arg-type]
+            made.append(is_empty(cell))
             names.append(f"{columns.names[j]} missing")
     return Columns(tuple(made), tuple(names))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from hiperplano.export.formula import Cell, Combination, Feature, Imputed, IsEmpty, Lookup, Number, Scaled, Steps
+from hiperplano.export.formula import Cell, Combination, Feature, Imputed, Lookup, Number, Scaled, Steps
 from hiperplano.export.sql.dialects import LARGEST, Dialect, Expression, divided, total
 
 
@@ -31,7 +31,7 @@ class FeatureWriter:
 
     def weighted(self, weight: float, feature: Feature) -> Expression:
         """weight·feature; tables are multiplied here and now."""
-        if isinstance(feature, Lookup | Steps | IsEmpty):
+        if isinstance(feature, Lookup | Steps):
             return self.write(feature, weight)
         return exp.Mul(this=self.dialect.number(weight), expression=_bracketed(self.write(feature)))
 
@@ -47,11 +47,6 @@ class FeatureWriter:
     @write.register
     def _(self, feature: Imputed, weight: float = 1.0) -> Expression:
         return exp.Coalesce(this=self.write(feature.feature), expressions=[self.dialect.number(feature.fill)])
-
-    @write.register
-    def _(self, feature: IsEmpty, weight: float = 1.0) -> Expression:
-        empty = exp.Is(this=self._column(feature.cell), expression=exp.null())
-        return exp.Case().when(empty, self.dialect.double(weight)).else_(self.dialect.number(0.0))
 
     @write.register
     def _(self, feature: Scaled, weight: float = 1.0) -> Expression:
@@ -97,10 +92,11 @@ class FeatureWriter:
         """Cases with one constant of certain type, which gives all of them theirs."""
         if not cases:
             return exp.null() if other is None else self.dialect.double(other)
-        found = exp.Case()
+        found, constant = exp.Case(), self.dialect.double
         for condition, number in cases:
-            found = found.when(condition, exp.null() if number is None else self.dialect.double(number), copy=False)
-        return found if other is None else found.else_(self.dialect.number(other), copy=False)
+            found = found.when(condition, exp.null() if number is None else constant(number), copy=False)
+            constant = constant if number is None else self.dialect.number
+        return found if other is None else found.else_(constant(other), copy=False)
 
     def _is_empty(self, cell: Cell) -> Expression:
         return exp.Is(this=self._column(cell), expression=exp.null())

@@ -1,4 +1,4 @@
-"""Probabilities in SQL, for scores of any size: EXP is never asked for what overflows, nor PostgreSQL's for zero."""
+"""Probabilities in SQL, for scores of any size: EXP neither overflows nor underflows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from hiperplano.export.sql.dialects import Dialect, Expression, divided, extreme, total
 
-_UNDERFLOW = -745.0  # EXP of less is 0 in floats, and an error in PostgreSQL
+_UNDERFLOW = -700.0  # EXP of less, below 1e-304, counts as 0: PostgreSQL has an error where a result rounds to 0
 
 
-def sigmoid(query: Any, score: str) -> list[str]:
-    """1/(1 + exp(−score)) of the second class, written with exp(−|score|) ≤ 1."""
+def sigmoid(query: Any, score: str, both: bool) -> list[str]:
+    """1/(1 + exp(−score)) of the second class, and of both if asked for, written with exp(−|score|) ≤ 1."""
     dialect, column = query.dialect, exp.column(score)
     query.add("exponentials", {"e1": _exponential(dialect, exp.Neg(this=exp.Abs(this=column)))})
     below = exp.paren(exp.Add(this=dialect.number(1.0), expression=exp.column("e1")))
@@ -23,6 +23,7 @@ def sigmoid(query: Any, score: str) -> list[str]:
         "p1": exp.Case().when(positive, small).when(negative, large),
         "p2": exp.Case().when(positive.copy(), large.copy()).when(negative.copy(), small.copy()),
     }
+    made = made if both else {"p2": made["p2"]}
     query.add("probabilities", made, drop=["e1"])
     return list(made)
 

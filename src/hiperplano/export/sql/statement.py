@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
 from hiperplano.errors import InvalidParameter
@@ -44,7 +45,7 @@ class Query:
             Columns that no later stage needs.
         """
         kept = [column for column in self.carried if column not in drop]
-        chosen = [exp.column(column) for column in kept]
+        chosen: list[Expression] = [exp.column(column) for column in kept]
         chosen += [exp.alias_(expression, column, copy=False) for column, expression in made.items()]
         query = exp.select(*chosen, copy=False).from_(self._last(), copy=False)
         while name == self.source.name or any(name == known for known, _ in self.stages):
@@ -101,9 +102,9 @@ def statement(
 def used_features(formula: Formula) -> list[tuple[FormulaFeature, int]]:
     """The features with a coefficient, and their numbers."""
     if isinstance(formula.scores, LinearScores):
-        used = formula.scores.coef.any(axis=0)
+        used = np.asarray(formula.scores.coef.any(axis=0))
     else:
-        used = formula.scores.whitening.any(axis=(0, 2))
+        used = np.asarray(formula.scores.whitening.any(axis=(0, 2)))
     return [(feature, j) for j, feature in enumerate(formula.features) if used[j]]
 
 
@@ -181,9 +182,9 @@ def _decided(query: Query, formula: Formula) -> dict[str, Expression]:
     outputs = dict(zip(names, finite, strict=True))
     shares: list[str] = []
     if decision.link is not None:
-        shares = _add_probabilities(query, decision.link, scores)
+        shares = _add_probabilities(query, decision.link, scores, both=decision.costs is not None)
         names = output_names("probability", len(shares) if not one else 1, decision.classes)
-        outputs |= dict(zip(names, map(exp.column, shares if not one else shares[1:]), strict=True))
+        outputs |= dict(zip(names, map(exp.column, shares if not one else shares[-1:]), strict=True))
     if decision.costs is not None:
         costs = {
             f"q{j + 1}": total(
@@ -202,10 +203,10 @@ def _decided(query: Query, formula: Formula) -> dict[str, Expression]:
     return outputs | {"label": _first_equal(dialect, scores, "top", decision.classes)}
 
 
-def _add_probabilities(query: Query, link: str, scores: list[str]) -> list[str]:
+def _add_probabilities(query: Query, link: str, scores: list[str], both: bool) -> list[str]:
     """Stages that end with the probabilities p1, p2, …"""
     if len(scores) == 1:
-        return sigmoid(query, scores[0])
+        return sigmoid(query, scores[0], both)
     return softmax(query, scores, "top") if link == "softmax" else one_versus_rest(query, scores)
 
 

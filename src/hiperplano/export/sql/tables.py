@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.errors import InvalidData
+from hiperplano.export.formula import Cell
 from hiperplano.export.installed import require
 
 TABLE, ROW = "hiperplano_rows", "hiperplano_row"
@@ -17,48 +18,60 @@ TABLE, ROW = "hiperplano_rows", "hiperplano_row"
 Values = dict[str, list[Any]]
 
 
-def plain_columns(X: Any, names: Sequence[str]) -> Values:
+def plain_columns(X: Any, cells: Sequence[Cell], used: set[str]) -> Values:
     """Columns by name, of Python's own numbers, texts, dates and None; NaN stays NaN.
 
     Parameters
     ----------
-    names : sequence of str
-        Of the columns that are needed; a table has them, an array has as many in their order.
+    cells : sequence of Cell
+        The columns of the fit; an array has as many in their order.
+    used : set of str
+        Names of those that are needed.
     """
+    names = [cell.name for cell in cells if cell.name in used]
     if hasattr(X, "columns"):
         missing = [name for name in names if name not in list(X.columns)]
         if missing:
             raise InvalidData("X has no column {name!r}, which the model needs. Give a table with it.", name=missing[0])
-        return {name: [_plain(value) for value in _listed(X[name])] for name in names}
+        return {
+            cell.name: [_plain(value, cell) for value in _listed(X[cell.name])] for cell in cells if cell.name in used
+        }
     rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-    if rows.ndim != 2 or rows.shape[1] != len(names):
+    if rows.ndim != 2 or rows.shape[1] != len(cells):
         raise InvalidData(
-            "X has shape {shape}; the model takes {d} columns. Give rows of that many.", shape=rows.shape, d=len(names)
+            "X has shape {shape}; the model takes {d} columns. Give rows of that many.", shape=rows.shape, d=len(cells)
         )
-    return {name: [_plain(value) for value in rows[:, j].tolist()] for j, name in enumerate(names)}
+    return {
+        cell.name: [_plain(value, cell) for value in rows[:, j].tolist()]
+        for j, cell in enumerate(cells)
+        if cell.name in used
+    }
 
 
 def _listed(column: Any) -> list[Any]:
     return list(column.to_list() if hasattr(column, "to_list") else column)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, cell: Cell) -> Any:
+    """A value as a database takes it: NaN is one in columns of numbers only."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return _plain(value.item(), cell)
+    if isinstance(value, float) and value != value and cell.kind != "number":
+        return None
     if hasattr(value, "to_pydatetime"):
         return value.to_pydatetime()
     return value
 
 
-def run_duckdb(columns: Values, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+def run_duckdb(columns: Values, n_rows: int, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Names and rows of the result of a statement on a table of these columns, in DuckDB."""
     require("duckdb")
     import duckdb
     import pyarrow as pa
 
-    numbered = {ROW: range(_length(columns)), **columns}
+    numbered = {ROW: range(n_rows), **columns}
     table = pa.table({name: pa.array(list(values), from_pandas=False) for name, values in numbered.items()})
     with duckdb.connect() as connection:
         connection.register(TABLE, table)
@@ -66,9 +79,9 @@ def run_duckdb(columns: Values, statement: str) -> tuple[list[str], list[tuple[A
         return [str(each[0]) for each in found.description], found.fetchall()
 
 
-def run_sqlite(columns: Values, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+def run_sqlite(columns: Values, n_rows: int, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The same in SQLite, which has no NaN, no booleans and no dates of its own."""
-    numbered = {ROW: list(range(_length(columns))), **columns}
+    numbered = {ROW: list(range(n_rows)), **columns}
     listed = ", ".join('"' + name.replace('"', '""') + '"' for name in numbered)
     marks = ", ".join("?" * len(numbered))
     connection = sqlite3.connect(":memory:")
@@ -88,7 +101,3 @@ def _for_sqlite(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     return int(value) if isinstance(value, bool) else value
-
-
-def _length(columns: Values) -> int:
-    return max(map(len, columns.values()), default=0)

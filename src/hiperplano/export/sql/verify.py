@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiperplano.errors import InvalidParameter
+from hiperplano.export.formula import cells_in
 from hiperplano.export.predictions import Predictions, model_predictions
 from hiperplano.export.reading.models import formula_of
 from hiperplano.export.sql.tables import ROW, TABLE, plain_columns, run_duckdb, run_sqlite
@@ -122,11 +123,11 @@ def verify_sql(
         )
     formula = formula_of(model)
     expected = model_predictions(model, X, formula)
-    columns = plain_columns(X, [cell.name for cell in formula.cells])
+    columns = plain_columns(X, formula.cells, {cell.name for cell in cells_in(formula.features)})
     largest, differing = {}, {}
     for engine in engines:
         text = to_sql(model, TABLE, dialect=engine, keep=[ROW])
-        names, rows = _ENGINES[engine](columns, text)
+        names, rows = _ENGINES[engine](columns, expected.n_rows, text)
         rows.sort(key=lambda row: row[names.index(ROW)])
         found = Predictions.of_table(names, rows, expected)
         largest[engine], differing[engine] = expected.compare(found, tolerance)
