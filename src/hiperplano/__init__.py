@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.onnx.writing import to_onnx
     from hiperplano.export.sql.verify import SqlCheck, verify_sql
     from hiperplano.export.sql.writing import to_sql
     from hiperplano.metrics.area import auc_interval
@@ -130,6 +131,7 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_onnx": "export.onnx.writing",
     "to_sql": "export.sql.writing",
     "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
@@ -204,6 +206,7 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_onnx",
     "to_sql",
     "verify_sql",
     "votes",
