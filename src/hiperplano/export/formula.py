@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from hiperplano.data.design import Array
 
 
@@ -171,6 +173,12 @@ class Formula:
     scores: LinearScores | QuadraticScores
     decision: Decision | None
     as_array: bool
+
+    def used_features(self) -> list[tuple[Feature, int]]:
+        """The features that have a coefficient, and their numbers."""
+        coef = self.scores.coef.T if isinstance(self.scores, LinearScores) else self.scores.whitening.swapaxes(0, 1)
+        used: list[bool] = np.any(coef.reshape(len(self.features), -1), axis=1).tolist()
+        return [(feature, j) for j, feature in enumerate(self.features) if used[j]]
 
 
 def is_empty(cell: Cell) -> Lookup:

@@ -89,7 +89,8 @@ def model_predictions(model: Any, X: Any, formula: Formula) -> Predictions:
 def _by_halves(model: Any, rows: Any, formula: Formula, start: int, stop: int) -> list[Predictions]:
     """Predictions of all rows, looking for the refused ones by halving."""
     try:
-        return [_predict(model, _slice(rows, start, stop), formula)]
+        with np.errstate(invalid="ignore", over="ignore"):  # in rows that are about to be refused
+            return [_predict(model, _slice(rows, start, stop), formula)]
     except (InvalidData, ValueError):
         if stop - start == 1:
             return [_none(formula)]

@@ -76,7 +76,7 @@ def ordinal(step: OrdinalEncoder, features: tuple[Feature, ...]) -> tuple[Featur
         other = None if unknown is None or np.isnan(unknown) else float(unknown)
         missing = None if np.isnan(step.encoded_missing_value) else float(step.encoded_missing_value)
         empty = codes.get(fill, other) if fill is not None else missing
-        made.append(Lookup(cell, tuple(((value,), code) for value, code in codes.items()), empty, other))
+        made.append(Lookup(cell, tuple((_values((value,)), code) for value, code in codes.items()), empty, other))
     return tuple(made)
 
 
@@ -91,6 +91,8 @@ def _source(step: Any, feature: Feature, categories: Any) -> tuple[Cell, Any]:
             "imputer.",
             step=type(step).__name__,
         )
+    if all(isinstance(value, bool) for value in categories.tolist()):
+        return replace(feature.cell, kind="label"), fill
     texts = [isinstance(value, str) for value in categories.tolist() if not _is_empty(value)]
     if any(texts) and not all(texts):
         raise NotAvailable(
@@ -102,7 +104,8 @@ def _source(step: Any, feature: Feature, categories: Any) -> tuple[Cell, Any]:
 
 
 def _values(group: Group) -> Group:
-    return tuple(value for value in group if not _is_empty(value))
+    """The categories of a group; booleans by their names."""
+    return tuple(str(value) if isinstance(value, bool) else value for value in group if not _is_empty(value))
 
 
 def _is_empty(value: Any) -> bool:

@@ -28,6 +28,7 @@ from hiperplano.errors import NotAvailable
 from hiperplano.export.formula import Cell, Combination, Feature, Imputed, Number, Steps, cells_in, is_empty, scaled
 from hiperplano.export.reading.categories import one_hot, ordinal
 from hiperplano.export.reading.coding import coded_columns
+from hiperplano.features.binning.reading import is_missing
 from hiperplano.features.coding import Coding
 
 
@@ -164,10 +165,12 @@ def _refuse_clipping(step: Any) -> None:
 
 @apply_step.register
 def _(step: SimpleImputer, columns: Columns) -> Columns:
-    missing = step.missing_values
-    codes = () if missing is None or missing != missing or not isinstance(missing, int | float) else (float(missing),)
-    if codes:  # a number that stands for no value
-        columns = replace(columns, features=tuple(_with_codes(feature, codes) for feature in columns.features))
+    if not is_missing(step.missing_values):
+        raise NotAvailable(
+            "the step SimpleImputer(missing_values={code!r}) cannot be exported: only an empty cell counts as missing in "
+            "SQL and ONNX. Make the value NaN before the fit, and NULL in the table.",
+            code=step.missing_values,
+        )
     fills = step.statistics_.tolist()
     kept = [j for j, fill in enumerate(fills) if fill == fill]  # columns without any value are left out
     made: list[Feature] = [Imputed(columns.features[j], fills[j]) for j in kept]
@@ -178,15 +181,6 @@ def _(step: SimpleImputer, columns: Columns) -> Columns:
             made.append(is_empty(cell))
             names.append(f"{columns.names[j]} missing")
     return Columns(tuple(made), tuple(names))
-
-
-def _with_codes(feature: Feature, codes: tuple[float, ...]) -> Feature:
-    if not isinstance(feature, Number):
-        raise NotAvailable(
-            "the step SimpleImputer(missing_values={code:g}) cannot be exported after another step. Put it first.",
-            code=codes[0],
-        )
-    return Number(replace(feature.cell, codes=codes))
 
 
 @apply_step.register(PCA)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from sqlglot import exp
 
 from hiperplano.errors import InvalidParameter
@@ -81,8 +80,8 @@ def statement(
     """
     several = formula.scores.n_scores > 1
     query = Query(dialect, source, fence=dialect.fence and several)
-    features = used_features(formula)
-    holders = {cell: f"c{number + 1}" for number, cell in enumerate(_in_order(formula, [each for each, _ in features]))}
+    features = [feature for feature, _ in formula.used_features()]
+    holders = {cell: f"c{number + 1}" for number, cell in enumerate(_in_order(formula, features))}
     kept = {f"k{number + 1}": exp.column(identifier(name)) for number, name in enumerate(keep)}
     cells = {holder: dialect.cell(cell, exp.column(identifier(columns[cell.name]))) for cell, holder in holders.items()}
     query.add("cells", kept | cells)
@@ -99,15 +98,6 @@ def statement(
     return query.select(passed | outputs)
 
 
-def used_features(formula: Formula) -> list[tuple[FormulaFeature, int]]:
-    """The features with a coefficient, and their numbers."""
-    if isinstance(formula.scores, LinearScores):
-        used = np.asarray(formula.scores.coef.any(axis=0))
-    else:
-        used = np.asarray(formula.scores.whitening.any(axis=(0, 2)))
-    return [(feature, j) for j, feature in enumerate(formula.features) if used[j]]
-
-
 def _in_order(formula: Formula, features: list[FormulaFeature]) -> list[Cell]:
     place = {cell.name: number for number, cell in enumerate(formula.cells)}
     return sorted(cells_in(features), key=lambda cell: (place[cell.name], cell.kind, cell.codes))
@@ -121,7 +111,7 @@ def _add_scores(query: Query, formula: Formula, writer: FeatureWriter, cells: li
         parts = [writer.weighted(weight, feature) for weight, feature in terms]
         query.add("scores", {"r1": total([dialect.double(scores.intercept[0]), *parts])}, drop=cells)
     else:
-        used = used_features(formula)
+        used = formula.used_features()
         names = {j: f"f{j + 1}" for _, j in used}
         query.add("features", {names[j]: writer.write(feature) for feature, j in used}, drop=cells)
         if isinstance(scores, LinearScores):

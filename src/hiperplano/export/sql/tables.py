@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.errors import InvalidData
-from hiperplano.export.formula import Cell
+from hiperplano.export.formula import Cell, Formula
 from hiperplano.export.installed import require
 
 TABLE, ROW = "hiperplano_rows", "hiperplano_row"
@@ -46,6 +46,24 @@ def plain_columns(X: Any, cells: Sequence[Cell], used: set[str]) -> Values:
         for j, cell in enumerate(cells)
         if cell.name in used
     }
+
+
+def with_valid_columns(X: Any, formula: Formula, used: set[str]) -> Any:
+    """The rows with any valid value in the columns whose coefficient is 0, which a statement does not read."""
+    unused = [(j, cell.name) for j, cell in enumerate(formula.cells) if cell.name not in used]
+    if not unused:
+        return X
+    if not hasattr(X, "columns"):
+        rows = np.array(X.toarray() if hasattr(X, "toarray") else X)
+        rows[:, [j for j, _ in unused]] = 0
+        return rows
+    valid: dict[str, Any] = {}
+    for _, name in unused:
+        there = [value for value in _listed(X[name]) if value == value and value not in (None, np.inf, -np.inf)]
+        valid |= {name: there[0]} if there else {}
+    if hasattr(X, "assign"):
+        return X.assign(**valid)
+    return X.with_columns(**{name: type(X)({name: [value] * len(X)})[name] for name, value in valid.items()})
 
 
 def _listed(column: Any) -> list[Any]:

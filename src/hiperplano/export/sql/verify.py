@@ -10,7 +10,7 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.export.formula import cells_in
 from hiperplano.export.predictions import Predictions, model_predictions
 from hiperplano.export.reading.models import formula_of
-from hiperplano.export.sql.tables import ROW, TABLE, plain_columns, run_duckdb, run_sqlite
+from hiperplano.export.sql.tables import ROW, TABLE, plain_columns, run_duckdb, run_sqlite, with_valid_columns
 from hiperplano.export.sql.writing import to_sql
 from hiperplano.messages import Message
 
@@ -28,7 +28,7 @@ class SqlCheck:
     n_rows : int
         Rows compared.
     n_refused : int
-        Rows that the model refuses, for which the statement must give NULL.
+        Rows that the model refuses because of a column that the statement reads, for which it must give NULL.
     largest_difference : dict of str to float
         By engine: of scores, predictions and probabilities, relative to scores beyond 1.
     differing_rows : dict of str to list of int
@@ -122,8 +122,9 @@ def verify_sql(
             known=", ".join(_ENGINES),
         )
     formula = formula_of(model)
-    expected = model_predictions(model, X, formula)
-    columns = plain_columns(X, formula.cells, {cell.name for cell in cells_in(formula.features)})
+    used = {cell.name for cell in cells_in(feature for feature, _ in formula.used_features())}
+    expected = model_predictions(model, with_valid_columns(X, formula, used), formula)
+    columns = plain_columns(X, formula.cells, used)
     largest, differing = {}, {}
     for engine in engines:
         text = to_sql(model, TABLE, dialect=engine, keep=[ROW])
