@@ -167,8 +167,8 @@ def _refuse_clipping(step: Any) -> None:
 def _(step: SimpleImputer, columns: Columns) -> Columns:
     if not is_missing(step.missing_values):
         raise NotAvailable(
-            "the step SimpleImputer(missing_values={code!r}) cannot be exported: only an empty cell counts as missing in "
-            "SQL and ONNX. Make the value NaN before the fit, and NULL in the table.",
+            "the step SimpleImputer(missing_values={code!r}) cannot be exported: only an empty cell counts as missing "
+            "in SQL and ONNX. Make the value NaN before the fit, and NULL in the table.",
             code=step.missing_values,
         )
     fills = step.statistics_.tolist()
