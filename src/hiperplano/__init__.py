@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hiperplano.export.onnx.writing import to_onnx
     from hiperplano.export.sql.verify import SqlCheck, verify_sql
     from hiperplano.export.sql.writing import to_sql
+    from hiperplano.features.binning.encoder import WoEEncoder
+    from hiperplano.features.binning.optimal import OptimalBinning
+    from hiperplano.features.binning.table import BinTable
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
+    from hiperplano.scorecard.monitoring.monitor import monitor
+    from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeCV
@@ -64,6 +69,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinTable": "features.binning.table",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -82,6 +88,7 @@ _HOME = {
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.logistic.odds",
+    "OptimalBinning": "features.binning.optimal",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
     "PassiveAggressiveRegressor": "models.online.passive_aggressive",
@@ -97,10 +104,12 @@ _HOME = {
     "RidgeCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
     "SqlCheck": "export.sql.verify",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
+    "WoEEncoder": "features.binning.encoder",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
@@ -121,6 +130,7 @@ _HOME = {
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "stats.mistakes",
+    "monitor": "scorecard.monitoring.monitor",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -139,6 +149,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BinTable",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -157,6 +168,7 @@ __all__ = [
     "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
+    "OptimalBinning",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
@@ -172,10 +184,12 @@ __all__ = [
     "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Scorecard",
     "Separable",
     "SqlCheck",
     "Step",
     "Summary",
+    "WoEEncoder",
     "ambiguous",
     "auc_interval",
     "bayes_decision",
@@ -196,6 +210,7 @@ __all__ = [
     "load_credit_line",
     "margin",
     "mistake_bound",
+    "monitor",
     "population_stability_index",
     "prior_decision",
     "project",

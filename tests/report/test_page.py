@@ -211,14 +211,20 @@ def test_the_share_of_ambiguous_rows(model, tmp_path):
     assert f"On {100 * share:.1f}% of the rows" in text
 
 
-def test_softmax_has_a_table_for_each_comparison(tmp_path):
+def test_softmax_has_one_table_of_classes_and_the_differences_folded(tmp_path):
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(C=10.0).fit(X, y)
     page = read(write_report(tmp_path / "page.html", model, X, y))
-    summary = model.summary()
+    rows = page.table("coefficients")
+    assert [cell.number for cell in rows["x1"]] == pytest.approx(model.coef_[:, 1])
+    assert [cell.number for cell in rows["intercept"]] == pytest.approx(model.intercept_)
+    signs = [cell.attributes.get("data-sign") == "minus" for cell in rows["x1"]]
+    assert signs == (model.coef_[:, 1] < 0).tolist()
+    folded = page.one("section", id="coefficients").one("details")
     for block in range(2):
-        rows = page.table(f"coefficients-{block}")
-        assert rows["x1"][0].number == pytest.approx(summary.coef[block, 2])
+        contrast = folded.table(f"contrast-{block}")
+        assert contrast["x1"][0].number == pytest.approx(model.coef_[block + 1, 1] - model.coef_[0, 1])
+        assert contrast["x1"][1].number == pytest.approx(model.summary().se[block, 2])
     assert "penalised" in page.one("section", id="coefficients").text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from hiperplano.cli.workflow.evaluation import metric_label
-from hiperplano.data.design import Array
-from hiperplano.errors import NotAvailable
 from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
+from hiperplano.report.coefficients import Coefficients
 
 _ = translator("terminal")
 
@@ -96,110 +94,52 @@ def format_metric(value: float, decimals: int = 4) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.6g}"
 
 
-@dataclass(frozen=True)
-class Coefficients:
-    """Coefficients in the units of the table.
-
-    Attributes
-    ----------
-    names : list of str
-        The intercept first.
-    blocks : list of str
-        What each row of `values` speaks for; one empty text where there is one row.
-    values : ndarray of shape (blocks, names)
-    low, high, p : ndarray of the same shape, or None
-    odds : bool
-        Whether exp of a coefficient is an odds ratio.
-    """
-
-    names: list[str]
-    blocks: list[str]
-    values: Array
-    low: Array | None = None
-    high: Array | None = None
-    p: Array | None = None
-    odds: bool = False
-
-
-def read_coefficients(linear: Any, scaler: Any, names: Sequence[str], positive: Any = None) -> Coefficients | None:
-    """The coefficients of a model, for the class that is looked for; None for a model without any.
-
-    Parameters
-    ----------
-    scaler : StandardScaler or None
-        What stands before it: coefficients are given in the units of the table.
-    names : sequence of str
-        Of the columns.
-    positive : object, optional
-        Of two classes the one that is looked for.
-    """
-    if not hasattr(linear, "coef_"):
-        return None
-    coef, intercept = np.atleast_2d(np.asarray(linear.coef_)), np.atleast_1d(np.asarray(linear.intercept_))
-    if scaler is not None:
-        coef = coef / scaler.scale_
-        intercept = intercept - coef @ scaler.mean_
-    intercept = np.broadcast_to(intercept, (len(coef),))
-    values = np.column_stack([intercept, coef])
-    classes = getattr(linear, "classes_", None)
-    turned = classes is not None and len(classes) == 2 and positive == classes.tolist()[0]
-    blocks = [""] if len(coef) == 1 else [str(label) for label in np.asarray(classes).tolist()]
-    odds = hasattr(linear, "predict_log_proba") and hasattr(linear, "fit_intercept")
-    all_names = [_("intercept"), *names]
-    spread = _spread(linear, values.shape) if scaler is None else None
-    low, high, p = spread if spread is not None else (None, None, None)
-    if turned:
-        values, low, high = -values, None if high is None else -high, None if low is None else -low
-    return Coefficients(all_names, blocks, values, low, high, p, odds)
-
-
-def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] | None:
-    """Ends of the 95% intervals and p-values, where the model has them."""
-    if not hasattr(linear, "summary") or shape[0] != 1:
-        return None
-    try:
-        table = linear.summary()
-    except NotAvailable:
-        return None
-    if table.low.shape != shape[1:] or np.isnan(table.low).all():
-        return None
-    return table.low[None], table.high[None], table.p[None]
-
-
 def coefficients_table(found: Coefficients) -> Table:
     """Coefficients, with odds ratios, intervals and p-values where there are any."""
     table = make_table(_("Coefficients"))
     table.add_column("", overflow="fold")
+    names = [_("intercept"), *found.names]
     if len(found.blocks) > 1:
         for block in found.blocks[:_MOST_CLASSES]:
             table.add_column(escape(block), justify="right")
-        for j, name in enumerate(found.names):
-            table.add_row(escape(name), *(f"{value:.4g}" for value in found.values[:_MOST_CLASSES, j]))
+        values = np.column_stack([found.intercept, found.coef])[:_MOST_CLASSES]
+        for name, cells in zip(names, values.T, strict=True):
+            table.add_row(escape(name), *(f"{value:.4g}" for value in cells))
         return table
+    columns = found.columns()
     table.add_column(_("coefficient"), justify="right")
-    if found.low is not None:
+    ends = [heading for heading in columns if heading.startswith(("low ", "high "))]
+    tested = found.interval() is not None
+    if tested:
         table.add_column(_("from (95%)"), justify="right")
         table.add_column(_("to (95%)"), justify="right")
         table.add_column("p", justify="right")
     if found.odds:
         table.add_column(_("odds ratio"), justify="right")
-    for j, name in enumerate(found.names):
-        cells = [f"{found.values[0, j]:.4g}"]
-        if found.low is not None and found.high is not None and found.p is not None:
-            p = found.p[0, j]
-            cells += [f"{found.low[0, j]:.4g}", f"{found.high[0, j]:.4g}", "<0.0001" if p < 1e-4 else f"{p:.4f}"]
+    for j, name in enumerate(names):
+        cells = [f"{columns['coef'][j]:.4g}"]
+        if tested:
+            cells += [_or_dash(columns[end][j], ".4g") for end in ends] + [_p_text(columns["p"][j])]
         if found.odds:
-            with np.errstate(over="ignore"):
-                cells.append("" if j == 0 else _ratio(found.values[0, j]))
+            cells.append("" if j == 0 else _ratio(columns["coef"][j]))
         table.add_row(escape(name), *cells)
     return table
+
+
+def _or_dash(value: float, form: str) -> str:
+    return "–" if np.isnan(value) else format(value, form)
+
+
+def _p_text(value: float) -> str:
+    return "<0.0001" if value < 1e-4 else _or_dash(value, ".4f")
 
 
 def _ratio(coefficient: float) -> str:
     """exp of a coefficient, with so many digits that one of a column of large numbers does not look like 1."""
     size = abs(coefficient)
     if not 1e-9 < size < 1e-3:
-        return f"{np.exp(coefficient):.4g}"
+        with np.errstate(over="ignore"):
+            return f"{np.exp(coefficient):.4g}"
     return f"{np.exp(coefficient):.{1 - int(np.floor(np.log10(size)))}f}"
 
 
@@ -207,13 +147,14 @@ def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:
     """The same for machines."""
     if found is None:
         return []
-    facts = []
-    for i, block in enumerate(found.blocks):
-        for j, name in enumerate(found.names):
-            fact: dict[str, Any] = {"name": name if j else "intercept", "coefficient": float(found.values[i, j])}
-            if block:
-                fact["class"] = block
-            if found.low is not None and found.high is not None and found.p is not None:
-                fact |= {"low": float(found.low[i, j]), "high": float(found.high[i, j]), "p": float(found.p[i, j])}
-            facts.append(fact)
-    return facts
+    names = ["intercept", *found.names]
+    if len(found.blocks) > 1:
+        values = np.column_stack([found.intercept, found.coef])
+        return [
+            {"name": name, "coefficient": float(value), "class": block}
+            for block, line in zip(found.blocks, values, strict=True)
+            for name, value in zip(names, line, strict=True)
+        ]
+    columns = {heading.partition(" ")[0]: values for heading, values in found.columns().items()}
+    kept = {"coef": "coefficient"} | ({"low": "low", "high": "high", "p": "p"} if found.interval() is not None else {})
+    return [{"name": name, **{kept[key]: float(columns[key][j]) for key in kept}} for j, name in enumerate(names)]

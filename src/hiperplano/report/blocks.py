@@ -104,7 +104,16 @@ class Cutoffs:
     kind: ClassVar[str] = "cutoffs"
 
 
-Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs
+@dataclass(frozen=True)
+class Details:
+    """Blocks that are folded away until a reader opens them."""
+
+    title: str
+    blocks: Sequence[Any]
+    kind: ClassVar[str] = "details"
+
+
+Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs | Details
 
 
 @dataclass(frozen=True)

@@ -47,4 +47,6 @@ def fit(
 
     choices = TableOptions(kind, drop, order, missing, separator, decimal, task, positive)
     settings = Settings(model, validation, cost, fill, seed, out, report, tuple(options.given_arguments()))
-    run(Terminal(json, quiet), file, target, choices, settings)
+    terminal = Terminal(json, quiet)
+    run(terminal, file, target, choices, settings)
+    terminal.finish()

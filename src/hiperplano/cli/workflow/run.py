@@ -12,7 +12,6 @@ from hiperplano.cli.result_tables import (
     coefficients_table,
     columns_table,
     metrics_table,
-    read_coefficients,
 )
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.costs import read_costs
@@ -28,8 +27,9 @@ from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
+from hiperplano.report.coefficients import read_coefficients
 from hiperplano.report.page import write_subject
-from hiperplano.report.subject import prepare_subject
+from hiperplano.report.subject import Subject, prepare_subject
 
 _ = translator("terminal")
 
@@ -95,9 +95,9 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         if settings.report:
             step(_("writing the report"))
             files["report"] = write_subject(folder / "report.html", subject, metadata.provenance(), current_language())
-    _print_results(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
-    _json_results(terminal, problem, fitted, coding, list(measures.values()), metadata, files)
-    terminal.finish()
+    rows = dict(zip(parts, map(len, labels), strict=True))
+    _print_results(terminal, problem, fitted, coding, subject, measures, rows)
+    _json_results(terminal, problem, fitted, coding, subject, list(measures.values()), metadata, files)
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
 
 
@@ -134,7 +134,13 @@ def _metadata(problem: Problem, fitted: FittedModel, settings: Settings, costs: 
 
 
 def _print_results(
-    terminal: Terminal, problem: Problem, fitted: FittedModel, coding: Coding, measures: Any, rows: dict[str, int]
+    terminal: Terminal,
+    problem: Problem,
+    fitted: FittedModel,
+    coding: Coding,
+    subject: Subject,
+    measures: Any,
+    rows: dict[str, int],
 ) -> None:
     if not terminal.prints_text:
         return
@@ -154,7 +160,7 @@ def _print_results(
         terminal.out.print(translate(str(solution)), markup=False)
     terminal.print()
     terminal.print(metrics_table(measures, rows))
-    found = read_coefficients(fitted.linear, fitted.scaler, coding.display_names(), target.positive)
+    found = read_coefficients(subject)
     if found is not None:
         terminal.print(coefficients_table(found))
         for column, reference in coding.references().items():
@@ -169,15 +175,15 @@ def _json_results(
     problem: Problem,
     fitted: FittedModel,
     coding: Coding,
+    subject: Subject,
     measures: list[dict[str, float]],
     metadata: Metadata,
     files: dict[str, Path],
 ) -> None:
     if not terminal.as_json:
         return
-    names = coding.get_feature_names_out().tolist()
-    found = read_coefficients(fitted.linear, fitted.scaler, names, problem.target.positive)
-    terminal.results = {
+    found = read_coefficients(subject, coding.get_feature_names_out().tolist())
+    terminal.results |= {
         "target": {"name": metadata.target, "task": metadata.task, "positive": metadata.positive},
         "columns": [
             {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing} for each in problem.columns

@@ -79,14 +79,14 @@ def score_table(
             raise InvalidFile(no_such_column(file, name, table.column_names))
         table, left_out = with_target(table, name)
         notes += [left_out] if left_out else []
-        y = _target(file, name, table.column(name), pipeline, metadata)
+        y = read_labels(file, name, table.column(name), pipeline, metadata)
     frame = to_frame(table)
     coded = pipeline[0].transform(frame)
     rows = coded if len(pipeline) == 2 else pipeline[1].transform(coded)
     return ScoredTable(pipeline, metadata, frame, coded, rows, y, notes)
 
 
-def _target(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, metadata: Metadata) -> Array:
+def read_labels(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, metadata: Metadata) -> Array:
     """The target in the labels of the model."""
     if not len(column):
         raise InvalidTarget(

@@ -1,4 +1,4 @@
-"""Bins of one column: which bin a value belongs to, and what the bin is called. They know nothing of how they were found.
+"""Bins of one column: which bin a value belongs to, and what a bin is called; nothing of how they were found.
 
 Every value has one bin, numbered 0, 1, 2, …: first the intervals of numbers or groups of categories, then one for each
 group of special codes, then one for missing values and, of categories, a last one for those never seen.
@@ -7,6 +7,7 @@ group of special codes, then one for missing values and, of categories, a last o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,13 +81,13 @@ class NumericBins:
     def intervals(self) -> list[tuple[float, float]]:
         """The ends (low, high) of the intervals; the outer ones reach to infinity."""
         ends = [-np.inf, *self.cuts, np.inf]
-        return list(zip(ends[:-1], ends[1:], strict=True))
+        return list(pairwise(ends))
 
     def labels(self) -> list[str]:
         """Names of all bins, in their order."""
         shown = [self._shown(cut) for cut in self.cuts]
         ends = ["-inf", *shown, "inf"]
-        names = [f"{'(' if i == 0 else '['}{low}, {high})" for i, (low, high) in enumerate(_pairs(ends))]
+        names = [f"{'(' if i == 0 else '['}{low}, {high})" for i, (low, high) in enumerate(pairwise(ends))]
         specials = [[self._shown(code) for code in group] for group in self.special]
         return [*names, *_special_labels(specials, self.special_names), Message("missing")]
 
@@ -199,10 +200,6 @@ def date_text(microseconds: float) -> str:
     moment = np.datetime64(int(microseconds), "us")
     day = moment.astype("datetime64[D]")
     return str(day if day == moment else moment.astype("datetime64[s]") if microseconds % 1e6 == 0 else moment)
-
-
-def _pairs(ends: list[str]) -> list[tuple[str, str]]:
-    return list(zip(ends[:-1], ends[1:], strict=True))
 
 
 def _special_labels(groups: list[list[str]], names: tuple[str, ...]) -> list[str]:

@@ -43,8 +43,10 @@ def as_array(column: Any) -> Array:
     elif library == "pyarrow":
         values = _from_pandas(column.to_pandas())
     elif isinstance(column, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(column)
-        values = np.where(mask, None, column.data.astype(object)) if mask.any() else column.data
+        values = np.asarray(column.data)
+        if np.ma.getmaskarray(column).any():
+            values = values.astype(object)
+            values[np.ma.getmaskarray(column)] = None
     else:
         values = np.asarray(column)
         if values.dtype.kind in "US" and not hasattr(column, "dtype"):  # a list of numbers and text: NumPy makes text
@@ -94,8 +96,8 @@ def factorise(column: Any) -> tuple[Array, list[Any]]:
     if values.dtype.kind == "O":
         place: dict[Any, int] = {}
         listed = values.tolist()
-        codes = [-1 if is_missing(value) else place.setdefault(value, len(place)) for value in listed]
-        return np.array(codes, dtype=np.intp), list(place)
+        numbers = [-1 if is_missing(value) else place.setdefault(value, len(place)) for value in listed]
+        return np.array(numbers, dtype=np.intp), list(place)
     found, codes = np.unique(values, return_inverse=True)
     return _without_missing(codes.reshape(-1), found.tolist())
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Code, Formula, Paragraph, Section
+from hiperplano.report.coefficients import Coefficients
 from hiperplano.report.model_descriptions import describe_model
 from hiperplano.report.number_format import count, significant
-from hiperplano.report.sections.coefficients import Coefficients
 from hiperplano.report.subject import Subject
 
 _ = translator("report")

@@ -14,7 +14,7 @@ from hiperplano.report.charts.chart import Chart
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.number_format import percent, significant
-from hiperplano.report.subject import Subject
+from hiperplano.report.subject import Sample, Subject
 from hiperplano.stats.diagnose import Diagnosis, diagnose
 
 _ = translator("report")
@@ -139,14 +139,23 @@ def _influence(subject: Subject) -> list[Block | Heading]:
             heading,
             Paragraph(_("Leverages were not computed: the training table is too large.")),
         ]
-    try:
-        found = diagnose(subject.parts.linear, rows.design, rows.y)
-    except HiperplanoError:
+    found = _diagnosis(subject, rows)
+    if found is None:
         sentence = _(
             "Leverage and influence are defined for least squares whose coefficients are determined; here they are not."
         )
         return [heading, Paragraph(sentence)]
     return [heading, _findings(found), Figures([_leverage(found)])]
+
+
+def _diagnosis(subject: Subject, rows: Sample) -> Diagnosis | None:
+    """None for a model that is not least squares on the target of the table."""
+    if subject.parts.target_scaler is not None:
+        return None
+    try:
+        return diagnose(subject.parts.linear, rows.design, rows.y)
+    except HiperplanoError:
+        return None
 
 
 def _findings(found: Diagnosis) -> Table:
