@@ -51,7 +51,7 @@ class Postgres:
     def predictions(self, model, X):
         """What the statement gives, and what the model says."""
         formula = formula_of(model)
-        cells = {cell.name: cell for cell in cells_in(feature for feature, _ in formula.used_features())}
+        cells = {cell.name: cell for cell in formula.used_cells()}
         expected = model_predictions(model, with_valid_columns(X, formula, set(cells)), formula)
         columns = plain_columns(X, formula.cells, set(cells))
         quoted = ['"' + name.replace('"', '""') + '"' for name in columns]

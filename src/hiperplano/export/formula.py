@@ -165,6 +165,8 @@ class Formula:
         None for regressors, whose scores are their predictions.
     as_array : bool
         The model takes an array of numbers, not a table of columns of several kinds.
+    points : Combination, optional
+        Of a scorecard: the sum of the points of a row's bins.
     """
 
     cells: tuple[Cell, ...]
@@ -173,12 +175,18 @@ class Formula:
     scores: LinearScores | QuadraticScores
     decision: Decision | None
     as_array: bool
+    points: Combination | None = None
 
     def used_features(self) -> list[tuple[Feature, int]]:
         """The features that have a coefficient, and their numbers."""
         coef = self.scores.coef.T if isinstance(self.scores, LinearScores) else self.scores.whitening.swapaxes(0, 1)
         used: list[bool] = np.any(coef.reshape(len(self.features), -1), axis=1).tolist()
         return [(feature, j) for j, feature in enumerate(self.features) if used[j]]
+
+    def used_cells(self) -> frozenset[Cell]:
+        """The cells that predictions depend on."""
+        features = [feature for feature, _ in self.used_features()]
+        return cells_in(features if self.points is None else [*features, self.points])
 
 
 def is_empty(cell: Cell) -> Lookup:

@@ -19,7 +19,7 @@ class Predictions:
     Attributes
     ----------
     numbers : dict of str to ndarray of shape (n, k)
-        "prediction", or "score" and "probability".
+        "prediction", or "score", "probability" and, of scorecards, "points".
     labels : list or None
         None for regressors.
     """
@@ -111,6 +111,9 @@ def _predict(model: Any, rows: Any, formula: Formula) -> Predictions:
     if formula.decision.link is not None:
         shares = np.asarray(model.predict_proba(rows), dtype=np.float64)
         numbers["probability"] = shares[:, 1:] if numbers["score"].shape[1] == 1 else shares
+    if formula.points is not None:
+        last = model[-1] if hasattr(model, "steps") else model
+        numbers["points"] = np.asarray(last.score_points(rows), dtype=np.float64)[:, None]
     return Predictions(numbers, np.asarray(model.predict(rows)).tolist())
 
 
@@ -120,6 +123,7 @@ def _none(formula: Formula) -> Predictions:
     if formula.decision is None:
         return Predictions({"prediction": gap}, None)
     numbers = {"score": gap} | ({"probability": gap} if formula.decision.link is not None else {})
+    numbers |= {"points": gap} if formula.points is not None else {}
     return Predictions(numbers, [None])
 
 

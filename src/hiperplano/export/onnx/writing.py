@@ -33,8 +33,8 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
     onnx.ModelProto
         With operators of version 17, which onnxruntime knows from 1.12 on. Outputs: for a regressor `prediction`; for a
         classifier `label`, `score` (as `decision_function` gives it) and, where the model has them, `probability` of
-        shape (n, classes). A row that the model would refuse has NaN as score and probability; its label, for which
-        ONNX has no such value, is the first.
+        shape (n, classes); for a scorecard also `points`. A row that the model would refuse has NaN as score and
+        probability; its label, for which ONNX has no such value, is the first.
 
     Raises
     ------
@@ -56,12 +56,15 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
     from hiperplano.export.onnx.graph import Graph
 
     formula, graph = formula_of(model), Graph()
-    rows = FeatureNodes.of(graph, formula).write(formula.features)
+    nodes = FeatureNodes.of(graph, formula)
+    rows = nodes.write(formula.features)
     scores = _scores(graph, formula, rows)
     if formula.decision is None:
         _output_numbers(graph, "prediction", scores, formula.scores.n_scores)
     else:
         _output_decision(graph, formula.decision, scores, formula.scores.n_scores)
+    if formula.points is not None:
+        _output_numbers(graph, "points", nodes.write((formula.points,)), 1)
     last = model[-1] if hasattr(model, "steps") else model
     found = graph.model(type(last).__name__, "Written by hiperplano.to_onnx.")
     onnx.checker.check_model(found, full_check=True)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.export.formula import Cell, Decision, Formula, LinearScores, Number, QuadraticScores
+from hiperplano.export.reading.bins import scorecard_parts
 from hiperplano.export.reading.steps import Columns, apply_step, takes_a_table
 from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
@@ -20,6 +21,7 @@ from hiperplano.models.online.regressor import OnlineRegressor
 from hiperplano.models.online.sgd import SGDClassifier
 from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
 from hiperplano.models.svm import LinearSVR
+from hiperplano.scorecard.scorecard import Scorecard
 from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 
 _REGRESSORS = (LeastSquares, LinearSVR, OnlineRegressor)
@@ -43,16 +45,28 @@ def formula_of(model: Any) -> Formula:
     cells = tuple(feature.cell for feature in columns.features if isinstance(feature, Number))
     for step in steps:
         columns = apply_step(step, columns)
+    scores: LinearScores | QuadraticScores
+    decision: Decision | None
+    points = None
+    if isinstance(last, Scorecard):
+        _refuse_steps(steps)
+        features, scores, decision, points = scorecard_parts(last)
+        columns = Columns(features, tuple(last.variables_))
+    else:
+        scores, decision = _scores_and_decision(last)
     used = {cell.name: cell for cell in columns.cells()}
-    scores, decision = _scores_and_decision(last)
-    return Formula(
-        tuple(used.get(cell.name, cell) for cell in cells),
-        columns.features,
-        columns.names,
-        scores,
-        decision,
-        as_array=not (steps and takes_a_table(steps[0])),
-    )
+    as_array = not takes_a_table(steps[0] if steps else last)
+    cells = tuple(used.get(cell.name, cell) for cell in cells)
+    return Formula(cells, columns.features, columns.names, scores, decision, as_array, points)
+
+
+def _refuse_steps(steps: list[Any]) -> None:
+    if steps:
+        raise NotAvailable(
+            "a Scorecard after the step {step} cannot be exported: its bins must be those of the table's own columns. "
+            "Fit the scorecard to the table itself.",
+            step=type(steps[0]).__name__,
+        )
 
 
 def _first_columns(first: Any) -> Columns:

@@ -26,10 +26,13 @@ from sklearn.preprocessing import (
 from hiperplano.data.design import Array
 from hiperplano.errors import NotAvailable
 from hiperplano.export.formula import Cell, Combination, Feature, Imputed, Number, Steps, cells_in, is_empty, scaled
+from hiperplano.export.reading.bins import encoded_columns
 from hiperplano.export.reading.categories import one_hot, ordinal
 from hiperplano.export.reading.coding import coded_columns
+from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.features.binning.reading import is_missing
 from hiperplano.features.coding import Coding
+from hiperplano.scorecard.scorecard import Scorecard
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,9 @@ class Columns:
 
 
 def takes_a_table(step: Any) -> bool:
-    """Whether a first step takes columns of several kinds, not an array of numbers."""
-    return isinstance(step, Coding | ColumnTransformer | OneHotEncoder | OrdinalEncoder) or (
-        isinstance(step, Pipeline) and takes_a_table(step[0])
-    )
+    """Whether a first step, or a model, takes columns of several kinds, not an array of numbers."""
+    kinds = Coding | WoEEncoder | Scorecard | ColumnTransformer | OneHotEncoder | OrdinalEncoder
+    return isinstance(step, kinds) or (isinstance(step, Pipeline) and takes_a_table(step[0]))
 
 
 @singledispatch
@@ -76,6 +78,13 @@ def _(step: Pipeline, columns: Columns) -> Columns:
 @apply_step.register
 def _(step: Coding, columns: Columns) -> Columns:
     return Columns(*coded_columns(step))
+
+
+@apply_step.register
+def _(step: WoEEncoder, columns: Columns) -> Columns:
+    if not all(isinstance(feature, Number) for feature in columns.features):
+        raise NotAvailable("the step WoEEncoder cannot be exported after another step. Put it first.")
+    return Columns(*encoded_columns(step))
 
 
 @apply_step.register

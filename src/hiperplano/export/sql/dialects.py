@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from sqlglot import exp
@@ -52,6 +53,8 @@ class Dialect:
             No rounding by whoever reads it, for comparisons. SQLite reads 15 digits exactly, and further ones nearly.
         """
         value = float(value)
+        if not isfinite(value):
+            raise NotAvailable("an infinite number cannot be written in SQL. Fit without infinite codes.")
         text = repr(value).removesuffix(".0") if self.decimal else repr(value)
         if (
             exact

@@ -9,8 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from hiperplano.errors import InvalidParameter
-from hiperplano.export.formula import Cell, Formula, LinearScores, QuadraticScores, cells_in
-from hiperplano.export.formula import Feature as FormulaFeature
+from hiperplano.export.formula import Cell, Formula, LinearScores, QuadraticScores
 from hiperplano.export.sql.dialects import LARGEST, Dialect, Expression, extreme, identifier, total
 from hiperplano.export.sql.features import FeatureWriter
 from hiperplano.export.sql.link import one_versus_rest, sigmoid, softmax
@@ -80,8 +79,7 @@ def statement(
     """
     several = formula.scores.n_scores > 1
     query = Query(dialect, source, fence=dialect.fence and several)
-    features = [feature for feature, _ in formula.used_features()]
-    holders = {cell: f"c{number + 1}" for number, cell in enumerate(_in_order(formula, features))}
+    holders = {cell: f"c{number + 1}" for number, cell in enumerate(_in_order(formula))}
     kept = {f"k{number + 1}": exp.column(identifier(name)) for number, name in enumerate(keep)}
     cells = {holder: dialect.cell(cell, exp.column(identifier(columns[cell.name]))) for cell, holder in holders.items()}
     query.add("cells", kept | cells)
@@ -98,9 +96,9 @@ def statement(
     return query.select(passed | outputs)
 
 
-def _in_order(formula: Formula, features: list[FormulaFeature]) -> list[Cell]:
+def _in_order(formula: Formula) -> list[Cell]:
     place = {cell.name: number for number, cell in enumerate(formula.cells)}
-    return sorted(cells_in(features), key=lambda cell: (place[cell.name], cell.kind, cell.codes))
+    return sorted(formula.used_cells(), key=lambda cell: (place[cell.name], cell.kind, cell.codes))
 
 
 def _add_scores(query: Query, formula: Formula, writer: FeatureWriter, cells: list[str]) -> None:
@@ -109,7 +107,10 @@ def _add_scores(query: Query, formula: Formula, writer: FeatureWriter, cells: li
     if isinstance(scores, LinearScores) and scores.n_scores == 1:
         terms = merged_lookups(formula.features, scores.coef[0])
         parts = [writer.weighted(weight, feature) for weight, feature in terms]
-        query.add("scores", {"r1": total([dialect.double(scores.intercept[0]), *parts])}, drop=cells)
+        made = {"r1": total([dialect.double(scores.intercept[0]), *parts])}
+        if formula.points is not None:
+            made["points"] = writer.write(formula.points)
+        query.add("scores", made, drop=cells)
     else:
         used = formula.used_features()
         names = {j: f"f{j + 1}" for _, j in used}
@@ -170,6 +171,8 @@ def _decided(query: Query, formula: Formula) -> dict[str, Expression]:
         return dict(zip(output_names("prediction", len(scores)), finite, strict=True))
     names = output_names("score", len(scores), decision.classes)
     outputs = dict(zip(names, finite, strict=True))
+    if formula.points is not None:
+        outputs["points"] = exp.column("points")
     shares: list[str] = []
     if decision.link is not None:
         shares = _add_probabilities(query, decision.link, scores, both=decision.costs is not None)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hiperplano.errors import InvalidParameter
-from hiperplano.export.formula import cells_in
 from hiperplano.export.predictions import Predictions, model_predictions
 from hiperplano.export.reading.models import formula_of
 from hiperplano.export.sql.tables import ROW, TABLE, plain_columns, run_duckdb, run_sqlite, with_valid_columns
@@ -85,7 +86,7 @@ class SqlCheck:
 
 
 def verify_sql(
-    model: Any, X: Any, *, engines: Sequence[str] = ("duckdb", "sqlite"), tolerance: float = 1e-9
+    model: Any, X: Any, *, engines: Sequence[str] = ("duckdb", "sqlite"), tolerance: float | None = None
 ) -> SqlCheck:
     """Run the statement of `to_sql` in database engines, and compare every row with the model.
 
@@ -97,9 +98,10 @@ def verify_sql(
         Rows as the model takes them; also such that it refuses, for which the statement must give NULL.
     engines : sequence of {"duckdb", "sqlite"}, default=("duckdb", "sqlite")
         Where to run it.
-    tolerance : float, default=1e-9
-        Largest difference of a score, prediction or probability, relative to scores beyond 1. A label may differ where
-        scores are that close to a tie.
+    tolerance : float, optional
+        Largest difference of a score, prediction or probability, relative to scores beyond 1; by default 1e-9, or 1e-5
+        for models whose coefficients are float32, in which Python then computes. A label may differ where scores are
+        that close to a tie.
 
     Returns
     -------
@@ -121,8 +123,10 @@ def verify_sql(
             engines=list(engines),
             known=", ".join(_ENGINES),
         )
+    if tolerance is None:
+        tolerance = 1e-5 if _is_single(model) else 1e-9
     formula = formula_of(model)
-    used = {cell.name for cell in cells_in(feature for feature, _ in formula.used_features())}
+    used = {cell.name for cell in formula.used_cells()}
     expected = model_predictions(model, with_valid_columns(X, formula, used), formula)
     columns = plain_columns(X, formula.cells, used)
     largest, differing = {}, {}
@@ -133,3 +137,8 @@ def verify_sql(
         found = Predictions.of_table(names, rows, expected)
         largest[engine], differing[engine] = expected.compare(found, tolerance)
     return SqlCheck(expected.n_rows, int(expected.refused.sum()), largest, differing, tolerance)
+
+
+def _is_single(model: Any) -> bool:
+    last = model[-1] if hasattr(model, "steps") else model
+    return getattr(getattr(last, "coef_", None), "dtype", None) == np.float32

@@ -50,7 +50,8 @@ def to_sql(
     str
         The statement. It selects the kept columns and, for a regressor, `prediction` (`prediction_1`, … for several
         targets); for two classes `score`, `probability` of the second class (where the model has probabilities) and
-        `label`; for more classes a score and a probability for each, as `score_setosa`, and `label`.
+        `label`, for a scorecard also `points`; for more classes a score and a probability for each, as `score_setosa`,
+        and `label`.
 
     Raises
     ------
