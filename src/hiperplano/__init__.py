@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.excel import to_excel
+    from hiperplano.export.json.reading import from_json
+    from hiperplano.export.json.writing import to_json
     from hiperplano.export.onnx.writing import to_onnx
+    from hiperplano.export.pmml.writing import to_pmml
     from hiperplano.export.sql.verify import SqlCheck, verify_sql
     from hiperplano.export.sql.writing import to_sql
     from hiperplano.features.binning.encoder import WoEEncoder
@@ -117,6 +121,7 @@ _HOME = {
     "binary_costs": "metrics.costs",
     "confusion_at": "metrics.ranking",
     "diagnose": "stats.diagnose",
+    "from_json": "export.json.reading",
     "gini_score": "metrics.ranking",
     "inference": "stats.covariance",
     "information_value": "metrics.divergence",
@@ -141,7 +146,10 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_excel": "export.excel",
+    "to_json": "export.json.writing",
     "to_onnx": "export.onnx.writing",
+    "to_pmml": "export.pmml.writing",
     "to_sql": "export.sql.writing",
     "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
@@ -197,6 +205,7 @@ __all__ = [
     "binary_costs",
     "confusion_at",
     "diagnose",
+    "from_json",
     "gini_score",
     "inference",
     "information_value",
@@ -221,7 +230,10 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_excel",
+    "to_json",
     "to_onnx",
+    "to_pmml",
     "to_sql",
     "verify_sql",
     "votes",

@@ -42,8 +42,9 @@ class SqlCheck:
     --------
     >>> from hiperplano import LogisticRegression, verify_sql
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    >>> print(verify_sql(LogisticRegression().fit(X, y), X))
-    4 rows compared, 0 refused: duckdb, sqlite agree with the model (largest difference 0.0e+00).
+    >>> check = verify_sql(LogisticRegression().fit(X, y), X)
+    >>> check.agrees, check.differing_rows
+    (True, {'duckdb': [], 'sqlite': []})
     """
 
     n_rows: int
