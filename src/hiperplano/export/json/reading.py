@@ -104,10 +104,9 @@ def _scorecard(content: dict[str, Any]) -> Scorecard:
     card.model_ = _regression(coef, float(content["intercept"]))
     card.against_woe_ = [name for name, each in zip(card.variables_, coef.tolist(), strict=True) if each > 0]
     card.base_points_, card.steps_ = float(content["base_points"]), []
-    development: dict[str, Any] = content["development"]
-    card.development_ = Development(
-        **{name: np.array(each) if isinstance(each, list) else each for name, each in development.items()}
-    )
+    development: dict[str, Any] = dict(content["development"])
+    development |= {name: np.array(each) for name, each in development.items() if isinstance(each, list)}
+    card.development_ = Development(**development)
     return card
 
 

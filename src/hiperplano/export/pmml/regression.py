@@ -25,7 +25,7 @@ _TARGET = "hiperplano_target"
 
 
 def add_regression(root: Element, model: Any, formula: Formula, cells: list[Cell], dictionary: Element) -> None:
-    """One table of coefficients for a number, two for two classes, of which the last has none, or one for each class."""
+    """One table of coefficients for a number or a class; of two classes the first has none."""
     scores, decision = formula.scores, formula.decision
     if not isinstance(scores, LinearScores) or (decision is None and scores.n_scores > 1):
         _refuse(model)
@@ -119,23 +119,32 @@ def _write(parent: Element, feature: Feature) -> None:
             _constant(difference, shift)
             _constant(quotient, scale)
         case Combination(features, weights, constant):
-            for weight, each in zip(weights, features, strict=True):
-                parent = _apply(parent, "+")
-                product = _apply(parent, "*")
-                _constant(product, weight)
-                _write(product, each)
-            _constant(parent, constant)
+            where = _apply(parent, "+")
+            _constant(where, constant)
+            _sum(where, list(zip(weights, features, strict=True)))
         case Lookup():
             _lookup(parent, feature)
         case Steps():
             _steps(parent, feature)
 
 
+def _sum(parent: Element, terms: list[tuple[float, Feature]]) -> None:
+    """Σ weight·feature by halves, since + takes two and documents should not be deep."""
+    if len(terms) > 1:
+        where = _apply(parent, "+")
+        _sum(where, terms[: len(terms) // 2])
+        _sum(where, terms[len(terms) // 2 :])
+    else:
+        product = _apply(parent, "*")
+        _constant(product, terms[0][0])
+        _write(product, terms[0][1])
+
+
 def _number(parent: Element, cell: Cell) -> None:
     if cell.kind == "date":
         raise NotAvailable(
-            "column {name!r} is a date, of which PMML knows no microseconds. Put days since 1970 into the table, or use "
-            "to_sql or to_onnx.",
+            "column {name!r} is a date, of which PMML knows no microseconds. Put days since 1970 into the table, or "
+            "use to_sql or to_onnx.",
             name=cell.name,
         )
     for code in cell.codes:  # a missing value in its place: what has no third part is missing where it does not hold

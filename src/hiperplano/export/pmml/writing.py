@@ -20,10 +20,10 @@ _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
     """A fitted scorecard or linear model as a PMML 4.4 document.
 
-    A scorecard becomes a `Scorecard` whose partial scores are its points, with reason codes against the best bin of each
-    variable. A linear regressor, a logistic regression or a linear discriminant analysis becomes a `RegressionModel`
-    whose encoded columns are derived fields. Empty values are missing values; a row that the model would refuse has
-    no result.
+    A scorecard becomes a `Scorecard` whose partial scores are its points, with reason codes against the best bin of
+    each variable. A linear regressor, a logistic regression or a linear discriminant analysis becomes a
+    `RegressionModel` whose encoded columns are derived fields. Empty values are missing values; a row that the model
+    would refuse has no result.
 
     Parameters
     ----------
