@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.utils.validation import _check_feature_names
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.export.formula import Formula
+from hiperplano.features.coding import Coding
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,20 @@ class Predictions:
 
 def model_predictions(model: Any, X: Any, formula: Formula) -> Predictions:
     """What a model predicts; rows that it refuses have NaN, and None as label."""
+    _refuse_other_columns(model, X)
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     rows = X if hasattr(X, "shape") else np.asarray(X)
     parts = _by_halves(model, rows, formula, 0, n_rows)
     numbers = {kind: np.vstack([part.numbers[kind] for part in parts]) for kind in parts[0].numbers}
     labels = None if parts[0].labels is None else [label for part in parts for label in part.labels or []]
     return Predictions(numbers, labels, 0.0 if formula.decision is None else formula.decision.cutoff)
+
+
+def _refuse_other_columns(model: Any, X: Any) -> None:
+    """Columns that are not those of the fit are a mistake of the call, not of a row."""
+    first = model[0] if hasattr(model, "steps") else model
+    if not isinstance(first, Coding | ColumnTransformer):  # which look columns up by name
+        _check_feature_names(first, X, reset=False)
 
 
 def _by_halves(model: Any, rows: Any, formula: Formula, start: int, stop: int) -> list[Predictions]:

@@ -63,14 +63,18 @@ def encoded_columns(encoder: WoEEncoder) -> tuple[tuple[Feature, ...], tuple[str
 
 def scorecard_parts(card: Scorecard) -> tuple[tuple[Feature, ...], LinearScores, Decision, Combination]:
     """The WoE of the variables, the score of the second class, its decision, and the sum of the points."""
-    bins = {name: card.encoder_.binnings_[name].bins_ for name in card.variables_}
     variables = card.variable_points()
     sign = 1.0 if card.event_ == card.classes_[1] else -1.0
     coef = np.array([[sign * each.coef for each in variables]])
     scores = LinearScores(coef, sign * np.asarray(card.model_.intercept_, dtype=np.float64))
-    points = tuple(binned(each.name, bins[each.name], each.points) for each in variables)
+
+    def feature(name: str, values: Array) -> Feature:
+        binning = card.encoder_.binnings_[name]
+        return binned(name, binning.bins_, values, binning.handle_unknown == "error")
+
+    points = tuple(feature(each.name, each.points) for each in variables)
     return (
-        tuple(binned(each.name, bins[each.name], each.woe) for each in variables),
+        tuple(feature(each.name, each.woe) for each in variables),
         scores,
         Decision(np.asarray(card.classes_).tolist(), "softmax"),
         Combination(points, (1.0,) * len(points), float(card.base_points_)),
