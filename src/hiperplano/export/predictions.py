@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.export.formula import Formula
 from hiperplano.features.coding import Coding
+from hiperplano.features.table_columns import TableColumns
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def model_predictions(model: Any, X: Any, formula: Formula) -> Predictions:
 def _refuse_other_columns(model: Any, X: Any) -> None:
     """Columns that are not those of the fit are a mistake of the call, not of a row."""
     first = model[0] if hasattr(model, "steps") else model
-    if not isinstance(first, Coding | ColumnTransformer):  # which look columns up by name
+    if not isinstance(first, Coding | TableColumns | ColumnTransformer):  # which look columns up by name
         _check_feature_names(first, X, reset=False)
 
 
@@ -123,8 +124,8 @@ def _predict(model: Any, rows: Any, formula: Formula) -> Predictions:
         shares = np.asarray(model.predict_proba(rows), dtype=np.float64)
         numbers["probability"] = shares[:, 1:] if numbers["score"].shape[1] == 1 else shares
     if formula.points is not None:
-        last = model[-1] if hasattr(model, "steps") else model
-        numbers["points"] = np.asarray(last.score_points(rows), dtype=np.float64)[:, None]
+        card, cells = (model[-1], model[:-1].transform(rows)) if hasattr(model, "steps") else (model, rows)
+        numbers["points"] = np.asarray(card.score_points(cells), dtype=np.float64)[:, None]
     return Predictions(numbers, np.asarray(model.predict(rows)).tolist())
 
 

@@ -13,10 +13,11 @@ from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.export.formula import Cell, Decision, Formula, LinearScores, Number, QuadraticScores
 from hiperplano.export.reading.bins import scorecard_parts
 from hiperplano.export.reading.steps import Columns, apply_step, takes_a_table
+from hiperplano.features.table_columns import TableColumns
 from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
 from hiperplano.models.least_squares import LeastSquares
-from hiperplano.models.logistic import LogisticClassifier
+from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
 from hiperplano.models.online.sgd import SGDClassifier
 from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
@@ -41,7 +42,8 @@ def formula_of(model: Any) -> Formula:
     check_is_fitted(model)
     steps, last = ([step for _, step in model.steps[:-1]], model[-1]) if isinstance(model, Pipeline) else ([], model)
     steps = [step for step in steps if step is not None and step != "passthrough"]
-    columns = _first_columns(steps[0] if steps else last)
+    picked = steps.pop(0).names if steps and isinstance(steps[0], TableColumns) else None
+    columns = _first_columns(steps[0] if steps else last, picked)
     cells = tuple(feature.cell for feature in columns.features if isinstance(feature, Number))
     for step in steps:
         columns = apply_step(step, columns)
@@ -69,8 +71,9 @@ def _refuse_steps(steps: list[Any]) -> None:
         )
 
 
-def _first_columns(first: Any) -> Columns:
-    names = getattr(first, "feature_names_in_", None)
+def _first_columns(first: Any, picked: Sequence[str] | None) -> Columns:
+    """The columns that a first step takes: those picked from a table, those of its fit, or x0, x1, …."""
+    names = getattr(first, "feature_names_in_", None) if picked is None else picked
     if names is None:
         names = [f"x{number}" for number in range(first.n_features_in_)]
     return Columns(tuple(Number(Cell(str(name))) for name in names), tuple(map(str, names)))

@@ -90,6 +90,7 @@ def quadratic_discriminant(
     shrinkage: Shrinkage,
     ridge: float,
     unbiased: bool,
+    covariances: Array | None = None,
 ) -> QuadraticSolution:
     """Means and covariances of classes, factored.
 
@@ -103,11 +104,14 @@ def quadratic_discriminant(
         Share of the identity mixed into every covariance.
     unbiased : bool
         Divide the scatter of a class by its weight less one.
+    covariances : ndarray of shape (classes, d, d), optional
+        Of the classes, in place of those of their rows.
     """
     with one_blas_thread():
         sums = class_moments(design, n_classes, separate=True)
-        each, shares = class_covariances(sums), np.zeros(n_classes)
-        plain = shrinkage is None and not ridge
+        each = class_covariances(sums) if covariances is None else covariances
+        shares = np.zeros(n_classes)
+        plain = shrinkage is None and not ridge and covariances is None
         if shrinkage == "auto":
             each, shares = ledoit_wolf(design, sums, each)
         elif shrinkage is not None:
@@ -191,7 +195,7 @@ def _verdict(
     return QuadraticSolution(
         method=worst.method,
         converged=True,
-        status=text + Message("; about {digits:.0f} digits can be trusted.", digits=digits),
+        status=text + Message("; about {digits} digits can be trusted.", digits=int(digits)),
         rank=rank,
         condition=max(one.condition for one in whitenings),
         digits=digits,
