@@ -10,12 +10,15 @@ from sklearn.utils import check_random_state
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
+from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.ridge import KernelLeastSquares
 from hiperplano.selection.ridge import at_the_border
-from hiperplano.selection.scoring import GivenPredictions, Scorer
+from hiperplano.selection.ridge_search import Choice, GivenNumbers
+from hiperplano.selection.routing import Routed, of_rows, route, routing_of
+from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
 from hiperplano.solvers.kernel.ridge.folds import fold_predictions
 from hiperplano.solvers.kernel.ridge.leave_one_out import leave_one_out_residuals
@@ -121,7 +124,7 @@ class KernelRidgeCV(KernelLeastSquares):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the penalty, and fit all rows with it.
 
         Parameters
@@ -132,6 +135,8 @@ class KernelRidgeCV(KernelLeastSquares):
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
+        **params
+            `groups` for the splitter; with metadata routing, what the splitter and the scorer ask for.
 
         Returns
         -------
@@ -151,15 +156,16 @@ class KernelRidgeCV(KernelLeastSquares):
         problem = RidgeProblem(
             kernel, rows, targets, weight, np.full(targets.shape[1], alphas[0]), flag(self, "fit_intercept")
         )
+        routed = route(self, sample_weight, params)
         if self.cv is None:
-            scores = self._leave_one_out(problem, alphas, design.one_target)
+            scores = self._leave_one_out(problem, alphas, design, routed)
         else:
             given = targets if isinstance(X, Design) else y
-            splits = row_splits(self, design, count_rows(X), given)
-            scores = self._folds(problem, alphas, splits, design.one_target)
+            splits = row_splits(self, design, count_rows(X), given, routed.split)
+            scores = self._folds(problem, alphas, splits, design, routed)
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
         self._fit_rows(rows, targets, weight, design.one_target, np.full(design.n_targets, alphas[best]))
-        border = at_the_border(alphas, alphas[best : best + 1])
+        border = at_the_border(Choice(alphas, alphas[best : best + 1], None))
         self.solution_ = replace(self.solution_, status=self.solution_.status + border)
         self.alpha_, self.best_score_, self.scores_ = float(alphas[best]), float(scores[best]), scores
         return self
@@ -175,26 +181,36 @@ class KernelRidgeCV(KernelLeastSquares):
             )
         return np.array(values)
 
-    def _leave_one_out(self, problem: RidgeProblem, alphas: Array, one_target: bool) -> Array:
+    def get_metadata_routing(self) -> Any:
+        """What is passed on to the splitter and the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+            As scikit-learn asks for it.
+        """
+        return routing_of(self)
+
+    def _leave_one_out(self, problem: RidgeProblem, alphas: Array, design: InMemory, routed: Routed) -> Array:
         errors = leave_one_out_residuals(problem, alphas, type(self).__name__)
         if self.scoring is None:
             return np.asarray(-np.average(np.square(errors), axis=0, weights=problem.weight).mean(axis=0))
-        return self._scores(problem.y[:, :, None] - errors, problem.y, problem.weight, one_target)
+        return self._scores(problem.y[:, :, None] - errors, design, np.arange(design.n_rows), routed)
 
-    def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, one_target: bool) -> Array:
+    def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
         """Means over the folds."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         predicted = fold_predictions(problem, alphas, [train for train, _ in splits], seed)
-        found = [
-            self._scores(
-                values[test], problem.y[test], None if problem.weight is None else problem.weight[test], one_target
-            )
-            for values, (_, test) in zip(predicted, splits, strict=True)
-        ]
-        return np.asarray(np.mean(found, axis=0))
+        pairs = zip(predicted, splits, strict=True)
+        return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
 
-    def _scores(self, predicted: Array, y: Array, weight: Array | None, one_target: bool) -> Array:
-        """Of predictions of shape (n, targets, alphas), for each penalty."""
-        scorer, shape = Scorer(self.scoring or "r2", weight), (slice(None), 0) if one_target else (slice(None),)
+    def _scores(self, predicted: Array, design: InMemory, rows: Array, routed: Routed) -> Array:
+        """Of predictions of some rows, of shape (rows, targets, alphas), for each penalty."""
+        _, y, weight = design.arrays()
+        extra = routed.score
+        if extra is not None:
+            extra = {name: of_rows(value, design.row_numbers()[rows]) for name, value in extra.items()}
+        scorer = Scorer(self.scoring or "r2", None if weight is None else weight[rows], extra=extra)
+        shape = (slice(None), 0) if design.one_target else (slice(None),)
         each = range(predicted.shape[2])
-        return np.array([scorer(GivenPredictions(), predicted[..., a][shape], y[shape]) for a in each])
+        return np.array([scorer(GivenNumbers(), predicted[..., a][shape], y[rows][shape]) for a in each])
