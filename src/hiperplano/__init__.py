@@ -91,7 +91,6 @@ _HOME = {
     "KernelLogisticRegression": "models.kernel.logistic",
     "KernelRidge": "models.kernel.ridge",
     "KernelRidgeCV": "selection.kernel_ridge",
-    "LeastSquaresClassifier": "models.least_squares",
     "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",

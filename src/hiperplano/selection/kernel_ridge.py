@@ -123,7 +123,6 @@ class KernelRidgeCV(KernelLeastSquares):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the penalty, and fit all rows with it.
 
@@ -143,6 +142,10 @@ class KernelRidgeCV(KernelLeastSquares):
         self : estimator
             The fitted model.
         """
+        return self._fit(X, y, sample_weight, params)
+
+    @all_or_nothing
+    def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         alphas = self._checked_alphas()
         design = self._in_memory(validate(self, X, y, sample_weight))
         rows = self._rows_of(design)

@@ -15,7 +15,7 @@ from hiperplano.errors import InvalidData
 from hiperplano.kernels import Precomputed, is_valid_gram
 from hiperplano.models.base import all_or_nothing, decided_classes, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite
-from hiperplano.models.logistic import class_chances, code_classes
+from hiperplano.models.logistic_classifier import class_chances, code_classes
 from hiperplano.solvers.kernel.logistic import solve_kernel_logistic
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres
 
