@@ -15,7 +15,7 @@ def make(request: Request) -> Curved:
 
 
 WORKLOAD = Workload(
-    description=f"KernelRidge(solver='nystroem'), {CENTRES:,} centres, RBF kernel, 200,000×20, float64; with predictions.",
+    description=f"KernelRidge(solver='nystroem'), {CENTRES:,} centres, RBF kernel, 200,000×20, float64.",
     make=make,
     ours=Contender("hiperplano KernelRidge nystroem", lambda p: hiperplano.nystroem(p, ALPHA, GAMMA, CENTRES)),
     rivals=(Contender("sklearn Nystroem + Ridge", lambda p: sklearn.nystroem(p, ALPHA, GAMMA, CENTRES)),),
