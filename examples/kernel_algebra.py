@@ -1,15 +1,11 @@
 """Kernels by the four rules of construction, and whether a given matrix can be a Gram matrix.
 
 Prints kernels with their formulas and features, rebuilds the kernel of radial basis functions from exp(x·x′), and tests
-matrices. With a folder as argument, draws what a sum of kernels can fit there.
+matrices.
 """
-
-import sys
-from pathlib import Path
 
 import numpy as np
 
-from hiperplano import KernelRidge
 from hiperplano.kernels import RBF, Constant, Exponential, Linear, Sigmoid, is_valid_gram
 
 
@@ -35,32 +31,10 @@ def validity(X):
         print(f"\n{kernel}: {is_valid_gram(kernel(X))}")
 
 
-def draw(folder):
-    import matplotlib.pyplot as plt
-
-    rng = np.random.default_rng(0)
-    x = np.sort(rng.uniform(0, 6, size=60))
-    y = 0.7 * x + np.sin(3 * x) + 0.2 * rng.normal(size=60)
-    grid = np.linspace(-2, 8, 400)
-    figure, axes = plt.subplots(layout="constrained")
-    axes.plot(x, y, "o", markersize=4, color="0.5")
-    for kernel in (Linear() + 1.0, RBF(2.0), Linear() + 1.0 + RBF(2.0)):
-        model = KernelRidge(0.1, kernel=kernel).fit(x[:, None], y)
-        axes.plot(grid, model.predict(grid[:, None]), label=str(kernel))
-    axes.set(xlabel="x", ylabel="y", title="Kernel ridge regression: a sum of kernels has both their features")
-    axes.legend()
-    figure.savefig(folder / "kernel_algebra.png", dpi=80)
-    plt.close(figure)
-
-
 def main():
     X = np.random.default_rng(0).normal(size=(30, 2))
     rules(X)
     validity(X)
-    if len(sys.argv) > 1:
-        folder = Path(sys.argv[1])
-        folder.mkdir(parents=True, exist_ok=True)
-        draw(folder)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ A wave with noise. With a folder as argument, draws the fits of three penalties 
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from hiperplano import KernelRidge, KernelRidgeCV, Ridge
@@ -43,22 +44,15 @@ def main():
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
         folder.mkdir(parents=True, exist_ok=True)
-        draw(folder, x, y, chosen.alpha_)
-
-
-def draw(folder, x, y, best):
-    import matplotlib.pyplot as plt
-
-    grid = np.linspace(0, 6, 400)[:, None]
-    figure, axes = plt.subplots(layout="constrained")
-    axes.plot(x[:, 0], y, "o", markersize=3, color="0.6")
-    for alpha in (1e-5, best, 1000.0):
-        model = KernelRidge(alpha, kernel="rbf", gamma=2.0).fit(x, y)
-        axes.plot(grid[:, 0], model.predict(grid), label=f"alpha = {alpha:g}")
-    axes.set(xlabel="x", ylabel="y", title="Kernel ridge regression: a small penalty follows the noise")
-    axes.legend()
-    figure.savefig(folder / "kernel_ridge.png", dpi=80)
-    plt.close(figure)
+        figure, axes = plt.subplots(layout="constrained")
+        axes.plot(x[:, 0], y, "o", markersize=3, color="0.6")
+        grid = np.linspace(0, 6, 400)[:, None]
+        for alpha in (1e-5, chosen.alpha_, 1000.0):
+            model = KernelRidge(alpha, kernel="rbf", gamma=2.0).fit(x, y)
+            axes.plot(grid[:, 0], model.predict(grid), label=f"alpha = {alpha:g}")
+        axes.set(xlabel="x", ylabel="y")
+        axes.legend()
+        figure.savefig(folder / "kernel_ridge.png", dpi=80)
 
 
 if __name__ == "__main__":
