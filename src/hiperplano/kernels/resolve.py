@@ -23,7 +23,14 @@ NAMES = (
 
 
 def resolve_kernel(
-    kernel: Any, X: Any, *, gamma: Any = "scale", degree: float = 3, coef0: float = 1.0, owner: str = "resolve_kernel"
+    kernel: Any,
+    X: Any,
+    *,
+    gamma: Any = "scale",
+    degree: float = 3,
+    coef0: float = 1.0,
+    weight: Array | None = None,
+    owner: str = "resolve_kernel",
 ) -> Kernel:
     """The kernel that a name of scikit-learn's, a function or a kernel stands for, with its numbers settled.
 
@@ -40,6 +47,8 @@ def resolve_kernel(
         Of "poly".
     coef0 : float, default=1.0
         Of "poly" and "sigmoid".
+    weight : ndarray of shape (n,), optional
+        Of the rows, for "scale": a row of weight 2 counts twice. (scikit-learn's "scale" knows no weights.)
     owner : str, default="resolve_kernel"
         Who asks, for messages.
 
@@ -56,9 +65,9 @@ def resolve_kernel(
     RBF(gamma=0.25)
     """
     if isinstance(kernel, Kernel):
-        return with_widths(kernel, X)
+        return with_widths(kernel, X, weight)
     if isinstance(kernel, str) and kernel in NAMES:
-        return with_widths(_named(kernel, "auto" if gamma is None else gamma, degree, coef0), X)
+        return with_widths(_named(kernel, "auto" if gamma is None else gamma, degree, coef0), X, weight)
     if callable(kernel):
         return _recognised(kernel, X)
     raise InvalidParameter(
