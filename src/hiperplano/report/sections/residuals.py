@@ -15,7 +15,7 @@ from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.number_format import percent, significant
 from hiperplano.report.subject import Subject
-from hiperplano.stats.diagnose import Diagnosis, diagnose
+from hiperplano.stats.diagnose import Diagnosis, diagnose_least_squares
 
 _ = translator("report")
 
@@ -140,7 +140,7 @@ def _influence(subject: Subject) -> list[Block | Heading]:
             Paragraph(_("Leverages were not computed: the training table is too large.")),
         ]
     try:
-        found = diagnose(subject.parts.linear, rows.design, rows.y)
+        found = diagnose_least_squares(subject.parts.linear, rows.design, rows.y)
     except HiperplanoError:
         sentence = _(
             "Leverage and influence are defined for least squares whose coefficients are determined; here they are not."
