@@ -158,9 +158,9 @@ def table(found: dict[str, tuple[str, str]]) -> str:
 def write_table(text: str) -> None:
     """Put the table between its marks on the page."""
     page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition("<!-- counts: begin -->")
-    after = rest.partition("<!-- counts: end -->")[2]
-    PAGE.write_text(f"{before}<!-- counts: begin -->\n{text}\n<!-- counts: end -->{after}", encoding="utf-8")
+    before, _, rest = page.partition("<!-- peers: begin -->")
+    after = rest.partition("<!-- peers: end -->")[2]
+    PAGE.write_text(f"{before}<!-- peers: begin -->\n{text}\n<!-- peers: end -->{after}", encoding="utf-8")
 
 
 def main() -> int:

@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.excel import to_excel
+    from hiperplano.export.json.reading import from_json
+    from hiperplano.export.json.writing import to_json
+    from hiperplano.export.onnx.writing import to_onnx
+    from hiperplano.export.pmml.writing import to_pmml
+    from hiperplano.export.sql.verify import SqlCheck, verify_sql
+    from hiperplano.export.sql.writing import to_sql
+    from hiperplano.features.binning.encoder import WoEEncoder
+    from hiperplano.features.binning.optimal import OptimalBinning
+    from hiperplano.features.binning.table import BinTable
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.least_squares import LinearRegression, Ridge
     from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression
@@ -46,6 +57,8 @@ if TYPE_CHECKING:
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
+    from hiperplano.scorecard.monitoring.monitor import monitor
+    from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
@@ -63,6 +76,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinTable": "features.binning.table",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -71,6 +85,7 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
+    "KernelRidge": "models.kernel.ridge",
     "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
@@ -82,6 +97,7 @@ _HOME = {
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.logistic.odds",
+    "OptimalBinning": "features.binning.optimal",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
     "PassiveAggressiveRegressor": "models.online.passive_aggressive",
@@ -99,9 +115,12 @@ _HOME = {
     "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
+    "SqlCheck": "export.sql.verify",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
+    "WoEEncoder": "features.binning.encoder",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
@@ -109,6 +128,7 @@ _HOME = {
     "binary_costs": "metrics.costs",
     "confusion_at": "metrics.ranking",
     "diagnose": "stats.diagnose",
+    "from_json": "export.json.reading",
     "gini_score": "metrics.ranking",
     "inference": "stats.covariance",
     "information_value": "metrics.divergence",
@@ -122,6 +142,7 @@ _HOME = {
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "stats.mistakes",
+    "monitor": "scorecard.monitoring.monitor",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -132,11 +153,18 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_excel": "export.excel",
+    "to_json": "export.json.writing",
+    "to_onnx": "export.onnx.writing",
+    "to_pmml": "export.pmml.writing",
+    "to_sql": "export.sql.writing",
+    "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
     "write_report": "report.page",
 }
 
 __all__ = [
+    "BinTable",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -145,6 +173,7 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelRidge",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
@@ -156,6 +185,7 @@ __all__ = [
     "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
+    "OptimalBinning",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
@@ -173,9 +203,12 @@ __all__ = [
     "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Scorecard",
     "Separable",
+    "SqlCheck",
     "Step",
     "Summary",
+    "WoEEncoder",
     "ambiguous",
     "auc_interval",
     "bayes_decision",
@@ -183,6 +216,7 @@ __all__ = [
     "binary_costs",
     "confusion_at",
     "diagnose",
+    "from_json",
     "gini_score",
     "inference",
     "information_value",
@@ -196,6 +230,7 @@ __all__ = [
     "load_credit_line",
     "margin",
     "mistake_bound",
+    "monitor",
     "population_stability_index",
     "prior_decision",
     "project",
@@ -206,6 +241,12 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_excel",
+    "to_json",
+    "to_onnx",
+    "to_pmml",
+    "to_sql",
+    "verify_sql",
     "votes",
     "write_report",
 ]

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hiperplano import losses
+from hiperplano.errors import InvalidTarget
 from hiperplano.losses import scalar
 
 BINARY = [
@@ -144,3 +145,12 @@ def test_compiled_loops_read_the_same_formulas(number, y, score, epsilon):
     kinks = [abs(y * score), abs(y * score - 1.0), abs(abs(score - y) - epsilon)]
     assume(min(kinks) > 1e-12)
     np.testing.assert_allclose(scalar.slope(number, y, score, epsilon), loss.slope(*at)[0], rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "loss", [losses.Hinge(), losses.SquaredHinge(), losses.Perceptron(), losses.ZeroOne(), losses.Logistic()]
+)
+@pytest.mark.parametrize("labels", [[0.0, 1.0], [1.0, 2.0], [1.0, np.nan]])
+def test_losses_of_two_classes_refuse_other_labels_than_signs(loss, labels):
+    with pytest.raises(InvalidTarget, match=r"takes the labels −1 and \+1. Pass numpy.where"):
+        loss.value(np.array(labels), np.zeros(2))

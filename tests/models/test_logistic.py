@@ -447,3 +447,25 @@ def test_constant_columns_of_any_size_get_no_coefficient_for_many_classes(C, sol
     model = LogisticRegression(C=C, solver=solver).fit(make(padded), y)
     np.testing.assert_array_equal(model.coef_[:, 2:], 0.0)
     np.testing.assert_allclose(model.coef_[:, :2], expected.coef_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("units", [1.0, np.array([1.0, 1e-6, 1e4, 1.0, 1e8])])
+def test_dependent_columns_without_a_penalty_take_the_minimum_norm(solver, classes, units):
+    """The scores of a fit to independent columns, and of all coefficients with these scores the shortest."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(200, 3))
+    mix = np.array([[1.0, 0, 0, 1, 0], [0, 1, 0, 1, 0], [0, 0, 1, 0, 2]])
+    X = base @ mix * units + 3.0
+    y = np.digitize(base[:, 0] + rng.normal(size=200), [0.0] if classes == 2 else [-0.5, 0.5])
+    model = LogisticRegression(C=np.inf, solver=solver).fit(X, y)
+    free = LogisticRegression(C=np.inf).fit(base, y)
+    np.testing.assert_allclose(model.predict_proba(X), free.predict_proba(base), atol=1e-8)
+    rows = mix * units  # what coefficients of minimum norm are made of
+    part = np.linalg.qr((rows / np.linalg.norm(rows, axis=1)[:, None]).T)[0]
+    np.testing.assert_allclose(model.coef_ @ part @ part.T, model.coef_, atol=1e-9 * np.abs(model.coef_).max())
+    assert model.solution_.rank == 3
+    assert "linearly dependent (rank 3 of 5): the minimum-norm coefficients were taken" in model.solution_.status
+    assert "dependent" not in free.solution_.status
+    assert "dependent" not in LogisticRegression().fit(X, y).solution_.status

@@ -35,10 +35,10 @@ def encode_labels(design: Design, others: Array | None = None) -> tuple[Array, R
     codes : RowVector of int
     """
     try:
-        (classes,) = design.fold(_DistinctLabels(), _union)
+        (classes,) = design.fold(DistinctLabels(), _union)
         classes = classes if others is None else np.union1d(classes, others)
         kind = "multiclass" if _are_plainly_classes(classes) else _kind(classes)
-    except TypeError:  # labels that cannot be compared
+    except (TypeError, ValueError):  # labels that cannot be compared, or are sequences
         kind = "unknown"
     if kind == "unknown":
         (kinds,) = design.fold(_LabelKinds(), _union)
@@ -81,7 +81,7 @@ def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
     if isinstance(X, Design) and sample_weight is None:
         if not X.has_weight or X.weighted_rows().n_rows == X.n_rows:
             return None
-        return X.fold(_DistinctLabels(), _union)[0]
+        return X.fold(DistinctLabels(), _union)[0]
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is None or weight.all():
         return None
@@ -94,7 +94,7 @@ def _union(left: Sums, right: Sums) -> Sums:
 
 
 @dataclass(frozen=True)
-class _DistinctLabels:
+class DistinctLabels:
     """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
 
     reads_rows = False

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hiperplano.losses.signs import check_signs
+
 Array = NDArray[Any]
 
 
@@ -12,6 +14,7 @@ class Hinge(NamedTuple):
     """max(0, 1 − y·score), y in {−1, +1}; at the kink the slope is 0, one of its subgradients."""
 
     def value(self, y: Array, score: Array) -> Array:
+        check_signs(y)
         return np.maximum(0.0, 1.0 - y * score)
 
     def slope(self, y: Array, score: Array) -> Array:
@@ -39,6 +42,7 @@ class SquaredHinge(NamedTuple):
     """max(0, 1 − y·score)², y in {−1, +1}."""
 
     def value(self, y: Array, score: Array) -> Array:
+        check_signs(y)
         return np.maximum(0.0, 1.0 - y * score) ** 2
 
     def slope(self, y: Array, score: Array) -> Array:

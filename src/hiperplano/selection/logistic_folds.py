@@ -13,6 +13,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.errors import InvalidParameter
 from hiperplano.losses import Logistic, Softmax
 from hiperplano.messages import Message
+from hiperplano.selection.splits import no_folds
 from hiperplano.solvers.objective import one_or_all
 
 
@@ -43,14 +44,7 @@ def fold_rows(cv: Any, design: Design, y: Any, extra: dict[str, Any]) -> list[tu
     try:
         splits = list(check_cv(cv, labels, classifier=True).split(numbers[:, None], labels, **extra))
     except (ValueError, TypeError) as problem:
-        raise InvalidParameter(
-            "LogisticRegressionCV: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of "
-            "folds from 2 to the rows of the largest class, a splitter, or pairs of train and test rows. Set one of "
-            "them.",
-            cv=cv,
-            n=design.n_rows,
-            problem=str(problem),
-        ) from problem
+        raise no_folds("LogisticRegressionCV", cv, len(labels), problem) from problem
     return [(counting(train), counting(test)) for train, test in splits]
 
 

@@ -44,14 +44,7 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any, extra: dict[str,
             for train, test in splitter.split(np.empty((n_rows, 1)), y, **extra)
         ]
     except (ValueError, TypeError, IndexError) as problem:
-        raise InvalidParameter(
-            "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
-            "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
-            model=name,
-            cv=model.cv,
-            n=n_rows,
-            problem=str(problem),
-        ) from problem
+        raise no_folds(name, model.cv, n_rows, problem) from problem
     splits = [(train[train >= 0], test[test >= 0]) for train, test in splits]
     for number, (train, test) in enumerate(splits):
         if not (len(train) and len(test)):
@@ -64,3 +57,15 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any, extra: dict[str,
                 test=len(test),
             )
     return splits
+
+
+def no_folds(model: str, cv: Any, n_rows: int, problem: Exception) -> InvalidParameter:
+    """The error for a `cv` that cannot divide the rows."""
+    return InvalidParameter(
+        "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
+        "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
+        model=model,
+        cv=cv,
+        n=n_rows,
+        problem=str(problem),
+    )

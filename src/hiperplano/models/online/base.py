@@ -20,7 +20,6 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import SparseCoefficients, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
-from hiperplano.solvers.online.sampling_order import MOST_VISITS
 from hiperplano.solvers.online.solution import OnlineSolution, verdict
 from hiperplano.solvers.online.training import Control, Record, Task, run_pass, train, update_pocket
 
@@ -255,20 +254,10 @@ class OnlineModel(SparseCoefficients, ABC):
         """Rows, tasks and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
 
     def _in_memory(self, design: Design) -> InMemory:
-        """Rows that can be visited in any order, not too often."""
-        memory = require_memory(
+        """Rows that can be visited in any order."""
+        return require_memory(
             design, f"{type(self).__name__} visits rows one by one, in random order: they must be in memory."
         )
-        visits = 0.0 if memory.weight is None else float(np.ceil(memory.weight).sum())
-        if visits > MOST_VISITS:
-            raise InvalidData(
-                "{model}: sample_weight asks for {visits:.3g} visits in a pass (a row of weight w is visited w "
-                "times); at most {MOST_VISITS:g} are made. Divide the weights by their mean.",
-                model=type(self).__name__,
-                visits=visits,
-                MOST_VISITS=MOST_VISITS,
-            )
-        return memory
 
     def _train(self, design: Design, tasks: list[Task], control: Control) -> None:
         """Train all tasks, in threads, and set the fitted attributes."""
@@ -282,18 +271,33 @@ class OnlineModel(SparseCoefficients, ABC):
 
         workers = self._workers(len(tasks))
         records = ordered_map(run, tasks, workers) if workers > 1 else [run(task) for task in tasks]
+        passes = max(len(record.mistakes) for record in records)
         if any(record.ended == "overflow" for record in records):
-            self._refuse_overflow(design, max(len(record.mistakes) for record in records))
+            self._refuse_overflow(design, passes)
+        # Steps that become shorter may yet come back: the verdict says so. Those of a constant rate do not.
+        if self.learning_rate == "constant" and any(record.ended == "diverging" for record in records):
+            raise InvalidData(
+                "{model}: the fit diverged: after {passes} passes its loss is far above that of a plane of zeros, or "
+                "its gradient grows from pass to pass; steps must suit the scale of the columns. Scale them "
+                "(sklearn.preprocessing.StandardScaler), or take smaller steps (eta0, a decreasing schedule).",
+                model=type(self).__name__,
+                passes=passes,
+            )
+        self._look_at_separability(tasks, records)
         self._store(design, tasks, records, control)
         solution = self.solution_
         if not solution.converged:
             warn_of_the_end(self, solution)
+
+    def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
+        """Note in the records whether rows could be separated, where that is worth knowing and cheap."""
 
     def _take_chunk(self, design: Design, tasks: list[Task]) -> None:
         """One pass of the tasks over a chunk."""
         learner = tasks[0].trainer.learner
         for task in tasks:
             task.trainer.begin(learner.chunks + 1)
+            task.rule[at.POCKET] = min(task.rule[at.POCKET], at.RATCHET)  # not all rows are there to judge by
             if not run_pass(task.trainer, task.rule):
                 self._refuse_overflow(design, learner.chunks + 1)
             update_pocket(task.trainer, None)

@@ -23,7 +23,7 @@ from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, row_arrays
-from hiperplano.solvers.online.metrics import BinaryAccuracy, MulticlassAccuracy, Objective
+from hiperplano.solvers.online.metrics import BinaryAccuracy, MulticlassAccuracy, Objective, growing_objective
 from hiperplano.solvers.online.passes import AllPlanes, OnePlane
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 from hiperplano.solvers.online.single_row import SingleRowLearner, supports_single_rows
@@ -106,7 +106,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             Intercepts to start from, with `coef_init`.
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit (for passive-aggressive models: the longest step).
+            the last visit (for passive-aggressive models: the longest step). Of a weight above 8 there are eight
+            visits, with steps w/8 times as long.
 
         Returns
         -------
@@ -267,6 +268,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             accuracy=BinaryAccuracy(counted) if self._pocketed() else None,
             validation_score=None if held is None else BinaryAccuracy(held.memory.with_vectors(y=held.signs(positive))),
             objective=Objective(counted, rule, total) if rule[at.AVERAGE_FROM] else None,
+            growing=growing_objective(counted, rule, total),
             label=None if binary else self.classes_.tolist()[plane],
             memory=memory,
             unequal_classes=examples.unequal,

@@ -8,12 +8,18 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import RATIO, accept, flag, number, one_of, refuse_l1
-from hiperplano.errors import InvalidParameter
+from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.losses import scalar
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.training import Record, Task
+from hiperplano.solvers.online.whole_batch import WholeBatch
+from hiperplano.solvers.separation.certificates import Separable
+from hiperplano.solvers.separation.search import separate
+
+_CHEAP = 4_000  # cells of a table whose separability is settled in a few hundredths of a second
 
 
 class Perceptron(OnlineClassifier):
@@ -51,10 +57,11 @@ class Perceptron(OnlineClassifier):
         Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on.
-    pocket : bool, default=False
-        Predict with the best weights seen: those with most correct answers on the training rows. They are evaluated
-        only when their run of correct answers beats that of the weights in the pocket (Gallant's ratchet), and with
-        classes of different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
+    pocket : bool or "ratchet", default=False
+        Predict with the best weights seen: those with most correct answers on the training rows. Every weight vector is
+        evaluated, which takes a look at all rows after each mistake; with "ratchet" (Gallant's) only those whose run of
+        correct answers beats that of the weights in the pocket, and with classes of different weights those at the end
+        of every pass. `partial_fit`, which never has all rows, goes by the runs alone.
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
@@ -122,7 +129,7 @@ class Perceptron(OnlineClassifier):
         shuffle: bool = True,
         random_state: Any = 0,
         average: bool | int = False,
-        pocket: bool = False,
+        pocket: bool | str = False,
         update: str = "online",
         init: str = "zeros",
         multi_class: str = "ovr",
@@ -163,7 +170,8 @@ class Perceptron(OnlineClassifier):
         refuse_l1(self, self.l1_ratio)
         if self.penalty is not None:
             rule[at.ALPHA] = number(self, "alpha", low=0.0)
-        rule[at.POCKET] = flag(self, "pocket")
+        if self._pocketed():
+            rule[at.POCKET] = at.RATCHET if self.pocket == "ratchet" else at.EVERY
         batch = one_of(self, "update", ("online", "batch")) == "batch"
         rule[at.BATCH] = 0.0 if batch else 1.0
         one_of(self, "init", ("zeros", "least_squares"))
@@ -195,10 +203,26 @@ class Perceptron(OnlineClassifier):
             )
 
     def _pocketed(self) -> bool:
-        return bool(self.pocket)
+        return (isinstance(self.pocket, str) and one_of(self, "pocket", ("ratchet",)) == "ratchet") or flag(
+            self, "pocket"
+        )
 
     def _sums(self) -> bool:
         return True
+
+    def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
+        if self.multi_class != "ovr" and len(self.classes_) > 2:
+            return
+        for task, record in zip(tasks, records, strict=True):
+            if not record.mistakes[-1] or task.memory is None or task.memory.n_rows * task.memory.n_columns > _CHEAP:
+                continue
+            trainer: Any = task.trainer
+            batch = isinstance(trainer, WholeBatch)
+            rows = trainer.design if batch else task.memory.with_vectors(y=trainer.target)
+            try:
+                record.separable = isinstance(separate(rows, bool(self.fit_intercept)), Separable)
+            except NotAvailable:  # too close to tell
+                record.separable = None
 
     def _looks_at_rows(self) -> bool:
         return self._pocketed() or self.init == "least_squares"

@@ -13,7 +13,7 @@ from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
 from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows
-from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.solution import Solution, smallest_digits, trusted_digits
 
 Shrinkage = Literal["auto"] | float | None
 _RESOLVED = EPS**0.5  # an axis shorter than this share of the first separates nothing that could be seen
@@ -113,7 +113,7 @@ def linear_discriminant(
         objective=float(np.prod(1.0 / (1.0 + eigenvalues))),
         gap=whitening.error,
         converged=True,
-        status=_status(whitening, ignored, digits),
+        status=_status(whitening, ignored, digits, smallest_digits(digits, coef, whitening.scale)),
         rank=whitening.rank,
         condition=whitening.condition,
         digits=digits,
@@ -194,7 +194,7 @@ def _ignored(between: Array, means: Array, whitening: Whitening) -> int:
     return columns + int(np.sum(left > rounding * whitening.condition))
 
 
-def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
+def _status(whitening: Whitening, ignored: int, digits: float, smallest: float) -> Message:
     text = Message("Solved from {method}", method=whitening.method)
     if not whitening.full:
         text += Message(
@@ -208,4 +208,4 @@ def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
             "were left out",
             n=ignored,
         )
-    return text + Message("; about {digits:.0f} digits of the coefficients can be trusted.", digits=digits)
+    return text + trusted_digits(digits, smallest)

@@ -195,7 +195,7 @@ def _verdict(
     return QuadraticSolution(
         method=worst.method,
         converged=True,
-        status=text + Message("; about {digits:.0f} digits can be trusted.", digits=digits),
+        status=text + Message("; about {digits} digits can be trusted.", digits=int(digits)),
         rank=rank,
         condition=max(one.condition for one in whitenings),
         digits=digits,
