@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from hiperplano.stats.covariance import inference
     from hiperplano.stats.diagnose import Diagnosis, diagnose
     from hiperplano.stats.logistic.covariance import likelihood_ratio
+    from hiperplano.stats.logistic.diagnose import LogisticDiagnosis
     from hiperplano.stats.logistic.odds import OddsSummary
     from hiperplano.stats.mistakes import MistakeBound, mistake_bound
     from hiperplano.stats.separability import separability
@@ -96,6 +97,7 @@ _HOME = {
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
     "LinearSVR": "models.svm",
+    "LogisticDiagnosis": "stats.logistic.diagnose",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
     "MarginDisplay": "plot.margin",
@@ -186,6 +188,7 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LogisticDiagnosis",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MarginDisplay",
