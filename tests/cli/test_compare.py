@@ -99,6 +99,21 @@ def test_separable_says_which_and_proves_it(values, verdict, run, tmp_path):
     assert "The proof was checked against all 6 rows and holds" in run("separable", "t.csv", "-t", "y").out
 
 
+def test_one_of_many_classes_against_the_others(run, tmp_path):
+    """What is advised can be done with the command's own options."""
+    pd.DataFrame({"x": range(9), "y": ["a"] * 3 + ["b"] * 3 + ["c"] * 3}).to_csv("t.csv", index=False)
+    refused = run("separable", "t.csv", "-t", "y")
+    assert refused.code == 1
+    assert (
+        "'y' has the classes a, b, c; a plane separates two. Compare one with all others, as --positive a"
+        in refused.err
+    )
+    assert json.loads(run("separable", "t.csv", "-t", "y", "--positive", "a", "--json").out)["separable"] is True
+    assert json.loads(run("separable", "t.csv", "-t", "y", "--positive", "b", "--json").out)["separable"] is False
+    pd.DataFrame({"x": range(90), "y": [f"name {i}" for i in range(90)]}).to_csv("t.csv", index=False)
+    assert "--task" not in run("separable", "t.csv", "-t", "y").err
+
+
 def test_planes_through_the_origin(run, tmp_path):
     pd.DataFrame({"x": [1, 2, 3, 7, 8, 9], "y": ["a"] * 3 + ["b"] * 3}).to_csv("t.csv", index=False)
     assert json.loads(run("separable", "t.csv", "-t", "y", "--origin", "--json").out)["separable"] is False

@@ -314,6 +314,20 @@ def test_terms_are_made_and_named(run):
     assert "--term log(city): 'city' is not one of the columns that fit it" in bad.err
 
 
+def test_selection_keeps_its_steps(run):
+    rng, frame = table()
+    frame = frame.assign(noise=rng.normal(size=N), other=rng.normal(size=N))
+    found = fitted(run, frame, "--select", "bic", "--validation", 0)
+    gone = [step["left_out"] for step in found["selection"]]
+    assert {"noise", "other"} <= set(gone)
+    assert "age" not in gone
+    assert all(step["after"] < step["before"] for step in found["selection"])
+    names = [each["name"] for each in found["coefficients"]]
+    assert not set(gone) & set(names)
+    last = load("hiperplano-out/model.skops")[-1].summary().stats  # what other code calls BIC
+    assert found["selection"][-1]["after"] == pytest.approx(last["bic"])
+
+
 def test_evaluate_shows_the_fit_beside_the_new_rows(run):
     _, frame = table()
     fitted(run, frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hiperplano.cli.result_tables import (
     unused_columns_note,
     verdict_table,
 )
+from hiperplano.cli.selection import Step
 from hiperplano.cli.terminal import Terminal, for_the_terminal
 from hiperplano.cli.workflow.metadata import Metadata
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION
@@ -41,6 +42,8 @@ class Results:
     ----------
     measures : dict
         Figures by part of the rows: "training", "validation".
+    steps : list of Step
+        Of the selection of columns.
     """
 
     problem: Problem
@@ -49,6 +52,7 @@ class Results:
     fitted: FittedModel
     subject: Subject
     measures: dict[str, dict[str, float]]
+    steps: list[Step] = field(default_factory=list)
 
     @property
     def rows(self) -> dict[str, int]:
@@ -138,6 +142,7 @@ def results_json(results: Results, metadata: Metadata, files: dict[str, Path]) -
             for each in results.problem.columns
         ],
         "left_out": results.coding.left_out_,
+        "selection": [asdict(step) for step in results.steps],
         "references": results.coding.references(),
         "model": {"name": metadata.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
         "solution": str(getattr(fitted.linear, "solution_", "")),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hiperplano.cli.options import ensure_folder
+from hiperplano.cli.selection import Step, eliminate, selection_note, without
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.costs import read_costs
 from hiperplano.cli.workflow.evaluation import evaluate_sample
@@ -64,6 +65,7 @@ class Settings:
     weight: str | None = None
     split_by: str | None = None
     terms: tuple[str, ...] = ()
+    select: str | None = None
     everything: bool = False
 
     @property
@@ -88,12 +90,19 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         parts = split_rows(problem, choices, settings.validation, settings.split_by, settings.weight, settings.seed)
         step(_("encoding the columns"))
         coding = Coding(tuple(problem.columns), fill=settings.fill, independent=True, terms=settings.terms)
+        steps = _select(coding, parts, problem, settings)
+        if steps:
+            columns, terms = without(problem.columns, settings.terms, steps)
+            problem = replace(problem, columns=columns)
+            coding = Coding(tuple(columns), fill=settings.fill, independent=True, terms=tuple(terms))
         coded = coding.fit_transform(parts.frames[0])
         step(_("fitting"))
         fitted, said = _fit(problem, coded, parts, settings, wishes)
         step(_("evaluating"))
         subject = _subject(problem, parts, coding, coded, fitted, wishes.costs)
-        results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes))
+        results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes), steps)
+        if settings.select is not None:
+            terminal.add_note(selection_note(steps, settings.select))
         for note in (said, *problem.notes, parts.note, *coding_notes(coding), *_tuned(fitted)):
             terminal.add_note(*([note] if note else []))
         metadata = _metadata(results, settings, wishes.costs)
@@ -111,6 +120,14 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
     print_results(terminal, results, settings.everything)
     terminal.finish()
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
+
+
+def _select(coding: Coding, parts: Split, problem: Problem, settings: Settings) -> list[Step]:
+    """Steps of the selection that was asked for."""
+    if settings.select is None:
+        return []
+    classification = problem.target.task == CLASSIFICATION
+    return eliminate(coding, parts.frames[0], parts.labels[0], classification, settings.select, parts.weight)
 
 
 def _wishes(problem: Problem, settings: Settings) -> Wishes:
@@ -223,6 +240,7 @@ def _metadata(results: Results, settings: Settings, costs: Array | None) -> Meta
         validation=str(settings.validation) if isinstance(settings.validation, Path) else settings.validation,
         versions=versions(),
         measures={part: {"rows": results.rows[part], **found} for part, found in results.measures.items()},
+        selection=[asdict(step) for step in results.steps],
         score_edges=edges,
         score_counts=counts,
     )
