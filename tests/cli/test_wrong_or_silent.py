@@ -92,7 +92,7 @@ def test_cross_validation_shuffles_and_tells_its_choice(run):
     found = fitted(run, frame.sort_values(["y", "age"]), "-m", "logistic-cv")
     [note] = [note for note in found["notes"] if "chosen by cross-validation" in note]
     model = load("hiperplano-out/model.skops")[-1]
-    assert note.startswith(f"C = {model.C_:g} ")
+    assert note.startswith(f"C = {float(np.ravel(model.C_)[0]):g} ")
     assert model.cv.shuffle
 
 

@@ -81,9 +81,8 @@ def eliminate(
 def without(columns: Sequence[Column], terms: Sequence[str], steps: Sequence[Step]) -> tuple[list[Column], list[str]]:
     """The columns, those left out marked, and the terms that remain."""
     gone = {step.left_out for step in steps}
-    needed = {
-        name for term in terms if term not in gone for name in (column.name for column in columns) if name in term
-    }
+    remaining = [term for term in terms if term not in gone]
+    needed = {column.name for column in columns if any(column.name in term for term in remaining)}
     kept = [
         replace(column, kind="unselected", why=Message("left out by selection"))
         if column.name in gone - needed

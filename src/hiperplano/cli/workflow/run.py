@@ -212,12 +212,12 @@ def _tuned(fitted: FittedModel) -> list[str]:
     """What cross-validation chose."""
     for name in ("C", "alpha"):
         value = getattr(fitted.linear, f"{name}_", None)
-        if value is not None and np.ndim(value) == 0:
+        if value is not None and len(np.unique(value)) == 1:
             return [
                 Message(
                     "{parameter} = {value:g} was chosen by cross-validation on the training rows",
                     parameter=name,
-                    value=float(value),
+                    value=float(np.ravel(value)[0]),
                 )
             ]
     return []
