@@ -25,6 +25,7 @@ from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients, read_coefficients
+from hiperplano.report.number_format import count
 from hiperplano.report.subject import Subject
 from hiperplano.report.verdict import verdict
 
@@ -95,7 +96,7 @@ def print_results(terminal: Terminal, results: Results, everything: bool) -> Non
     found = read_coefficients(results.subject)
     if found is not None:
         most = None if everything else _MOST_COEFFICIENTS
-        terminal.print(coefficients_table(found, results.coding.references(), most))
+        terminal.print(coefficients_table(found, results.coding.references(), most, terminal.out.width))
         if most is not None and len(found.names) > most:
             terminal.say(_("{n} more coefficients: --all, or the report.", n=len(found.names) - most))
 
@@ -111,9 +112,9 @@ def _headline(results: Results) -> str:
     text = _("{name}: {task} ({why})", name=target.name, task=task, why=translate(target.why))
     if target.positive is not None:
         text += _("; positive class: {label}", label=target.positive)
-    training = f"{rows['training']:,}"
+    training = count(rows["training"]).text
     if "validation" in rows:
-        held = f"{rows['validation']:,}"
+        held = count(rows["validation"]).text
         return text + ". " + _("Trained on {n} rows, validated on {held}.", n=training, held=held)
     return text + ". " + _("Trained on all {n} rows; none were held out for validation.", n=training)
 
