@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from rich.console import Console
-
+from hiperplano.cli.safe_console import safe_console
 from hiperplano.messages import Message, message_of, translate
+
+_BEYOND_ASCII = re.compile("[\x7f-\x9f]")  # controls that JSON allows in text, and terminals obey
 
 
 @dataclass
@@ -35,8 +37,8 @@ class Terminal:
     told: int = 0
 
     def __post_init__(self) -> None:
-        self.out = Console(file=sys.stdout, highlight=False, soft_wrap=False)
-        self.progress = Console(file=sys.stderr)
+        self.out = safe_console(file=sys.stdout, highlight=False, soft_wrap=False)
+        self.progress = safe_console(file=sys.stderr)
 
     @property
     def prints_text(self) -> bool:
@@ -67,7 +69,8 @@ class Terminal:
     def finish(self) -> None:
         """Print the notes, or the JSON object."""
         if self.as_json:
-            print(json.dumps(_plain(self.results | {"notes": self.notes}), ensure_ascii=False, indent=1))
+            text = json.dumps(_plain(self.results | {"notes": self.notes}), ensure_ascii=False, indent=1)
+            print(_BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         else:
             self.print_notes()
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.labels import labels_without_weight
@@ -228,6 +229,16 @@ class LogisticRegression(LogisticClassifier):
         if no_end:
             warn_of_separation(self, coded, solution)
         return self
+
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[Likelihood, dict[str, Any]]:
+        """What a fit minimises, in small steps that can be watched; and its control."""
+        control = self._control()
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
+        C = np.inf if self.penalty is None else number(self, "C", low=0.0, open_low=True, infinite=True)
+        scale = ColumnScale.exact(coded, control["fit_intercept"])
+        n_scores = 1 if len(classes) == 2 else len(classes)
+        return Likelihood(coded, scale, n_scores, 1.0 / (C * coded.total_weight)), control
 
     def _control(self) -> dict[str, Any]:
         refuse_l1_share(self, self.l1_ratio)

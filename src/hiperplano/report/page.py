@@ -16,6 +16,7 @@ from hiperplano.report.metrics import accuracy, class_metrics, regression_metric
 from hiperplano.report.model_descriptions import describe_model
 from hiperplano.report.number_format import count, decimal, percent, significant
 from hiperplano.report.render import render
+from hiperplano.report.scorecard.sections import scorecard_sections
 from hiperplano.report.sections.certificate import certificate_section
 from hiperplano.report.sections.coefficients import coefficients_section
 from hiperplano.report.sections.data import data_section
@@ -27,6 +28,7 @@ from hiperplano.report.sections.residuals import residuals_section
 from hiperplano.report.sections.stability import score_shift, stability_section
 from hiperplano.report.subject import Subject, prepare_subject
 from hiperplano.report.verdict import mean_costs, verdict
+from hiperplano.scorecard import Scorecard, Strategy, TrendStability
 
 _ = translator("report")
 
@@ -104,10 +106,23 @@ def write_report(
     )
 
 
-def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
-    """Write the page of a prepared subject; what is already known of its rows is not computed again."""
+def write_subject(
+    path: Path,
+    subject: Subject,
+    provenance: Mapping[str, Any],
+    language: str,
+    strategy: Strategy | None = None,
+    trends: TrendStability | None = None,
+) -> Path:
+    """Write the page of a prepared subject; what is already known of its rows is not computed again.
+
+    Parameters
+    ----------
+    strategy, trends : optional
+        Of a scorecard, where they are known.
+    """
     with use_language(language):
-        text = render(_page(subject, provenance, language))
+        text = render(_page(subject, provenance, language, strategy, trends))
     write_bytes(path, text.encode())
     return path
 
@@ -127,11 +142,19 @@ def _writable(path: Path) -> Path:
     return path
 
 
-def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Page:
+def _page(
+    subject: Subject,
+    provenance: Mapping[str, Any],
+    language: str,
+    strategy: Strategy | None,
+    trends: TrendStability | None,
+) -> Page:
     found = read_coefficients(subject)
     judged, ranking = _validation(subject)
+    card = isinstance(subject.parts.final_step, Scorecard)
     sections = [
         _verdict_section(subject),
+        *(scorecard_sections(subject, strategy, trends) if card else []),
         judged,
         coefficients_section(subject, found),
         model_section(subject, found),
@@ -140,7 +163,7 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
         data_section(subject),
         reproducibility_section(subject, provenance),
     ]
-    name = describe_model(subject.parts.linear).name
+    name = describe_model(subject.parts.final_step if card else subject.parts.linear).name
     return Page(
         title=f"{name} · {subject.target}",
         lead=_lead(subject),

@@ -106,6 +106,7 @@ def fit(
         everything=everything,
     )
     run(terminal, file, target, choices, settings)
+    terminal.finish()
     if save_config is not None:
         configuration.write_config(save_config, dict(context.params))
 

@@ -30,6 +30,9 @@ def predict(
         bool, Option("--strict", help=_("Refuse a table with values, categories or columns unlike those of the fit."))
     ] = False,
     keep: Annotated[bool, Option("--keep", help=_("Also write the columns of the table."))] = False,
+    raw: Annotated[
+        bool, Option("--raw", help=_("Write text to .csv as it is, also what spreadsheets would run as formulas."))
+    ] = False,
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
     sheet: Annotated[str | None, options.sheet()] = None,
@@ -55,7 +58,7 @@ def predict(
         columns["unlike the fit"] = [translate(flag) for flag in scored.novelty.flags()]
         options.ensure_folder(out.parent)
         given = [name for name in scored.frame if name not in scored.novelty.missing_columns] if keep else []
-        write_table(out, {**{name: scored.frame[name] for name in given}, **columns})
+        write_table(out, {**{name: scored.frame[name] for name in given}, **columns}, raw=raw)
     n = len(scored.frame)
     labels, counts = np.unique(columns["prediction"], return_counts=True)
     decided = (

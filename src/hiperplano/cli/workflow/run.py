@@ -118,7 +118,7 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
             files["report"] = write_subject(folder / "report.html", subject, metadata.provenance(), current_language())
     terminal.results = results_json(results, metadata, files) if terminal.as_json else {}
     print_results(terminal, results, settings.everything)
-    terminal.finish()
+    terminal.print_notes()
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
 
 

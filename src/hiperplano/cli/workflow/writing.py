@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from hiperplano.data.files import replacing
 from hiperplano.errors import InvalidParameter, NotInstalled
+from hiperplano.tables.spreadsheet import inert
 
 FORMATS = (".csv", ".xlsx", ".parquet", ".arrow", ".feather")
 _MOST_SHEET_ROWS = 1_048_575
 
 
-def write_table(path: Path, columns: Mapping[str, Any]) -> None:
+def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> None:
     """Write columns of one length; the file is replaced completely, or left as it was.
 
     Parameters
@@ -24,6 +25,8 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> None:
         Its ending is one of `FORMATS`.
     columns : mapping of str to array or series
         By name.
+    raw : bool
+        Whether text is written to .csv as it is, also what spreadsheets would run as a formula.
     """
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
     form = path.suffix.lower()
@@ -31,7 +34,7 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> None:
         if form == ".csv":
             from pyarrow import csv
 
-            csv.write_csv(table, new)
+            csv.write_csv(table if raw else inert(table), new)
         elif form == ".xlsx":
             _write_excel(path, new, table)
         elif form == ".parquet":

@@ -11,7 +11,7 @@ part of it that the other rows leave free is the way on which the coefficients h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.objective import Objective, weighted_gram
+from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
 from hiperplano.solvers.separation.search import program_work, separate
 
@@ -63,6 +64,8 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
     theta : ndarray of shape (scores, size)
         Where the minimisation was stopped.
     """
+    if is_wide(problem):
+        return _among_few_rows(problem, theta)
     if problem.design.n_rows * float(theta.size) ** 2 > _MOST_WORK:
         return None
     allowed = max(_PROGRAM, _SHARE * problem.design.n_rows * float(theta.size) ** 2)
@@ -93,6 +96,15 @@ def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
     return Growth(_visible_columns(problem, direction), low > _WRONG * high)
 
 
+def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
+    """The same where columns are many: a direction in the span of few rows has a part of nearly all of them."""
+    if smallest_margin(problem, theta) > 0:
+        return Growth(_visible_columns(problem, theta), complete=True)
+    span = problem.in_row_span
+    found = unbounded_columns(span.problem, span.reduce(theta))
+    return None if found is None else replace(found, columns=np.flatnonzero(~problem.scale.constant))
+
+
 def _along_free(problem: Objective, theta: Array, free: Array) -> Growth | None:
     """What the part of the point in the free directions tells."""
     direction = (free @ (free.T @ theta.ravel())).reshape(problem.shape)
@@ -111,6 +123,11 @@ def _visible_columns(problem: Objective, direction: Array) -> Array:
 def largest_margin(problem: Objective, theta: Array) -> float:
     """The largest by which a row's own score exceeds another."""
     return _margin_range(problem, theta)[1]
+
+
+def smallest_margin(problem: Objective, theta: Array) -> float:
+    """The smallest by which a row's own score exceeds another: above 0 if all rows are separated."""
+    return _margin_range(problem, theta)[0]
 
 
 def _margin_range(problem: Objective, theta: Array) -> tuple[float, float]:
