@@ -77,10 +77,21 @@ def fit(
     if cutoff is not None:
         options.share("--cutoff", cutoff)
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.fitting.run import Settings, run
     from hiperplano.cli.workflow.problem import TableOptions
-    from hiperplano.cli.workflow.run import Settings, run
 
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, task, positive)
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task=task,
+        positive=positive,
+    )
     terminal = Terminal(json, quiet)
     if target is None:
         from hiperplano.cli.commands.look import show_columns

@@ -33,7 +33,18 @@ def look(
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.problem import TableOptions
 
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, task, positive)
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task=task,
+        positive=positive,
+    )
     terminal = Terminal(json, quiet)
     show_columns(terminal, file, target, choices)
     terminal.finish()

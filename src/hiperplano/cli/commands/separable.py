@@ -42,7 +42,17 @@ def separable(
     from hiperplano.stats.separability import separability
 
     terminal = Terminal(json, quiet)
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, "classification")
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task="classification",
+    )
     with terminal.progress_bar(_("looking for a plane")), terminal.capture_warnings():
         problem = read_problem(file, target, choices, leaks=False)
         terminal.add_note(*problem.notes)

@@ -14,12 +14,12 @@ from hiperplano.cli.result_tables import (
     unused_columns_note,
     verdict_table,
 )
-from hiperplano.cli.selection import Step
 from hiperplano.cli.terminal import Terminal, for_the_terminal
+from hiperplano.cli.workflow.fitting.selection import Step
+from hiperplano.cli.workflow.fitting.split import Split
 from hiperplano.cli.workflow.metadata import Metadata
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION
 from hiperplano.cli.workflow.problem import Problem
-from hiperplano.cli.workflow.split import Split
 from hiperplano.cli.workflow.training import FittedModel
 from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, translate

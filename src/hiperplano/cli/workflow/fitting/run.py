@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from hiperplano.cli.options import ensure_folder
-from hiperplano.cli.selection import Step, eliminate, selection_note, without
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.costs import read_costs
 from hiperplano.cli.workflow.evaluation import evaluate_sample
+from hiperplano.cli.workflow.fitting.results import Results, coding_notes, print_results, results_json
+from hiperplano.cli.workflow.fitting.selection import Step, eliminate, selection_note, without
+from hiperplano.cli.workflow.fitting.split import Split, split_rows
 from hiperplano.cli.workflow.metadata import Metadata, command_line, file_digest, versions
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION, find_model
 from hiperplano.cli.workflow.problem import Problem, TableOptions, read_problem
-from hiperplano.cli.workflow.results import Results, coding_notes, print_results, results_json
-from hiperplano.cli.workflow.split import Split, split_rows
 from hiperplano.cli.workflow.training import FittedModel, Wishes, fit_auto, fit_model
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
