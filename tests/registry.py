@@ -20,6 +20,7 @@ from hiperplano import (
     QuadraticDiscriminantAnalysis,
     Ridge,
     RidgeCV,
+    Scorecard,
     SGDClassifier,
     SGDRegressor,
 )
@@ -141,6 +142,9 @@ WITHOUT_COEFFICIENTS = [
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
+
+BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
+"""Take columns of any kind and missing values; they have tests of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""
