@@ -21,6 +21,7 @@ __all__ = [
     "InvalidFile",
     "InvalidParameter",
     "InvalidTarget",
+    "InvalidType",
     "NotAvailable",
     "NotInstalled",
     "NotSeparable",
@@ -50,6 +51,10 @@ class InvalidData(HiperplanoError, ValueError):
 
 class InvalidTarget(InvalidData):
     """The target cannot be used: one class only, not finite, of the wrong kind."""
+
+
+class InvalidType(InvalidData, TypeError):
+    """An object of a kind that cannot be rows or a target; scikit-learn raises a TypeError."""
 
 
 class InvalidFile(HiperplanoError, ValueError):

@@ -66,9 +66,9 @@ def sketch_columns(
     vector : str
         Name of a row vector that is sketched in the place of columns.
     """
-    statistic = (
-        VectorSketch(special, limits, n_classes, vector) if vector else ColumnSketches(special, limits, n_classes)
-    )
+    statistic = ColumnSketches(special, limits, n_classes)
+    if vector:
+        statistic = VectorSketch(special, limits, n_classes, vector)
     found = _by_column(design.fold(statistic, Merge(limits)))
     return [_canonical(sketch, limit) for sketch, limit in zip(found, limits, strict=True)]
 

@@ -56,7 +56,7 @@ def sketch_rows(values, target, weight, special, special_groups, n_groups, n_cla
         place = _find(slots, keys, whole >> level)
         if slots[place] < 0:
             if size == capacity:
-                raised = _level_needed(keys, size, limit)
+                raised = _level_needed(keys, size, limit, 1 if level else 32)
                 level += raised
                 size = _drop_bits(slots, keys, low, high, sums, size, raised)
                 place = _find(slots, keys, whole >> level)
@@ -84,7 +84,7 @@ def merge_sketches(  # type: ignore[no-untyped-def]
     size = _pour(slots, keys, low, high, sums, 0, keys_1, low_1, high_1, sums_1, level - level_1)
     size = _pour(slots, keys, low, high, sums, size, keys_2, low_2, high_2, sums_2, level - level_2)
     if size > _FULL * limit:
-        raised = _level_needed(keys, size, limit)
+        raised = _level_needed(keys, size, limit, 1 if level else 32)
         level += raised
         size = _drop_bits(slots, keys, low, high, sums, size, raised)
     return keys[:size].copy(), low[:size].copy(), high[:size].copy(), sums[:size].copy(), level
@@ -129,11 +129,11 @@ def _drop_bits(slots, keys, low, high, sums, size, drop):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _level_needed(keys, size, limit):  # type: ignore[no-untyped-def]
-    """The smallest number of last bits without which at most `limit` keys differ, by doubling and halving."""
+def _level_needed(keys, size, limit, step):  # type: ignore[no-untyped-def]
+    """The smallest number of last bits without which at most `limit` keys differ, by doubling `step` and halving."""
     slots = np.empty(_table_size(size), dtype=np.int32)
     short = np.empty(size, dtype=np.int64)
-    enough, step = 0, 1
+    enough = 0
     while True:
         enough = min(enough + step, 64)
         if enough >= 64 or _distinct(slots, short, keys, size, enough) <= limit:
