@@ -26,6 +26,7 @@ from hiperplano import (
     RidgeClassifier,
     RidgeClassifierCV,
     RidgeCV,
+    Scorecard,
     SGDClassifier,
     SGDRegressor,
 )
@@ -157,6 +158,8 @@ WITHOUT_COEFFICIENTS = [
 
 TRANSFORMERS = [Entry(KernelFeatures(n_components=20)), Entry(KernelFeatures(n_components=20, method="fourier"))]
 """Checked by scikit-learn's checks, and by laws of their own."""
+BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
+"""Take columns of any kind and missing values; they have tests of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""
