@@ -22,6 +22,7 @@ from hiperplano import (
     RidgeCV,
     SGDClassifier,
     SGDRegressor,
+    WoEEncoder,
 )
 
 
@@ -141,6 +142,9 @@ WITHOUT_COEFFICIENTS = [
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
+
+TRANSFORMERS = [Entry(WoEEncoder())]
+"""Checked by scikit-learn's checks, and by laws of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""

@@ -13,6 +13,11 @@ from hiperplano.messages import Message
 TRUSTED = frozenset(
     {
         "hiperplano.stats.least_squares.Sample",
+        "hiperplano.features.binning.bins.CategoryBins",
+        "hiperplano.features.binning.bins.NumericBins",
+        "hiperplano.features.binning.encoder.WoEEncoder",
+        "hiperplano.features.binning.optimal.OptimalBinning",
+        "hiperplano.features.binning.pieces.Pieces",
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.CategoricalEncoder",
