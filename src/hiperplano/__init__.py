@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.excel import to_excel
+    from hiperplano.export.json.reading import from_json
+    from hiperplano.export.json.writing import to_json
+    from hiperplano.export.onnx.writing import to_onnx
+    from hiperplano.export.pmml.writing import to_pmml
+    from hiperplano.export.sql.verify import SqlCheck, verify_sql
+    from hiperplano.export.sql.writing import to_sql
     from hiperplano.features.binning.encoder import WoEEncoder
     from hiperplano.features.binning.optimal import OptimalBinning
     from hiperplano.features.binning.table import BinTable
@@ -28,7 +35,9 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
-    from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.kernel.ridge import KernelRidge
+    from hiperplano.models.least_squares import LinearRegression, Ridge
+    from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.online.pegasos import Pegasos
@@ -48,9 +57,11 @@ if TYPE_CHECKING:
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
+    from hiperplano.scorecard.monitoring.monitor import monitor
+    from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
-    from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
@@ -73,7 +84,8 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
-    "LeastSquaresClassifier": "models.least_squares",
+    "KernelRidge": "models.kernel.ridge",
+    "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
@@ -97,9 +109,13 @@ _HOME = {
     "ResidualDisplay": "plot.residuals",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "RidgeClassifier": "models.least_squares_classifier",
+    "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
+    "SqlCheck": "export.sql.verify",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
     "WoEEncoder": "features.binning.encoder",
@@ -110,6 +126,7 @@ _HOME = {
     "binary_costs": "metrics.costs",
     "confusion_at": "metrics.ranking",
     "diagnose": "stats.diagnose",
+    "from_json": "export.json.reading",
     "gini_score": "metrics.ranking",
     "inference": "stats.covariance",
     "information_value": "metrics.divergence",
@@ -123,6 +140,7 @@ _HOME = {
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "stats.mistakes",
+    "monitor": "scorecard.monitoring.monitor",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -133,6 +151,12 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_excel": "export.excel",
+    "to_json": "export.json.writing",
+    "to_onnx": "export.onnx.writing",
+    "to_pmml": "export.pmml.writing",
+    "to_sql": "export.sql.writing",
+    "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
     "write_report": "report.page",
 }
@@ -147,6 +171,7 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelRidge",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
@@ -171,9 +196,13 @@ __all__ = [
     "ResidualDisplay",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Scorecard",
     "Separable",
+    "SqlCheck",
     "Step",
     "Summary",
     "WoEEncoder",
@@ -184,6 +213,7 @@ __all__ = [
     "binary_costs",
     "confusion_at",
     "diagnose",
+    "from_json",
     "gini_score",
     "inference",
     "information_value",
@@ -197,6 +227,7 @@ __all__ = [
     "load_credit_line",
     "margin",
     "mistake_bound",
+    "monitor",
     "population_stability_index",
     "prior_decision",
     "project",
@@ -207,6 +238,12 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_excel",
+    "to_json",
+    "to_onnx",
+    "to_pmml",
+    "to_sql",
+    "verify_sql",
     "votes",
     "write_report",
 ]

@@ -113,8 +113,8 @@ def round_cut(below: float, above: float, kind: str = "numeric") -> float:
     if below < 0 <= above:
         return 0.0
     for power in range(min(ceil(log10(max(abs(below), abs(above)))), 308), -324, -1):
-        step = float(f"1e{power}")
-        nearest, last = round(middle / step), floor(above / step)
+        size = float(f"1e{power}")
+        nearest, last = round(middle / size), floor(above / size)
         for multiple in (nearest, last):
             if below < float(f"{multiple}e{power}") <= above:
                 return float(f"{multiple}e{power}")
