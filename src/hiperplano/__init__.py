@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.excel import to_excel
+    from hiperplano.export.json.reading import from_json
+    from hiperplano.export.json.writing import to_json
+    from hiperplano.export.onnx.writing import to_onnx
+    from hiperplano.export.pmml.writing import to_pmml
+    from hiperplano.export.sql.verify import SqlCheck, verify_sql
+    from hiperplano.export.sql.writing import to_sql
     from hiperplano.features.binning.encoder import WoEEncoder
     from hiperplano.features.binning.optimal import OptimalBinning
     from hiperplano.features.binning.table import BinTable
@@ -50,6 +57,8 @@ if TYPE_CHECKING:
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
+    from hiperplano.scorecard.monitoring.monitor import monitor
+    from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
@@ -104,7 +113,9 @@ _HOME = {
     "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
+    "SqlCheck": "export.sql.verify",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
     "WoEEncoder": "features.binning.encoder",
@@ -115,6 +126,7 @@ _HOME = {
     "binary_costs": "metrics.costs",
     "confusion_at": "metrics.ranking",
     "diagnose": "stats.diagnose",
+    "from_json": "export.json.reading",
     "gini_score": "metrics.ranking",
     "inference": "stats.covariance",
     "information_value": "metrics.divergence",
@@ -128,6 +140,7 @@ _HOME = {
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "stats.mistakes",
+    "monitor": "scorecard.monitoring.monitor",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -138,6 +151,12 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_excel": "export.excel",
+    "to_json": "export.json.writing",
+    "to_onnx": "export.onnx.writing",
+    "to_pmml": "export.pmml.writing",
+    "to_sql": "export.sql.writing",
+    "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
     "write_report": "report.page",
 }
@@ -181,7 +200,9 @@ __all__ = [
     "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Scorecard",
     "Separable",
+    "SqlCheck",
     "Step",
     "Summary",
     "WoEEncoder",
@@ -192,6 +213,7 @@ __all__ = [
     "binary_costs",
     "confusion_at",
     "diagnose",
+    "from_json",
     "gini_score",
     "inference",
     "information_value",
@@ -205,6 +227,7 @@ __all__ = [
     "load_credit_line",
     "margin",
     "mistake_bound",
+    "monitor",
     "population_stability_index",
     "prior_decision",
     "project",
@@ -215,6 +238,12 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_excel",
+    "to_json",
+    "to_onnx",
+    "to_pmml",
+    "to_sql",
+    "verify_sql",
     "votes",
     "write_report",
 ]

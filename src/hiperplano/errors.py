@@ -14,6 +14,7 @@ from hiperplano.messages import Message
 
 __all__ = [
     "AccuracyWarning",
+    "AssumptionWarning",
     "ConvergenceWarning",
     "HiperplanoError",
     "InvalidData",
@@ -91,6 +92,10 @@ class NotInstalled(HiperplanoError, ImportError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class AssumptionWarning(UserWarning):
+    """The result rests on an assumption that nothing in the data can confirm; the message names it."""
 
 
 class SingularWarning(UserWarning):

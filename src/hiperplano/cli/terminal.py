@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from hiperplano.cli.safe_console import safe_console
-from hiperplano.messages import message_of, translate
+from hiperplano.messages import Message, message_of, translate
 
 _BEYOND_ASCII = re.compile("[\x7f-\x9f]")  # controls that JSON allows in text, and terminals obey
 
@@ -34,6 +34,7 @@ class Terminal:
     quiet: bool = False
     results: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    told: int = 0
 
     def __post_init__(self) -> None:
         self.out = safe_console(file=sys.stdout, highlight=False, soft_wrap=False)
@@ -49,6 +50,18 @@ class Terminal:
         if self.prints_text:
             self.out.print(*shown)
 
+    def say(self, text: str) -> None:
+        """Print a sentence as it is."""
+        if self.prints_text:
+            self.out.print(text, markup=False)
+
+    def print_notes(self) -> None:
+        """Print the notes that are not printed yet."""
+        if self.prints_text:
+            for text in self.notes[self.told :]:
+                self.out.print(f"• {translate(text)}", markup=False)
+        self.told = len(self.notes)
+
     def add_note(self, *texts: str) -> None:
         """Add a note for the reader, once."""
         self.notes += [text for text in dict.fromkeys(texts) if text not in self.notes]
@@ -58,9 +71,8 @@ class Terminal:
         if self.as_json:
             text = json.dumps(_plain(self.results | {"notes": self.notes}), ensure_ascii=False, indent=1)
             print(_BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
-        elif self.prints_text and self.notes:
-            for text in self.notes:
-                self.out.print(f"• {translate(text)}", markup=False)
+        else:
+            self.print_notes()
 
     @contextmanager
     def progress_bar(self, text: str, steps: int | None = None) -> Iterator[Any]:
@@ -93,7 +105,18 @@ class Terminal:
             yield
         for warning in heard:
             if str(warning.category.__module__).startswith(("hiperplano", "sklearn")):
-                self.add_note(message_of(warning.message) if isinstance(warning.message, Warning) else warning.message)
+                text = message_of(warning.message) if isinstance(warning.message, Warning) else warning.message
+                self.add_note(for_the_terminal(text))
+
+
+def for_the_terminal(text: str) -> str:
+    """A message of the library with what to do at the command line in the place of what to do in Python."""
+    if not isinstance(text, Message) or "remedy" not in text.fields:
+        return text
+    remedy = Message("Choose --model firth or --model logistic-l2.")
+    if "firth" not in str(text.fields["remedy"]):
+        remedy = Message("Choose --model logistic-l2.")
+    return Message(text.template, **{**text.fields, "remedy": remedy})
 
 
 def _plain(value: Any) -> Any:

@@ -84,6 +84,11 @@ class LogisticClassifier(LinearClassifier):
             For more than two classes, one block for each class but the first, compared with that one.
         """
         check_is_fitted(self)
+        if not hasattr(self, "solution_"):
+            raise NotAvailable(
+                "the coefficients were read from a document, not fitted: they have no standard errors. Fit the model, "
+                "or load one that save wrote."
+            )
         return summarise(self, level)
 
 

@@ -19,6 +19,7 @@ TRUSTED = frozenset(
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.CategoricalEncoder",
         "hiperplano.features.encoders.NumericEncoder",
+        "hiperplano.features.terms.Term",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
         "hiperplano.models.least_squares_classifier.LeastSquaresClassifier",
@@ -35,6 +36,15 @@ TRUSTED = frozenset(
         "hiperplano.models.online.sgd.SGDRegressor",
         "hiperplano.models.svm.LinearSVC",
         "hiperplano.models.svm.LinearSVR",
+        "hiperplano.features.binning.bins.CategoryBins",
+        "hiperplano.features.binning.bins.NumericBins",
+        "hiperplano.features.binning.encoder.WoEEncoder",
+        "hiperplano.features.binning.optimal.OptimalBinning",
+        "hiperplano.features.binning.pieces.Pieces",
+        "hiperplano.features.table_columns.TableColumns",
+        "hiperplano.scorecard.monitoring.development.Development",
+        "hiperplano.scorecard.scorecard.Scorecard",
+        "hiperplano.scorecard.stepwise.SelectionStep",
         "hiperplano.selection.cost_sensitive.CostSensitiveClassifier",
         "hiperplano.selection.logistic.LogisticRegressionCV",
         "hiperplano.selection.ridge.RidgeCV",
@@ -57,6 +67,7 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.model_selection._split.StratifiedKFold",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).

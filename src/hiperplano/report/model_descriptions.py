@@ -58,6 +58,10 @@ def _probabilities() -> dict[str, tuple[str, str]]:
     )
     return {
         "LogisticRegression": (_("Logistic regression"), logistic),
+        "Scorecard": (
+            _("Scorecard"),
+            _("Columns are cut into bins, and every bin has points; the sum of the points ranks by the odds."),
+        ),
         "LogisticRegressionCV": (_("Logistic regression"), f"{logistic} {_chosen()}"),
         "LinearDiscriminantAnalysis": (
             _("Linear discriminant analysis"),

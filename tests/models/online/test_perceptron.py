@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 
 from hiperplano import LeastSquaresClassifier, Perceptron, mistake_bound, replay
-from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
 from tests.models.online import reference
 
 
@@ -406,8 +406,10 @@ def test_early_stopping_watches_held_out_rows():
     assert model.solution_.passes < 100
     learnt_from = model.solution_.examples / model.solution_.passes
     assert learnt_from in (539, 540, 541)  # a tenth of each class never was, in whole rows
-    few = Perceptron(early_stopping=True).fit(X[:3], [0, 1, 1])  # one row of each class is learnt from
-    assert few.solution_.examples == 2 * few.solution_.passes
+    with pytest.raises(InvalidData, match="n_samples=3 with early_stopping"):
+        Perceptron(early_stopping=True).fit(X[:3], [0, 1, 1])
+    with pytest.raises(InvalidData, match=r"validation_fraction=0\.99.*hold out less"):
+        Perceptron(early_stopping=True, validation_fraction=0.99).fit(X[:8], [0, 1] * 4)
     with pytest.raises(InvalidTarget, match="all alike"):
         Perceptron(early_stopping=True).fit(X[[0, 0, 1, 1]], [0, 0, 1, 1])
 

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from hiperplano.data.block import Array
+from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.models.online.base import OnlineModel
@@ -77,8 +79,9 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     Parameters
     ----------
     model : LogisticRegression, Perceptron, PassiveAggressiveClassifier, Pegasos, SGDClassifier or one of the regressors
-        It is not changed: a clone is fitted. With `shuffle`, give it a `random_state` to see the same steps again.
-        Logistic regression takes Newton's steps, or with solver="gradient" plain gradient steps.
+        Or a fitted Pipeline that ends with one. It is not changed: a clone is fitted. With `shuffle`, give it a
+        `random_state` to see the same steps again. Logistic regression takes Newton's steps, or with
+        solver="gradient" plain gradient steps.
     X : array-like, CSR matrix or table of shape (n, d)
         Rows to learn from.
     y : array-like of shape (n,)
@@ -102,6 +105,8 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     0 -5.0 False [-3.  1.] 0.0
     1 5.0 False [-3.  1.] 0.0
     """
+    if isinstance(model, Pipeline):
+        model, X = last_step(model, X)
     if isinstance(model, LogisticRegression):
         yield from _likelihood_steps(clone(model), X, y, sample_weight)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy.special import softmax, xlogy
@@ -43,6 +44,9 @@ class Likelihood(Objective):
     ) -> None:
         loss = Logistic() if n_scores == 1 else Softmax()
         super().__init__(design, loss, scale, n_scores, strength, extra, check_finite)
+
+    def with_rows(self, design: Design, scale: ColumnScale) -> Self:
+        return type(self)(design, scale, self.n_scores, self.strength)
 
     @cached_property
     def class_shares(self) -> Array:
@@ -83,6 +87,7 @@ class Likelihood(Objective):
             As in `hiperplano.solvers.newton`.
         """
         prior = theta is None and self.n_scores == 1 and self.scale.fit_intercept
+        prior = prior and 0.0 < self.class_shares[0] < 1.0  # one class alone has no discriminant
         return newton(
             self,
             self.prior() if theta is None else theta,
