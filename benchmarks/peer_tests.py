@@ -3,7 +3,7 @@
 Copies the tests of the mirrored modules into a temporary folder, replaces the imports, runs them and sorts what fails
 by the reviewed list in `peer_tests.toml`. A failure that is not listed is new.
 
-    uv run python -m benchmarks.peer_tests [MODULE ...] [--workers 2] [--table]
+    uv run python -m benchmarks.peer_tests [MODULE ...] [--workers 2]
 """
 
 from __future__ import annotations

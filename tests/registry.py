@@ -19,7 +19,10 @@ from hiperplano import (
     Perceptron,
     QuadraticDiscriminantAnalysis,
     Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
     RidgeCV,
+    Scorecard,
     SGDClassifier,
     SGDRegressor,
 )
@@ -91,7 +94,9 @@ CLASSIFIERS = [
     Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
     Entry(LogisticRegression(), rtol=1e-9),
     Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
-    Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
+    Entry(LogisticRegressionCV(Cs=[0.1, 10.0], cv=3), weights_repeat=False, rtol=1e-6),
+    Entry(RidgeClassifier()),
+    Entry(RidgeClassifierCV(), weights_repeat=False),
     Entry(LinearSVC(tol=1e-11), rtol=1e-5),
     Entry(LinearSVC(loss="hinge", tol=1e-11), rtol=1e-5),
     Entry(LinearSVC(loss="hinge", tol=1e-11, fit_intercept=False), rtol=1e-5, checks=False),
@@ -141,6 +146,9 @@ WITHOUT_COEFFICIENTS = [
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
+
+BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
+"""Take columns of any kind and missing values; they have tests of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""

@@ -17,6 +17,7 @@ BINARY = [
     losses.Perceptron(),
     losses.SquaredEpsilonInsensitive(0.3),
     losses.SquaredHinge(),
+    losses.ModifiedHuber(),
     losses.Squared(),
 ]
 # Where y·score has a kink; for regressions, with y = ±1, the same as where score − y has one.
@@ -27,6 +28,7 @@ KINKS = {
     losses.Perceptron: (0.0,),
     losses.SquaredEpsilonInsensitive: (0.7, 1.3),
     losses.SquaredHinge: (1.0,),
+    losses.ModifiedHuber: (-1.0, 1.0),
 }
 NAMES = [type(loss).__name__ for loss in BINARY]
 STEP = 1e-6
@@ -76,6 +78,7 @@ def test_surrogates_bound_the_zero_one_loss(y, score):
     mistakes = losses.ZeroOne().value(target, at)
     assert losses.Hinge().value(target, at) >= mistakes
     assert losses.SquaredHinge().value(target, at) >= mistakes
+    assert losses.ModifiedHuber().value(target, at) >= mistakes
     assert losses.Logistic().value(target, at) / np.log(2) >= mistakes - 1e-12
 
 

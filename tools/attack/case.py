@@ -77,7 +77,7 @@ class Case:
     def _judge(self, attacked: Attacked, exact: Any, rows: Any, target: Any, weight: Any) -> Outcome:
         expected = self._expected(attacked, exact)
         model = attacked.make()
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -87,7 +87,7 @@ class Case:
                 model.fit(rows, target, **({} if weight is None else {"sample_weight": weight}))
                 found = model.predict(rows)
         except HiperplanoError as problem:
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
             if seconds > _SLOW:
                 return Outcome("slow", f"{seconds:.1f} s to refuse")
             return Outcome("refused without need" if expected == ACCEPT else REFUSED, str(problem))
@@ -95,7 +95,7 @@ class Case:
             return Outcome("foreign warning", "".join(traceback.format_exception(problem)[-4:]))
         except Exception as problem:
             return Outcome("foreign exception", "".join(traceback.format_exception(problem)[-4:]))
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         if seconds > _SLOW:
             return Outcome("slow", f"{seconds:.1f} s")
         if expected == REFUSE:

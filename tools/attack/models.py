@@ -100,6 +100,7 @@ MODELS = {
     "RidgeCV folds": _regressor(
         lambda: hp.RidgeCV(cv=3), lambda m, s: ref.regression(m, s, m.alpha_), many_targets=True, may_refuse=True
     ),
+    "KernelRidge": _regressor(lambda: hp.KernelRidge(), ref.linear_kernel, many_targets=True),
     "LinearSVR": _regressor(lambda: hp.LinearSVR(epsilon=0.1, tol=1e-8), _svr),
     "LinearSVR squared": _regressor(
         lambda: hp.LinearSVR(epsilon=0.1, loss="squared_epsilon_insensitive", tol=1e-8), _svr
@@ -109,6 +110,10 @@ MODELS = {
     "LeastSquaresClassifier": Attacked(
         lambda: hp.LeastSquaresClassifier(), lambda m, s: ref.least_squares_classifier(m, s, 0.0)
     ),
+    "RidgeClassifier": Attacked(
+        lambda: hp.RidgeClassifier(), lambda m, s: ref.least_squares_classifier(m, s, 1.0, -1.0)
+    ),
+    "RidgeClassifierCV": Attacked(lambda: hp.RidgeClassifierCV(), None, may_refuse=True),
     "LogisticRegression": Attacked(lambda: hp.LogisticRegression(), lambda m, s: ref.logistic(m, s, 1.0)),
     "LogisticRegression unpenalised": Attacked(
         lambda: hp.LogisticRegression(C=np.inf), lambda m, s: ref.logistic(m, s, np.inf)

@@ -118,10 +118,24 @@ def regression(model: Any, sample: Sample, alpha: float, positive: bool = False)
     return compared(found, fitted, rounding(model, sample) + 64 * _EPS * np.abs(level), size)
 
 
-def least_squares_classifier(model: Any, sample: Sample, alpha: float) -> str:
-    """One regression on ±1, or on 0 and 1 for each class."""
+def linear_kernel(model: Any, sample: Sample) -> str:
+    """Kernel ridge with the linear kernel: ridge without intercept, where float64 holds a penalty beside products."""
+    if _EPS * np.max(np.square(sample.X).sum(axis=1)) * sample.weight.max() > _BLURRED * model.alpha:
+        return ""
+
+    class Primal:
+        fit_intercept, intercept_ = False, 0.0
+        coef_ = np.atleast_2d((np.atleast_2d(model.dual_coef_.T) @ sample.X).astype(float))
+        predict = staticmethod(model.predict)
+
+    return regression(Primal, sample, model.alpha)
+
+
+def least_squares_classifier(model: Any, sample: Sample, alpha: float, other: float = 0.0) -> str:
+    """One regression on ±1, or for each class on 1 and `other`."""
     classes = len(model.classes_)
-    codes = np.where(sample.y == 1, 1.0, -1.0) if classes == 2 else (sample.y[:, None] == np.arange(classes)) * 1.0
+    own = sample.y[:, None] == np.arange(classes)
+    codes = np.where(sample.y == 1, 1.0, -1.0) if classes == 2 else np.where(own, 1.0, other)
 
     class Scores:
         fit_intercept, coef_, intercept_ = model.fit_intercept, model.coef_, model.intercept_

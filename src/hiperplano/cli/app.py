@@ -17,6 +17,7 @@ from hiperplano.cli.commands import (
     explain,
     export,
     fit,
+    look,
     monitor,
     predict,
     report,
@@ -43,6 +44,7 @@ def build() -> Typer:
     app.callback()(_common)
     helps: list[tuple[str, Callable[..., Any], str]] = [
         ("demo", demo.demo, _("The whole workflow on a generated credit table: read, split, fit, evaluate, report.")),
+        ("look", look.look, _("The columns of a table: kinds, missing values, distributions, and what they tell.")),
         ("fit", fit.fit, _("Fit a model to a table; writes model.skops and report.html.")),
         ("compare", compare.compare, _("Every model that suits the target, on the same folds, in one table.")),
         ("scorecard", scorecard.scorecard, _("Bin the columns of a table, and make a scorecard of points.")),

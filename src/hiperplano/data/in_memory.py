@@ -174,11 +174,6 @@ class InMemory(Design):
         changed.n_targets, changed.has_weight = int(changed.y.shape[1]), "weight" in changed.vectors
         return changed
 
-    def with_columns(self, x: Any) -> InMemory:
-        """Other columns, of shape (n, d), with the vectors of these rows."""
-        vectors = dict(self.vectors)
-        return InMemory(x, vectors.pop("y"), None, self.one_target, None, vectors)
-
     def vector(self, name: str) -> RowVector:
         return self.vectors[name]
 

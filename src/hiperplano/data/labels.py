@@ -35,7 +35,7 @@ def encode_labels(design: Design, others: Array | None = None) -> tuple[Array, R
     codes : RowVector of int
     """
     try:
-        (classes,) = design.fold(_DistinctLabels(), _union)
+        (classes,) = design.fold(DistinctLabels(), _union)
         classes = classes if others is None else np.union1d(classes, others)
         kind = "multiclass" if _are_plainly_classes(classes) else _kind(classes)
     except (TypeError, ValueError):  # labels that cannot be compared, or are sequences
@@ -81,11 +81,12 @@ def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
     if isinstance(X, Design) and sample_weight is None:
         if not X.has_weight or X.weighted_rows().n_rows == X.n_rows:
             return None
-        return X.fold(_DistinctLabels(), _union)[0]
-    if sample_weight is None or np.all(sample_weight):
+        return X.fold(DistinctLabels(), _union)[0]
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if weight is None or weight.all():
         return None
     labels = X.collect(X.vector("y")) if isinstance(X, Design) else np.asarray(y)
-    return np.unique(labels.ravel()[np.asarray(sample_weight) == 0])
+    return np.unique(labels.ravel()[weight == 0])
 
 
 def _union(left: Sums, right: Sums) -> Sums:
@@ -93,7 +94,7 @@ def _union(left: Sums, right: Sums) -> Sums:
 
 
 @dataclass(frozen=True)
-class _DistinctLabels:
+class DistinctLabels:
     """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
 
     reads_rows = False

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import DTypePromotionError
 from scipy.sparse import csr_array, issparse
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
@@ -289,3 +290,20 @@ def _columns_are_right(estimator: Any, n_columns: int, reset: bool) -> bool:
         return True
     seen = vars(estimator)
     return "feature_names_in_" not in seen and seen.get("n_features_in_") == n_columns
+
+
+def last_step(model: Any, X: Any) -> tuple[Any, Any]:
+    """What a pipeline ends with, and the rows as its other steps make them; any other model as it is.
+
+    A classifier that only moves the cut-off of another gives way to that one, which has the coefficients.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+    X : rows as the first step takes them
+    """
+    if isinstance(model, Pipeline):
+        X = model[:-1].transform(X) if len(model) > 1 else X
+        return last_step(model[-1], X)
+    inner = getattr(model, "estimator_", None)
+    return (model, X) if inner is None or hasattr(model, "coef_") else last_step(inner, X)

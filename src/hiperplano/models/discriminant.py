@@ -19,6 +19,7 @@ from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, Singu
 from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, Scores, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import (
+    SampledClasses,
     accept_scikit_learns,
     at_places,
     checked_shrinkage,
@@ -61,7 +62,7 @@ class FisherFunction:
         return np.asarray(self.classes[(np.asarray(scores) > self.cutoff).astype(int)])
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
+class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
     """Gaussian classes with one covariance: scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2, m and π a class's mean and prior.
 
     The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the

@@ -9,13 +9,54 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block
 from hiperplano.data.labels import class_totals, encode_labels, labels_without_weight
-from hiperplano.data.parameters import FLAG, accept, number, one_of
+from hiperplano.data.parameters import FLAG, accept, check_number, number, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.solvers.discriminant.linear import Shrinkage
+
+
+class SampledClasses:
+    """Rows drawn from the fitted classes, for models with `classes_`, `priors_`, `means_` and `covariance_`."""
+
+    classes_: Array
+    priors_: Array
+    means_: Array
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw rows: first the class, by its prior, then the row, from the Gaussian fitted to that class.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Rows to draw.
+        random_state : int, RandomState or None, default=None
+            Seed or generator; an int gives the same rows every time.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, d)
+            The rows.
+        y : ndarray of shape (n_samples,)
+            Their classes.
+        """
+        check_is_fitted(self)
+        size = int(check_number(type(self).__name__, "n_samples", n_samples, 1, np.inf))
+        rng = check_random_state(random_state)
+        there = np.flatnonzero(self.priors_ > 0)
+        shares = self.priors_[there].astype(np.float64)
+        drawn = rng.choice(len(there), size=size, p=shares / shares.sum())
+        rows = rng.standard_normal((size, self.means_.shape[1]))
+        covariances = np.broadcast_to(np.asarray(self.covariance_), (len(there), *2 * rows.shape[1:]))  # type: ignore[attr-defined]
+        for k, covariance in enumerate(covariances):
+            values, vectors = np.linalg.eigh(covariance.astype(np.float64))
+            root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T  # rootᵀ·root is the covariance
+            rows[drawn == k] = rows[drawn == k] @ root + self.means_[there[k]]
+        return rows, self.classes_[there[drawn]]
 
 
 class GaussianProblem(NamedTuple):

@@ -268,8 +268,8 @@ class Ridge(LeastSquares):
     ----------
     coef_, intercept_, rank_, solver_, solution_, n_features_in_, feature_names_in_
         As in `LinearRegression`.
-    n_iter_ : None or ndarray of shape (targets,)
-        Steps of "cg"; None for other solvers.
+    n_iter_ : ndarray of shape (targets,)
+        Number of iterations.
 
     Examples
     --------
@@ -321,7 +321,7 @@ class Ridge(LeastSquares):
         design = self._validated(X, y, sample_weight)
         self._fit_design(design, alphas_of_targets(self, design.n_targets))
         self._flatten(design)
-        self.n_iter_ = np.full(design.n_targets, self.solution_.n_iter) if self.solver_ == "cg" else None
+        self.n_iter_ = np.full(design.n_targets, self.solution_.n_iter)
         return self
 
 

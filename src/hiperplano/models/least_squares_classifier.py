@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block, Sums
@@ -187,7 +188,7 @@ class RidgeClassifier(LinearClassifier):
         )
         publish(self, solution, design.dtype, one_target=False)
         self.solver_ = suited_solver(design, solver)
-        self.n_iter_ = np.full(design.n_targets, solution.n_iter) if self.solver_ == "cg" else None
+        self.n_iter_ = np.full(design.n_targets, solution.n_iter)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -203,24 +204,33 @@ class RidgeClassifier(LinearClassifier):
         ndarray of shape (n,) or (n, labels)
             The predicted labels.
         """
+        check_is_fitted(self)
         return super().predict(X) if not self._several_labels_ else (self._scores(X) > 0).astype(int)
 
 
 def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Design]:
     """The classes, and rows with a target of −1 and +1 for each of them, for two classes only for the second."""
-    model._several_labels_ = np.ndim(y) == 2 and np.shape(y)[1] > 1
+    model._several_labels_ = _has_several_columns(y)
     if not model._several_labels_:
         design = validate(model, X, y, sample_weight, numeric_target=False)
         return coded_classes(model, design, labels_without_weight(X, y, sample_weight), _SignOfK)
     design = validate(model, X, y, sample_weight)
-    if design.fold(_Numbers())[0]:
+    if design.fold(_OtherNumbers())[0].all():
         raise InvalidTarget(
-            "{model}: y has {n} columns with other numbers than 0 and 1; several columns say which of several labels "
-            "a row has. Use Ridge for numbers, or one column of classes.",
+            "{model}: y has {n} columns with other numbers than 0 and 1, or −1 and 1; several columns say which of "
+            "several labels a row has. Use Ridge for numbers, or one column of classes.",
             model=type(model).__name__,
             n=design.n_targets,
         )
     return np.arange(design.n_targets), design.with_vectors(y=design.map(_Signs()))
+
+
+def _has_several_columns(y: Any) -> bool:
+    try:
+        shape = np.asarray(y).shape
+    except ValueError:  # rows of unequal length: refused with the other targets
+        return False
+    return len(shape) == 2 and shape[1] > 1
 
 
 def coded_classes(model: Any, design: Design, others: Array | None, code: Any) -> tuple[Array, Design]:
@@ -254,17 +264,19 @@ class _SignOfK(_OneOfK):
 
 
 @dataclass(frozen=True)
-class _Numbers:
-    """How many targets are neither 0 nor 1."""
+class _OtherNumbers:
+    """How many targets are neither 0 nor 1, and neither −1 nor 1."""
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        return (xp.sum((block.y != 0) & (block.y != 1)),)
+        other = [xp.sum((block.y != low) & (block.y != 1)) for low in (0, -1)]
+        return (xp.asarray(other, dtype=xp.float64),)
 
 
 @dataclass(frozen=True)
 class _Signs:
-    """−1 and +1 for 0 and 1."""
+    """−1 and +1 for labels that a row has not, and has."""
 
     def __call__(self, block: Block) -> Array:
-        return 2.0 * block.y - 1.0
+        xp = block.xp
+        return xp.where(block.y > 0, 1.0, -1.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.labels import labels_without_weight
@@ -33,12 +34,12 @@ from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
-from hiperplano.solvers.separation.search import separate
-from hiperplano.solvers.separation.unbounded_columns import unbounded_columns
+from hiperplano.solvers.separation.search import program_work, separate
+from hiperplano.solvers.separation.unbounded_columns import Growth, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.summary import coefficient_names
 
-_PROGRAM_CELLS = 10**6
+_PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6  # up to which a program about all rows takes less than a fit without end
 _LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own
 
 
@@ -229,6 +230,16 @@ class LogisticRegression(LogisticClassifier):
             warn_of_separation(self, coded, solution)
         return self
 
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[Likelihood, dict[str, Any]]:
+        """What a fit minimises, in small steps that can be watched; and its control."""
+        control = self._control()
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
+        C = np.inf if self.penalty is None else number(self, "C", low=0.0, open_low=True, infinite=True)
+        scale = ColumnScale.exact(coded, control["fit_intercept"])
+        n_scores = 1 if len(classes) == 2 else len(classes)
+        return Likelihood(coded, scale, n_scores, 1.0 / (C * coded.total_weight)), control
+
     def _control(self) -> dict[str, Any]:
         refuse_l1_share(self, self.l1_ratio)
         accept_scikit_learns(self)
@@ -265,31 +276,38 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     """
     problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
     found = unbounded_columns(problem, solution.parameters)
-    if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
+    small = design.n_rows * design.n_columns <= _PROGRAM_CELLS
+    small = small and program_work(design.n_rows, design.n_columns + 1) <= _PROGRAM_WORK
+    if found is None and len(model.classes_) == 2 and small:
         found = _by_program(design, model.fit_intercept)
     if found is None:
         warn_of_the_end(model, solution)
         return
-    columns, complete = found
     names = coefficient_names(model, False)
-    listed = ", ".join(repr(names[j]) for j in columns[:6])
+    listed = ", ".join(repr(names[j]) for j in found.columns[:6])
     message = Message(
         "{model}: the classes are {kind} by {columns}, so the likelihood has no maximum and coefficients would grow "
         "without bound; they were stopped. {remedy}",
         model=type(model).__name__,
-        kind=Message("separated") if complete else Message("separated in part (quasi-completely)"),
-        columns=listed if len(columns) <= 6 else Message("{names} and others", names=listed),
+        kind=_kind_of_separation(found),
+        columns=listed if len(found.columns) <= 6 else Message("{names} and others", names=listed),
         remedy=separation_remedy(len(solution.coef)),
     )
     warnings.warn(message, SeparationWarning, stacklevel=users_level())
 
 
-def _by_program(design: Design, fit_intercept: bool) -> tuple[Array, bool] | None:
+def _kind_of_separation(found: Growth) -> Message:
+    if not found.proved:
+        return Message("probably separated, at least in part,")
+    return Message("separated") if found.complete else Message("separated in part (quasi-completely)")
+
+
+def _by_program(design: Design, fit_intercept: bool) -> Growth | None:
     """The separating columns of a table small enough to ask about all its rows, and whether all are separated."""
     try:
         certificate = separate(design, fit_intercept)
     except NotAvailable:  # too close to tell
         return None
     if isinstance(certificate, Separable | QuasiSeparable):
-        return np.array(certificate.columns), isinstance(certificate, Separable)
+        return Growth(np.array(certificate.columns), isinstance(certificate, Separable))
     return None

@@ -16,6 +16,7 @@ from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, Si
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, decided_classes, users_level
 from hiperplano.models.gaussian import (
+    SampledClasses,
     accept_scikit_learns,
     at_places,
     checked_shrinkage,
@@ -30,7 +31,7 @@ _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
 
 
-class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
+class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimator):
     """Gaussian classes, each with a covariance of its own: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
 
     One pass over the rows gathers the moments of all classes. Columns that follow from others in the same way in every

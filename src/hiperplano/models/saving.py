@@ -9,6 +9,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
+from hiperplano.messages.printable import printable
+from hiperplano.tables.archive import check_archive
 
 TRUSTED = frozenset(
     {
@@ -17,6 +19,7 @@ TRUSTED = frozenset(
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.CategoricalEncoder",
         "hiperplano.features.encoders.NumericEncoder",
+        "hiperplano.features.terms.Term",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
         "hiperplano.models.least_squares_classifier.LeastSquaresClassifier",
@@ -33,6 +36,11 @@ TRUSTED = frozenset(
         "hiperplano.models.online.sgd.SGDRegressor",
         "hiperplano.models.svm.LinearSVC",
         "hiperplano.models.svm.LinearSVR",
+        "hiperplano.features.binning.bins.CategoryBins",
+        "hiperplano.features.binning.bins.NumericBins",
+        "hiperplano.features.binning.encoder.WoEEncoder",
+        "hiperplano.features.binning.optimal.OptimalBinning",
+        "hiperplano.features.binning.pieces.Pieces",
         "hiperplano.features.table_columns.TableColumns",
         "hiperplano.scorecard.monitoring.development.Development",
         "hiperplano.scorecard.scorecard.Scorecard",
@@ -59,6 +67,7 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.model_selection._split.StratifiedKFold",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
@@ -135,7 +144,8 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     hiperplano.errors.InvalidFile
-        If the file does not exist, is of another kind, is damaged, or holds types that are not trusted.
+        If the file does not exist, is of another kind, is damaged, claims sizes that it does not have, or holds types
+        that are not trusted.
 
     Examples
     --------
@@ -150,12 +160,13 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     if not path.is_file():
         raise InvalidFile("{path}: there is no such file. Check the path.", path=path)
-    content = path.read_bytes()
     try:
+        check_archive(path)
+        content = path.read_bytes()
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
         if not foreign:
             return loads(content, trusted=sorted(TRUSTED))
-    except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError, EOFError, OSError) as problem:
+    except Exception as problem:  # bytes of a stranger can bring any of the parsers to any of its errors
         what = Message("damaged, or too new")
         if isinstance(problem, BadZipFile):
             what = Message("no file that hiperplano.save wrote")
@@ -165,7 +176,7 @@ def load(path: str | Path) -> Any:
             path=path,
             what=what,
             kind=type(problem).__name__,
-            problem=problem,
+            problem=printable(str(problem))[:200],
         ) from problem
     raise InvalidFile(
         "{path} holds types that are not trusted: {types}. A model consists of estimators of hiperplano and "
@@ -176,5 +187,5 @@ def load(path: str | Path) -> Any:
 
 
 def _listed(names: set[str], most: int = 6) -> str:
-    shown = sorted(names)[:most]
+    shown = [printable(name)[:80] for name in sorted(names)[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")

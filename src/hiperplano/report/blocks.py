@@ -105,6 +105,14 @@ class Cutoffs:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """Judgements on a model: what is judged, in which tone, and the sentence."""
+
+    rows: Sequence[tuple[str, str, str]]
+    kind: ClassVar[str] = "verdict"
+
+
+@dataclass(frozen=True)
 class Details:
     """Blocks that are folded away until a reader opens them."""
 
@@ -113,7 +121,7 @@ class Details:
     kind: ClassVar[str] = "details"
 
 
-Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs | Details
+Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs | Verdict | Details
 
 
 @dataclass(frozen=True)

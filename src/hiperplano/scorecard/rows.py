@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.encoder import WoEEncoder
-from hiperplano.features.binning.encoding import column_of, write_encoded
+from hiperplano.features.binning.encoding import ColumnCode, column_of
 from hiperplano.features.binning.optimal import refuse_unseen
 from hiperplano.features.binning.reading import as_array
 
@@ -35,7 +35,7 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
     def write(place: int) -> None:
         column, name, binning = chosen[place]
         values = column_of(table, column)
-        codes = write_encoded(binning.bins_, numbers[place], values, made[:, place : place + 1], name)
+        codes = ColumnCode(binning.bins_, numbers[place], name).write(values, made[:, place : place + 1])
         if codes is not None:
             refuse_unseen(binning, values, codes)
 

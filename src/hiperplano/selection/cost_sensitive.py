@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import one_of
@@ -159,6 +159,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
+        if np.asarray(y).ndim == 2:
+            y = column_or_1d(y, warn=True)  # once: splitters do not take a column
         fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)
         codes = class_numbers(np.asarray(y).ravel(), classes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+from sklearn.utils.validation import check_is_fitted
+
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag
@@ -238,6 +240,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
         ndarray of shape (n,) or (n, labels)
             The predicted labels.
         """
+        check_is_fitted(self)
         return super().predict(X) if not self._several_labels_ else (self._scores(X) > 0).astype(int)
 
     def get_metadata_routing(self) -> Any:

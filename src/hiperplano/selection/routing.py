@@ -38,9 +38,8 @@ def route(model: Any, sample_weight: Any, params: dict[str, Any]) -> Routed:
     unknown = sorted(set(params) - {"groups"})
     if unknown:
         raise InvalidParameter(
-            "[{names}] are passed to {model}.fit but are not explicitly set as requested or not requested; "
-            "only `groups` is taken without metadata routing. Leave them out, or turn routing on: "
-            "sklearn.set_config(enable_metadata_routing=True).",
+            "{model}.fit got [{names}] beside `groups`, which is only supported if enable_metadata_routing=True. Leave "
+            "them out, or turn routing on: sklearn.set_config(enable_metadata_routing=True).",
             names=", ".join(unknown),
             model=type(model).__name__,
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.penalties import L2
+from hiperplano.solvers.row_span import InRowSpan
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
 _IMPLAUSIBLE = 1e90  # a gradient of standardised columns, which NaN, infinity or a number beyond the range made
@@ -67,6 +69,15 @@ class Objective:
         self.penalty = L2(np.concatenate([np.zeros(int(scale.fit_intercept)), scale.penalty(strength) + extra]))
         self.passes: float = 0
         self._origin = scale.origin
+
+    def with_rows(self, design: Design, scale: ColumnScale) -> Self:
+        """The same objective of other rows."""
+        return type(self)(design, self.loss, scale, self.n_scores, self.strength)
+
+    @cached_property
+    def in_row_span(self) -> InRowSpan[Self]:
+        """The same problem in the span of its rows, which are fewer than columns."""
+        return InRowSpan(self)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -32,7 +32,8 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
         # A value that is not in the order counts as none.
         made: list[Feature] = [Lookup(cell, places, coder.fill, coder.fill)]
         return [*made, Lookup(cell, marks, 1.0, 1.0)] if coder.marked else made
-    cell = Cell(column.name, codes=column.codes)
+    # Codes that are texts cannot be in a column of numbers.
+    cell = Cell(column.name, codes=tuple(code for code in column.codes if not isinstance(code, str)))
     made = [Imputed(Number(cell), coder.fill)]
     if column.kind == "date":
         cell = Cell(column.name, "date")

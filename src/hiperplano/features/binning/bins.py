@@ -71,12 +71,19 @@ class NumericBins:
         -------
         ndarray of int of shape (n,)
         """
+        from hiperplano.features.binning.lookup_loops import assign_bins  # numba is loaded by those who need it
+
         values = as_numbers(column, name)
-        codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), values, side="right")
-        codes[np.isnan(values)] = self.missing
-        for number, group in enumerate(self.special):
-            codes[np.isin(values, group)] = self.n_regular + number
+        codes = np.empty(len(values), dtype=np.intp)
+        assign_bins(values, *self.loop_arrays(), codes)
         return codes
+
+    def loop_arrays(self) -> tuple[Array, Array, Array, int]:
+        """What compiled loops take: cut-offs, special codes, their bins, and the bin of missing values."""
+        codes = np.array([code for group in self.special for code in group], dtype=np.float64)
+        sizes = [len(group) for group in self.special]
+        bins = np.repeat(np.arange(self.n_regular, self.missing), sizes)
+        return np.array(self.cuts, dtype=np.float64), codes, bins, self.missing
 
     def intervals(self) -> list[tuple[float, float]]:
         """The ends (low, high) of the intervals; the outer ones reach to infinity."""
@@ -174,7 +181,8 @@ def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], 
     codes : None, value, sequence or mapping
         Values of a sequence share one bin; a mapping from a name to a value or a sequence gives each name a bin.
     kind : str
-        Of the column: codes of numbers and dates are kept as numbers.
+        Of the column: codes of numbers and dates are kept as numbers, and text, which cannot be among them, is left
+        out.
     """
     if codes is None:
         return (), ()
@@ -183,10 +191,16 @@ def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], 
     for group in named.values():
         listed = list(group) if isinstance(group, list | tuple | set | frozenset | np.ndarray) else [group]
         listed = [value for value in listed if not is_missing(value)]  # missing values have their bin already
-        groups.append(tuple(listed if kind == "categorical" else as_numbers(np.array(listed, dtype=object)).tolist()))
+        groups.append(tuple(listed) if kind == "categorical" else _code_numbers(listed, kind))
     names = tuple(str(name) for name in named) if hasattr(codes, "items") else ()
     kept = [place for place, group in enumerate(groups) if group]
     return tuple(groups[place] for place in kept), tuple(names[place] for place in kept) if names else ()
+
+
+def _code_numbers(codes: list[Any], kind: str) -> tuple[float, ...]:
+    if kind == "date":
+        return tuple(as_numbers(np.array(codes, dtype="datetime64[us]")).tolist())
+    return tuple(as_numbers(np.array([code for code in codes if not isinstance(code, str)], dtype=object)).tolist())
 
 
 def number_text(number: float) -> str:

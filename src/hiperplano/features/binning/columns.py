@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.binning.bins import special_groups
 from hiperplano.features.binning.prebinning.sketch import EXACT, LIMIT, Sketch
@@ -97,16 +96,3 @@ def check_kind(kind: Any) -> None:
         raise InvalidParameter(
             "kind={kind!r}; a column is 'auto', 'numeric', 'date' or 'categorical'. Choose one of them.", kind=kind
         )
-
-
-def one_column(values: Array, rows: InMemory, kept: Array | None) -> InMemory:
-    """The rows of a target with one column.
-
-    Parameters
-    ----------
-    rows : InMemory
-        With the target and its vectors.
-    kept : ndarray of int or None
-        Which values belong to these rows; None for all.
-    """
-    return rows.with_columns((values if kept is None else values[kept])[:, None])

@@ -16,22 +16,22 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import number
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.features.binning.columns import one_column, plan_for, read_column
+from hiperplano.features.binning.columns import plan_for, read_column
 from hiperplano.features.binning.encoding import (
+    ColumnCode,
     Encoded,
     EncodedMoments,
     column_of,
     correlations,
     moments,
     uncorrelated,
-    write_encoded,
 )
 from hiperplano.features.binning.learning import learn_columns
 from hiperplano.features.binning.optimal import OptimalBinning, refuse_unseen
 from hiperplano.features.binning.target import Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
-_CHUNK_ROWS = 2**16
+_CHUNK_ROWS = 2**14
 
 
 class WoEEncoder(TransformerMixin, BaseEstimator):
@@ -137,7 +137,8 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         def learn(column: int) -> OptimalBinning:
             name, rule = names[column], rules[column]
             values, plan = read_column(column_of(table, column), rule.kind, rule.special_codes, name)
-            (learned,) = learn_columns([rule], one_column(values, rows, kept), [plan], target)
+            held = rows.with_vectors(column=values if kept is None else values[kept])
+            (learned,) = learn_columns([rule], held, [plan], target, "column")
             return rule._keep(learned, target, name)
 
         found = in_threads(learn, range(len(names)), len(table) * len(names))
@@ -168,6 +169,12 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
     def _table(self, X: Any, reset: bool) -> Any:
         """A table as it came, or an array of any type."""
         if hasattr(X, "columns") or hasattr(X, "column_names"):
+            names = list(getattr(X, "column_names", None) or X.columns)
+            twice = sorted({str(name) for name in names if names.count(name) > 1})
+            if twice:
+                raise InvalidData(
+                    "two columns have the name {name!r}; names must differ. Rename one of them.", name=twice[0]
+                )
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not len(X):
                 raise InvalidData("Found array with 0 sample(s): the table is empty; at least one row is needed.")
@@ -272,24 +279,30 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         return self._encode(self._table(X, reset=False))
 
     def _encode(self, table: Any) -> Array:
-        chosen = list(self._chosen())
-        width = max(1, len(self.classes_) - 1 if len(self.classes_) <= 2 else len(self.classes_))
-        made = np.empty((len(table), width * len(chosen)), dtype=self.dtype, order="F")
+        encoded = self._encoded()
+        width = sum(code.width for code in encoded.codes)
+        made = np.empty((len(table), width), dtype=self.dtype, order="F")
+        if getattr(table, "dtype", None) in (np.float32, np.float64):
+            # Rows of an array lie together: all columns of some rows, while these are in the cache.
+            parts = [slice(start, start + _CHUNK_ROWS) for start in range(0, len(table), _CHUNK_ROWS)]
+            in_threads(lambda part: encoded.write(table[part], made[part]), parts, made.size)
+            return made
+        binnings = list(self.binnings_.values())
 
-        def write(task: tuple[int, tuple[int, str, OptimalBinning]]) -> None:
-            place, (column, name, binning) = task
-            out, values = made[:, place * width : (place + 1) * width], column_of(table, column)
-            codes = write_encoded(binning.bins_, binning.encoding_, values, out, name)
+        def write(place: int) -> None:
+            column, code = encoded.columns[place], encoded.codes[place]
+            values = column_of(table, column)
+            codes = code.write(values, made[:, place * code.width : (place + 1) * code.width])
             if codes is not None:
-                refuse_unseen(binning, values, codes)
+                refuse_unseen(binnings[column], values, codes)
 
-        in_threads(write, enumerate(chosen), made.size)
+        in_threads(write, range(len(encoded.codes)), made.size)
         return made
 
     def _encoded(self) -> Encoded:
-        columns, _, binnings = zip(*self._chosen(), strict=True)
-        bins = tuple(binning.bins_ for binning in binnings)
-        return Encoded(columns, bins, tuple(binning.encoding_ for binning in binnings))
+        columns, names, binnings = zip(*self._chosen(), strict=True)
+        coded = zip(binnings, names, strict=True)
+        return Encoded(columns, tuple(ColumnCode(each.bins_, each.encoding_, name) for each, name in coded))
 
     def _chosen(self) -> Iterator[tuple[int, str, OptimalBinning]]:
         """Number, name and binning of the columns that were kept."""

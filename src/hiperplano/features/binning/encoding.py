@@ -23,48 +23,57 @@ def column_of(X: Any, number: int) -> Any:
     return X.column(number) if hasattr(X, "column_names") else np.ascontiguousarray(X[:, number])
 
 
-def write_encoded(bins: Bins, encoding: Array, column: Any, out: Array, name: Any = None) -> Array | None:
-    """Put the encoding of each value's bin into `out`.
+@dataclass(frozen=True)
+class ColumnCode:
+    """What `transform` writes for one column.
 
-    Parameters
+    Attributes
     ----------
+    bins : NumericBins or CategoryBins
     encoding : ndarray of shape (bins,) or (bins, k)
-    out : ndarray of shape (n, k)
-        Filled.
-
-    Returns
-    -------
-    ndarray of int of shape (n,) or None
-        The bins, where they had to be known.
+        The numbers of each bin.
+    name : str
+        For messages.
     """
-    if isinstance(bins, NumericBins) and encoding.ndim == 1:
-        special = np.array([code for group in bins.special for code in group], dtype=np.float64)
-        sizes = [len(group) for group in bins.special]
-        places = np.repeat(np.arange(bins.n_regular, bins.missing), sizes)
-        cuts = np.array(bins.cuts, dtype=np.float64)
-        look_up(as_numbers(column, name), cuts, special, places, encoding.astype(out.dtype), out[:, 0])
-        return None
-    codes = bins.assign(column, name)
-    out[...] = encoding[codes].reshape(len(codes), -1)
-    return codes if isinstance(bins, CategoryBins) else None
+
+    bins: Bins
+    encoding: Array
+    name: str
+
+    @property
+    def width(self) -> int:
+        """Columns that are made."""
+        return 1 if self.encoding.ndim == 1 else int(self.encoding.shape[1])
+
+    def write(self, column: Any, out: Array) -> Array | None:
+        """Fill `out`, of shape (n, width); returns the bins where they had to be known, of categories."""
+        if isinstance(self.bins, NumericBins) and self.width == 1:
+            encoding = self.encoding.reshape(-1).astype(out.dtype, copy=False)
+            look_up(as_numbers(column, self.name), *self.bins.loop_arrays(), encoding, out[:, 0])
+            return None
+        codes = self.bins.assign(column, self.name)
+        out[...] = self.encoding[codes].reshape(len(codes), -1)
+        return codes if isinstance(self.bins, CategoryBins) else None
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The function of a block: its columns as `transform` writes them."""
+    """The function of a block: some of its columns as `transform` writes them."""
 
     columns: tuple[int, ...]
-    bins: tuple[Bins, ...]
-    encodings: tuple[Array, ...]
+    codes: tuple[ColumnCode, ...]
 
     def __call__(self, block: Block) -> Array:
-        rows = block.dense()
-        widths = [1 if encoding.ndim == 1 else encoding.shape[1] for encoding in self.encodings]
-        made, end = np.empty((len(rows), sum(widths))), 0
-        for column, bins, encoding, width in zip(self.columns, self.bins, self.encodings, widths, strict=True):
-            write_encoded(bins, encoding, rows[:, column], made[:, end : end + width])
-            end += width
+        made = np.empty((len(block), sum(code.width for code in self.codes)))
+        self.write(block.dense(), made)
         return made
+
+    def write(self, rows: Array, made: Array) -> None:
+        """Fill `made`, of shape (n, columns made), from an array of numbers."""
+        end = 0
+        for column, code in zip(self.columns, self.codes, strict=True):
+            code.write(rows[:, column], made[:, end : end + code.width])
+            end += code.width
 
 
 @dataclass(frozen=True)

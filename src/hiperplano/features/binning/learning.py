@@ -15,11 +15,11 @@ from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
 from hiperplano.features.binning.columns import Plan
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
 from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
-from hiperplano.features.binning.prebinning.sketch import ColumnSketches, Merge, Sketch, sketches
+from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
 from hiperplano.features.binning.reading import as_numbers
 from hiperplano.features.binning.search.candidates import Limits
 from hiperplano.features.binning.search.partition import Partition, search
-from hiperplano.features.binning.target import BinSums, Target
+from hiperplano.features.binning.target import Target, bin_sums
 from hiperplano.messages import Message
 
 
@@ -33,7 +33,9 @@ class Learned:
     status: str
 
 
-def learn_columns(rules: Sequence[Any], design: Design, plans: Sequence[Plan], target: Target) -> list[Learned]:
+def learn_columns(
+    rules: Sequence[Any], design: Design, plans: Sequence[Plan], target: Target, vector: str = ""
+) -> list[Learned]:
     """The bins of every column of a design, in one pass over its rows, or two where cut-offs are given.
 
     Parameters
@@ -44,13 +46,14 @@ def learn_columns(rules: Sequence[Any], design: Design, plans: Sequence[Plan], t
         With the vector that `target_vectors` made.
     plans : sequence of Plan
         How the numbers of each column are understood.
+    vector : str
+        Name of a row vector that is binned in the place of the design's columns.
     """
     n = target.n_classes
     found: list[Sketch | None] = [None] * len(plans)
     if any(_edges_given(rule, plan) is None for rule, plan in zip(rules, plans, strict=True)):
-        limits = tuple(plan.limit for plan in plans)
-        statistic = ColumnSketches(tuple(plan.special_numbers for plan in plans), limits, n)
-        found = list(sketches(design.fold(statistic, Merge(limits))))
+        special, limits = tuple(plan.special_numbers for plan in plans), tuple(plan.limit for plan in plans)
+        found = list(sketch_columns(design, special, limits, n, vector))
     pieces = [
         None if one is None else pieces_of(one, plan.categories_in(one)) for one, plan in zip(found, plans, strict=True)
     ]
@@ -58,7 +61,7 @@ def learn_columns(rules: Sequence[Any], design: Design, plans: Sequence[Plan], t
     counted = tuple(column for column, bins in enumerate(edges) if bins is not None)
     if counted:
         bins = tuple(bins for bins in edges if bins is not None)
-        for column, cut, sums in zip(counted, bins, design.fold(BinSums(counted, bins, n)), strict=True):
+        for column, cut, sums in zip(counted, bins, design.fold(bin_sums(counted, bins, n, vector)), strict=True):
             pieces[column] = edge_pieces(cut, sums)
     return [_learn(rule, piece, plan, target) for rule, piece, plan in zip(rules, pieces, plans, strict=True) if piece]
 
@@ -67,7 +70,7 @@ def _edges_given(rule: Any, plan: Plan) -> NumericBins | None:
     """The pre-bins where the user gave them."""
     if plan.kind == "categorical" or isinstance(rule.prebins, str) or rule.cuts is not None:
         return None
-    return replace(_no_cuts(plan), cuts=_ascending(rule.prebins, "prebins"))
+    return replace(_no_cuts(plan), cuts=_ascending(rule.prebins, "prebins", plan.kind))
 
 
 def _edges(rule: Any, plan: Plan, pieces: Pieces | None, target: Target) -> NumericBins | None:
@@ -75,7 +78,7 @@ def _edges(rule: Any, plan: Plan, pieces: Pieces | None, target: Target) -> Nume
     if pieces is None or plan.kind == "categorical" or rule.cuts is None:
         return _edges_given(rule, plan)
     found = interval_bins(pieces, _prebin_ends(rule, pieces, target), _no_cuts(plan)).cuts if len(pieces.low) else ()
-    return replace(_no_cuts(plan), cuts=tuple(sorted({*found, *_ascending(rule.cuts, "cuts")})))
+    return replace(_no_cuts(plan), cuts=tuple(sorted({*found, *_ascending(rule.cuts, "cuts", plan.kind)})))
 
 
 def _prebin_ends(rule: Any, pieces: Pieces, target: Target) -> tuple[int, ...]:
@@ -96,7 +99,7 @@ def _learn(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> Learned:
         return _group_categories(rule, pieces, plan, target)
     bins = _no_cuts(plan)
     if rule.cuts is not None:
-        return Learned(replace(bins, cuts=_ascending(rule.cuts, "cuts")), pieces, None, given)
+        return Learned(replace(bins, cuts=_ascending(rule.cuts, "cuts", plan.kind)), pieces, None, given)
     if not len(pieces.low):
         return Learned(bins, pieces, None, nothing)
     prebins = pieces.joined(_prebin_ends(rule, pieces, target))
@@ -147,9 +150,10 @@ def _no_cuts(plan: Plan) -> NumericBins:
     return NumericBins((), plan.special, plan.special_names, plan.kind)
 
 
-def _ascending(cuts: Any, name: str) -> tuple[float, ...]:
-    """Cut-offs given by the user, as numbers."""
-    listed = as_numbers(np.asarray(cuts) if len(cuts) else np.empty(0), name)
+def _ascending(cuts: Any, name: str, kind: str) -> tuple[float, ...]:
+    """Cut-offs given by the user, as numbers; dates may be text such as 2020-03-01."""
+    given = np.asarray(cuts, dtype="datetime64[us]" if kind == "date" else None)
+    listed = as_numbers(given if len(given) else np.empty(0), name)
     if not np.isfinite(listed).all() or (np.diff(listed) <= 0).any():
         raise InvalidParameter(
             "{name}={cuts!r}; cut-offs must be finite and ascend. Sort them, and leave out infinity: the outer bins "

@@ -12,7 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import number, one_of, whole
 from hiperplano.errors import InvalidData, NotAvailable
 from hiperplano.features.binning.bins import CategoryBins
-from hiperplano.features.binning.columns import check_kind, one_column, read_column
+from hiperplano.features.binning.columns import check_kind, read_column
 from hiperplano.features.binning.editing import merged, split
 from hiperplano.features.binning.evidence import information, weight_of_evidence
 from hiperplano.features.binning.learning import Learned, learn_columns
@@ -179,8 +179,8 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             )
         rows, kept = target_rows(y, sample_weight, len(values))
         target, vectors = target_vectors(rows, self.target)
-        design = one_column(values, rows.with_vectors(**vectors), kept)
-        (learned,) = learn_columns([self], design, [plan], target)
+        rows = rows.with_vectors(column=values if kept is None else values[kept], **vectors)
+        (learned,) = learn_columns([self], rows, [plan], target, "column")
         return self._keep(learned, target, "x" if name is None else str(name))
 
     def _keep(self, learned: Learned, target: Target, name: str) -> Self:

@@ -112,19 +112,10 @@ def round_cut(below: float, above: float, kind: str = "numeric") -> float:
         return above
     if below < 0 <= above:
         return 0.0
-    for power in range(ceil(log10(max(abs(below), abs(above)))), -330, -1):
-        found = _nearest_multiple(below, above, middle, power)
-        if found is not None:
-            return found
+    for power in range(min(ceil(log10(max(abs(below), abs(above)))), 308), -324, -1):
+        size = float(f"1e{power}")
+        nearest, last = round(middle / size), floor(above / size)
+        for multiple in (nearest, last):
+            if below < float(f"{multiple}e{power}") <= above:
+                return float(f"{multiple}e{power}")
     return above
-
-
-def _nearest_multiple(below: float, above: float, middle: float, power: int) -> float | None:
-    """The multiple of a power of ten in (below, above] that is nearest to the middle."""
-    for number in sorted(
-        {floor(above / 10.0**power), round(middle / 10.0**power)}, key=lambda k: abs(k - middle / 10.0**power)
-    ):
-        found = float(f"{number}e{power}")
-        if below < found <= above:
-            return found
-    return None

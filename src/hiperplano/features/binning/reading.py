@@ -53,6 +53,12 @@ def as_array(column: Any) -> Array:
             values = np.array(column, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
+    if values.dtype.kind in "mc":
+        raise InvalidData(
+            "a column holds {kind}; bins are of numbers, dates or categories. Convert it: durations to a number of "
+            "days, complex numbers to real ones.",
+            kind=Message("durations") if values.dtype.kind == "m" else Message("complex numbers"),
+        )
     if values.ndim != 1:
         raise InvalidData(
             "a column has shape {shape}; one value for each row is needed. Pass one column at a time.",
@@ -96,7 +102,13 @@ def factorise(column: Any) -> tuple[Array, list[Any]]:
     if values.dtype.kind == "O":
         place: dict[Any, int] = {}
         listed = values.tolist()
-        numbers = [-1 if is_missing(value) else place.setdefault(value, len(place)) for value in listed]
+        try:
+            numbers = [-1 if is_missing(value) else place.setdefault(value, len(place)) for value in listed]
+        except TypeError as problem:
+            raise InvalidData(
+                "a column holds values that are no categories ({problem}). Convert them, for example to text.",
+                problem=problem,
+            ) from problem
         return np.array(numbers, dtype=np.intp), list(place)
     found, codes = np.unique(values, return_inverse=True)
     return _without_missing(codes.reshape(-1), found.tolist())

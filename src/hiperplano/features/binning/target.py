@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.labels import encode_labels
+from hiperplano.data.labels import DistinctLabels, encode_labels
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidTarget
 from hiperplano.features.binning.bins import NumericBins
@@ -95,6 +95,12 @@ def target_vectors(design: Design, kind: str) -> tuple[Target, dict[str, RowVect
         One of `TARGETS`; "auto" takes numbers with fractions, and more than 20 different ones, as a quantity.
     """
     (distinct,) = design.fold(_Distinct(), _first_distinct)
+    if len(distinct) < 2:
+        raise InvalidTarget(
+            "y holds one value ({value!r} in all {n} rows; one class); bins need two or more. Check the target column.",
+            value=distinct.tolist()[0],
+            n=design.n_rows,
+        )
     kind = _guess(distinct) if kind == "auto" else kind
     if kind == "continuous":
         return _number_target(design, distinct)
@@ -119,12 +125,6 @@ def _number_target(design: Design, distinct: Array) -> tuple[Target, dict[str, R
             "y holds {value!r}; target='continuous' needs numbers. Convert y, or set target='multiclass'.",
             value=distinct.tolist()[0],
         )
-    if len(distinct) < 2:
-        raise InvalidTarget(
-            "y holds one value ({value!r} in all {n} rows); there is nothing to explain. Check the target column.",
-            value=distinct.tolist()[0],
-            n=design.n_rows,
-        )
     (sums,) = design.fold(_Mean())
     center = float(sums[1] / sums[0])
     return Target("continuous", np.empty(0), center), {"amount": design.map(_Centred(center))}
@@ -140,7 +140,7 @@ class _Distinct:
         labels = block.y[:, 0]
         if labels.dtype.kind == "O":
             return (np.array(sorted(set(labels.tolist()), key=str)[:_DISTINCT], dtype=object),)
-        return (np.unique(labels)[:_DISTINCT],)
+        return (DistinctLabels()(block)[0][:_DISTINCT],)
 
 
 def _first_distinct(left: Sums, right: Sums) -> Sums:
@@ -167,6 +167,11 @@ class _Centred:
         return np.asarray(block.y[:, 0].astype(np.float64) - self.center)
 
 
+def bin_sums(columns: tuple[int, ...], bins: tuple[NumericBins, ...], n_classes: int, vector: str = "") -> BinSums:
+    """The statistic that sums the target over given bins of some columns, or of one row vector."""
+    return VectorBinSums(columns, bins, n_classes, vector) if vector else BinSums(columns, bins, n_classes)
+
+
 @dataclass(frozen=True)
 class BinSums:
     """The statistic: sums of the target over given bins of some columns.
@@ -185,16 +190,30 @@ class BinSums:
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
-        rows, weights = block.dense(), block.weights
         return tuple(
-            self._sums(bins, rows[:, column], block, weights)
-            for column, bins in zip(self.columns, self.bins, strict=True)
+            self._sums(bins, values, block) for bins, values in zip(self.bins, self._columns(block), strict=True)
         )
 
-    def _sums(self, bins: NumericBins, values: Array, block: Block, weights: Array) -> Array:
-        codes, size = bins.assign(values), bins.n_bins
+    def _columns(self, block: Block) -> list[Array]:
+        rows = block.dense()
+        return [rows[:, column] for column in self.columns]
+
+    def _sums(self, bins: NumericBins, values: Array, block: Block) -> Array:
+        codes, size, weight = bins.assign(values), bins.n_bins, block.weight
         if self.n_classes:
             cells = codes * self.n_classes + block.vectors["code"]
-            return np.bincount(cells, weights, size * self.n_classes).reshape(size, self.n_classes)
-        amount = block.vectors["amount"]
-        return np.column_stack([np.bincount(codes, weights * amount**power, size) for power in range(3)])
+            counted = np.bincount(cells, weight, size * self.n_classes).reshape(size, self.n_classes)
+            return counted.astype(np.float64, copy=False)
+        amount, weight = block.vectors["amount"], block.weights
+        return np.column_stack([np.bincount(codes, weight * amount**power, size) for power in range(3)])
+
+
+@dataclass(frozen=True)
+class VectorBinSums(BinSums):
+    """The same of one row vector."""
+
+    reads_rows = False
+    vector: str
+
+    def _columns(self, block: Block) -> list[Array]:
+        return [block.vectors[self.vector]]

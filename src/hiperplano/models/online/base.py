@@ -190,27 +190,17 @@ class OnlineModel(SparseCoefficients, ABC):
             )
         return share
 
-    def _refuse_early_stopping(self) -> None:
-        if self.early_stopping:
-            raise InvalidParameter(
-                "{model}: early_stopping should be False with partial_fit, which never sees all rows: none can be held "
-                "out. Set early_stopping=False.",
-                model=type(self).__name__,
-            )
-
     def _check_held_out(self, n_rows: int, share: float, n_classes: int = 1) -> None:
-        """Refuse a share that leaves less than one row for each class on one of the sides."""
-        held = int(np.ceil(share * n_rows))
-        if min(held, n_rows - held) < n_classes:
+        """Refuse to hold out rows where too few are left on one of the sides."""
+        left = n_rows - int(np.ceil(share * n_rows))
+        if n_rows < 2 * n_classes or left < n_classes:
             raise InvalidData(
-                "{model}: early_stopping with validation_fraction={share:g} holds out {held} of {n_rows} rows and "
-                "leaves {left} to learn from; both sides need at least {n_classes}, one for each class. Change "
-                "validation_fraction, or set early_stopping=False.",
+                "{model}: n_samples={n_rows} with early_stopping and validation_fraction={share:g}; rows of each of "
+                "{n_classes} classes are needed to learn from and to hold out. Add rows, hold out less, or set "
+                "early_stopping=False.",
                 model=type(self).__name__,
-                share=share,
-                held=held,
                 n_rows=n_rows,
-                left=n_rows - held,
+                share=share,
                 n_classes=n_classes,
             )
 

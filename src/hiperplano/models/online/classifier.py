@@ -168,7 +168,6 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         rule = self._rule()
-        self._refuse_early_stopping()
         if isinstance(self.class_weight, str):
             raise InvalidParameter(
                 "class_weight={class_weight!r} is not supported for partial_fit: the shares of the classes in all "

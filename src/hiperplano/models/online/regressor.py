@@ -121,7 +121,6 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     @all_or_nothing
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         rule = self._rule()
-        self._refuse_early_stopping()
         first = "_learner_" not in vars(self)
         memory = self._in_memory(validate(self, X, y, sample_weight, one_target=True, reset=first))
         learner = self._start((1, memory.n_columns)) if first else self._resumed(rule)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hiperplano.features.binning.evidence import rate_interval
@@ -19,6 +21,7 @@ from hiperplano.scorecard.points import VariablePoints
 _ = translator("report")
 
 _MOST_PICTURES = 40
+_MOST_TURNED = 30  # rows, those that chance explains least first
 _BAR = 24.0  # height of a bin in a picture
 
 
@@ -133,7 +136,9 @@ def trends_section(trends: TrendStability) -> Section:
     ]
     blocks += [Notice(translate(said)) for said in trends.verdicts[:20]]
     if len(trends.turned):
-        blocks.append(page_table(trends.turned, "turned"))
+        order = np.argsort(trends.turned["p"], kind="stable")[:_MOST_TURNED]
+        columns = {name: [values[i] for i in order] for name, values in trends.turned.columns.items()}
+        blocks.append(page_table(replace(trends.turned, columns=columns), "turned"))
     return Section("trends", _("Bins by period"), blocks)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.features.coding import Coding
+from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Details, Figure, Figures, Heading, Notice, Paragraph, Section, Table
@@ -19,6 +24,7 @@ _ = translator("report")
 _MOST_ROWS = 200
 _MOST_BARS = 25
 _MOST_CONTRASTS = 12
+_MOST_LISTED = 40
 
 
 def coefficients_section(subject: Subject, found: Coefficients | None) -> Section:
@@ -33,9 +39,34 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
         blocks += [Figures([_chart(found)]), _table(found)]
     else:
         blocks += [_heat_map(found), *_contrasts(found)]
+    blocks += _about_columns(subject)
     if found.summary is not None:
         blocks += [Notice(translate(note)) for note in found.summary.notes]
     return Section("coefficients", title, blocks)
+
+
+def _about_columns(subject: Subject) -> list[Block | Heading]:
+    """Categories that others are compared with, and columns that the model does not see."""
+    blocks: list[Block | Heading] = []
+    for step in subject.parts.steps:
+        if hasattr(step, "references"):
+            said = "; ".join(
+                f"{name}: {_('no value') if label is None else label}" for name, label in step.references().items()
+            )
+            blocks += [Paragraph(_("Categories are compared with: {references}.", references=said))] if said else []
+        unused = [f"{each.name} ({translate(kind_label(each.kind))})" for each in _columns(step) if not each.used]
+        unused += [
+            _("{name} (follows from {others})", name=name, others=", ".join(others) or "–")
+            for name, others in getattr(step, "left_out_", {}).items()
+        ]
+        if unused:
+            shown = "; ".join(unused[:_MOST_LISTED]) + (" …" if len(unused) > _MOST_LISTED else "")
+            blocks.append(Paragraph(_("Columns left out: {names}.", names=shown)))
+    return blocks
+
+
+def _columns(step: Any) -> Sequence[Column]:
+    return step.columns if isinstance(step, Coding) else ()
 
 
 def _sentence(subject: Subject, found: Coefficients) -> str:
@@ -88,7 +119,10 @@ def _chart(found: Coefficients) -> Figure:
     if known.any():
         chart.spans(low[known], high[known], rows[known], "first")
         chart.points(effect, rows, "first", _("estimate, with 95% interval"), size=3.5)
-        caption = _("Effects of one standard deviation with their intervals: those that cross the line may be zero.")
+        caption = _(
+            "Effects of one standard deviation with their 95% intervals: those that cross the line are not "
+            "significant at 5%."
+        )
     else:
         chart.spans(np.minimum(effect, 0.0), np.maximum(effect, 0.0), rows, "bar first")
         chart.points(effect, rows, "first", size=3.5)

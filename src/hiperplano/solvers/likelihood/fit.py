@@ -26,12 +26,14 @@ from hiperplano.solvers.likelihood.preconditioners import Purchase, offers
 from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution
 from hiperplano.solvers.newton import Minimum
-from hiperplano.solvers.separation.unbounded_columns import largest_margin, unbounded_columns
+from hiperplano.solvers.row_span import is_wide
+from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
 _NEWTON = 5.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
@@ -114,7 +116,30 @@ def _minimise(
     if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else _SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
+    if is_wide(problem):
+        return _in_row_span(problem, theta, tol, max_iter)
     return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
+
+
+def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -> tuple[Message, Minimum]:
+    """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
+    costs = Costs.of(problem.design, problem.n_scores)
+    plain = problem.diagonal_preconditioner()
+    state, budget = State(theta, *problem.evaluate(theta)), Budget(costs.row_products / costs.gradient, tol)
+    state = drive(lbfgs(state, plain, tol, max_iter, budget), problem.evaluate)
+    if state.largest <= tol or state.steps >= max_iter:
+        return Message("L-BFGS"), Minimum(state)
+    span = problem.in_row_span
+    share = problem.design.n_rows / problem.design.n_columns
+    method, end = _minimise(
+        span.problem, span.reduce(state.theta), [], "auto", _CLOSER * tol, max_iter - state.steps, 0.0
+    )
+    problem.passes += span.problem.passes * share
+    theta, steps = span.expand(end.state.theta), state.steps + end.state.steps
+    state = State(theta, *problem.evaluate(theta), steps)
+    # What rounding of the products has left, if anything.
+    state = drive(lbfgs(state, plain, tol, max_iter), problem.evaluate)
+    return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
 
 
 def _lbfgs_with_purchases(
@@ -204,6 +229,12 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
     That can look like a maximum: far out slopes vanish with the curvature.
     """
     state = end.state
+    if smallest_margin(problem, state.theta) > 0:
+        return True
+    if is_wide(problem):
+        span = problem.in_row_span
+        theta = span.reduce(state.theta)
+        return _is_unbounded(span.problem, Minimum(State(theta, *span.problem.evaluate(theta))), tol)
     if end.hessian is not None:
         return unbounded_columns(problem, state.theta) is not None
     if state.theta.size <= MOST_PARAMETERS:

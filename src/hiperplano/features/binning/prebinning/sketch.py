@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hiperplano.data.design import Array, Block, Sums
-from hiperplano.features.binning.prebinning.sketch_loops import starts_of_runs, sum_classes, sum_moments
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.features.binning.prebinning.sketch_loops import merge_sketches, sketch_rows
 
-LIMIT = 2**13
+LIMIT = 2**12
 """Different keys that are kept of a column of numbers."""
-EXACT = 2**62
+EXACT = 2**40
 """The limit for categories: all are kept."""
 
 
@@ -28,7 +28,7 @@ class Sketch(NamedTuple):
     Attributes
     ----------
     keys : ndarray of int64 of shape (k,)
-        Ascending, without their last `level` bits.
+        Ascending, without their last `level` bits. (While sketches are merged: in any order, and up to 4·limit.)
     low, high : ndarray of shape (k,)
         The smallest and largest value of each key.
     sums : ndarray of shape (k, m)
@@ -46,74 +46,66 @@ class Sketch(NamedTuple):
     level: Array
 
 
-@dataclass(frozen=True)
-class ColumnSketches:
-    """The statistic: the sketches of all columns of a block, one after the other.
+Codes = tuple[tuple[float, ...], ...]
+"""Groups of special codes."""
 
-    Attributes
+
+def sketch_columns(
+    design: Design, special: tuple[Codes, ...], limits: tuple[int, ...], n_classes: int, vector: str = ""
+) -> list[Sketch]:
+    """The sketches of all columns of a design, in one pass.
+
+    Parameters
     ----------
-    special : tuple of tuples of tuples of float
+    special : tuple
         For each column its groups of special codes.
     limits : tuple of int
         For each column how many keys are kept.
     n_classes : int
         Of the vector "code"; 0 for a target of numbers in the vector "amount".
+    vector : str
+        Name of a row vector that is sketched in the place of columns.
     """
+    statistic = ColumnSketches(special, limits, n_classes)
+    if vector:
+        statistic = VectorSketch(special, limits, n_classes, vector)
+    found = _by_column(design.fold(statistic, Merge(limits)))
+    return [_canonical(sketch, limit) for sketch, limit in zip(found, limits, strict=True)]
 
-    special: tuple[tuple[tuple[float, ...], ...], ...]
+
+@dataclass(frozen=True)
+class ColumnSketches:
+    """The statistic: the sketches of all columns of a block, one after the other."""
+
+    special: tuple[Codes, ...]
     limits: tuple[int, ...]
     n_classes: int
 
     def __call__(self, block: Block) -> Sums:
         made: list[Array] = []
-        rows = block.dense()
-        for column, (special, limit) in enumerate(zip(self.special, self.limits, strict=True)):
-            made += self._sketch(np.asarray(rows[:, column], dtype=np.float64), block, special, limit)
+        for values, special, limit in zip(self._columns(block), self.special, self.limits, strict=True):
+            codes = np.array([code for group in special for code in group], dtype=np.float64)
+            groups = np.repeat(np.arange(len(special)), [len(group) for group in special])
+            target = block.vectors["code" if self.n_classes else "amount"]
+            weight = block.vectors.get("weight", np.empty(0))
+            *found, level = sketch_rows(values, target, weight, codes, groups, len(special), self.n_classes, limit)
+            made += [*found, np.array([level])]
         return tuple(made)
 
-    def _sketch(self, values: Array, block: Block, special: tuple[tuple[float, ...], ...], limit: int) -> Sketch:
-        target = block.vectors["code" if self.n_classes else "amount"]
-        weight = block.vectors.get("weight", np.empty(0))
-        groups = np.isnan(values) * (len(special) + 1)
-        for number, codes in enumerate(special):
-            groups[np.isin(values, codes)] = number + 1
-        apart = np.zeros((len(special) + 1, self.n_classes or 3))
-        if groups.any():
-            chosen = np.flatnonzero(groups)
-            order = chosen[np.argsort(groups[chosen], kind="stable")]
-            found = self._sums(order, groups[order], values, target, weight)[2]
-            apart[np.unique(groups[chosen]) - 1] = found
-            regular = np.flatnonzero(groups == 0)
-        else:
-            regular = None
-        return _sorted_sketch(self, values, target, weight, regular, apart, limit)
-
-    def _sums(self, order: Array, keys: Array, values: Array, target: Array, weight: Array) -> tuple[Array, ...]:
-        runs = 0 if not len(keys) else 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
-        low, high, sums = np.empty(runs), np.empty(runs), np.zeros((runs, self.n_classes or 3))
-        loop = sum_classes if self.n_classes else sum_moments
-        loop(order, keys, values, target, weight, low, high, sums)
-        return low, high, sums
+    def _columns(self, block: Block) -> list[Array]:
+        rows = block.dense()
+        return [rows[:, column] for column in range(rows.shape[1])]
 
 
-def _sorted_sketch(
-    statistic: ColumnSketches,
-    values: Array,
-    target: Array,
-    weight: Array,
-    regular: Array | None,
-    apart: Array,
-    limit: int,
-) -> Sketch:
-    """The sketch of the rows `regular`, or of all."""
-    keys = float_keys(values if regular is None else values[regular])
-    order = np.argsort(keys)
-    keys = keys[order]
-    level = _level_for(keys, 0, limit)
-    keys >>= level
-    order = order if regular is None else regular[order]
-    low, high, sums = statistic._sums(order, keys, values, target, weight)
-    return Sketch(keys[starts_of_runs(keys)] if len(keys) else keys, low, high, sums, apart, np.array([level]))
+@dataclass(frozen=True)
+class VectorSketch(ColumnSketches):
+    """The same of one row vector: a column of a table that was never part of an array."""
+
+    reads_rows = False
+    vector: str
+
+    def _columns(self, block: Block) -> list[Array]:
+        return [block.vectors[self.vector]]
 
 
 @dataclass(frozen=True)
@@ -124,51 +116,43 @@ class Merge:
 
     def __call__(self, left: Sums, right: Sums) -> Sums:
         made: list[Array] = []
-        for one, other, limit in zip(sketches(left), sketches(right), self.limits, strict=True):
-            made += _merged(one, other, limit)
+        for one, other, limit in zip(_by_column(left), _by_column(right), self.limits, strict=True):
+            keys, low, high, sums, level = merge_sketches(*one[:4], one.level[0], *other[:4], other.level[0], limit)
+            made += [keys, low, high, sums, one.apart + other.apart, np.array([level])]
         return tuple(made)
 
 
-def sketches(sums: Sums) -> list[Sketch]:
-    """What a fold returned, by column."""
+def _by_column(sums: Sums) -> list[Sketch]:
     size = len(Sketch._fields)
     return [Sketch(*sums[start : start + size]) for start in range(0, len(sums), size)]
 
 
-def _merged(one: Sketch, other: Sketch, limit: int) -> Sketch:
-    level = int(max(one.level[0], other.level[0]))
-    keys = np.concatenate([one.keys >> (level - one.level[0]), other.keys >> (level - other.level[0])])
-    order = np.argsort(keys, kind="stable")  # two sorted runs: one merge
-    keys = keys[order]
-    finer = _level_for(keys, 0, limit)
-    keys >>= finer
-    low, high, sums = (np.concatenate(pair)[order] for pair in zip(one[1:4], other[1:4], strict=True))
-    starts = starts_of_runs(keys) if len(keys) else np.empty(0, dtype=np.intp)
+def _canonical(sketch: Sketch, limit: int) -> Sketch:
+    """At most `limit` keys, in ascending order."""
+    if not len(sketch.keys):
+        return sketch
+    order = np.argsort(sketch.keys)
+    keys = sketch.keys[order]
+    drop = bits_to_drop(keys, limit)
+    keys >>= drop
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     return Sketch(
         keys[starts],
-        np.minimum.reduceat(low, starts) if len(starts) else low,
-        np.maximum.reduceat(high, starts) if len(starts) else high,
-        np.add.reduceat(sums, starts, axis=0) if len(starts) else sums,
-        one.apart + other.apart,
-        np.array([level + finer]),
+        np.minimum.reduceat(sketch.low[order], starts),
+        np.maximum.reduceat(sketch.high[order], starts),
+        np.add.reduceat(sketch.sums[order], starts, axis=0),
+        sketch.apart,
+        sketch.level + drop,
     )
 
 
-def float_keys(values: Array) -> Array:
-    """64-bit integers in the order of the floats; equal for 0.0 and −0.0."""
-    bits = (values + 0.0).view(np.int64)
-    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
-
-
-def _level_for(keys: Array, level: int, limit: int) -> int:
+def bits_to_drop(keys: Array, limit: int) -> int:
     """The smallest number of last bits without which at most `limit` of the sorted keys differ."""
     if len(keys) <= limit:
-        return level
+        return 0
     differing = (keys[1:] ^ keys[:-1]).view(np.uint64)
     for shift in (1, 2, 4, 8, 16, 32):  # ones in all places below the first differing bit
         differing |= differing >> np.uint64(shift)
     lengths = np.bitwise_count(differing)
-    more = np.cumsum(np.bincount(lengths, minlength=65)[::-1])[
-        ::-1
-    ]  # more[b]: neighbours that differ in b bits or more
-    return int(np.argmax(np.append(more[1:], 0) + 1 <= limit))
+    longer = np.cumsum(np.bincount(lengths, minlength=66)[::-1])[::-1]  # [b]: neighbours that differ in b bits or more
+    return int(np.argmax(longer[1:] + 1 <= limit))

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from hiperplano.cli.workflow.metadata import load_with_metadata
-from hiperplano.cli.workflow.scoring import read_labels
 from hiperplano.errors import InvalidFile
+from hiperplano.features.target import labels_of_model
 from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.report.scorecard.monitoring_page import write_monitoring
 from hiperplano.scorecard import Monitoring, Scorecard, monitor
@@ -53,7 +53,7 @@ def monitor_table(
         known = np.asarray(table.column(name).is_valid())
         y = np.full(len(known), None, dtype=object)  # of the latest applicants no outcome is known yet
         if known.any():
-            y[known] = read_labels(file, name, table.column(name).drop_null(), pipeline, metadata)
+            y[known] = labels_of_model(file, name, table.column(name).drop_null(), np.asarray(card.classes_))
     elif target is not None:
         raise InvalidFile(no_such_column(file, target, table.column_names))
     found = monitor(card, pipeline[0].transform(to_frame(table)), y)
