@@ -447,3 +447,13 @@ class TestBinning:
         with pytest.raises(InvalidParameter, match="multiclass"):
             BinningDisplay.from_estimator(OptimalBinning().fit(x, np.arange(500) % 3))
         plt.close("all")
+
+
+def test_regions_are_open_where_a_models_own_rules_contradict_each_other():
+    """The perceptron's own one-versus-rest, and scikit-learn's wrapper around it: the same planes, the same share."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=90), [-0.5, 0.5])
+    own = RegionsDisplay.from_estimator(Perceptron(shuffle=False, tol=None, max_iter=5).fit(X, y), X)
+    wrapped = OneVsRestClassifier(Perceptron(shuffle=False, tol=None, max_iter=5)).fit(X, y)
+    assert 0 < own.open_share == RegionsDisplay.from_estimator(wrapped, X).open_share
