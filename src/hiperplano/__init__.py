@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from hiperplano.models.saving import load, save
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.plot.coefficients import CoefficientDisplay
+    from hiperplano.plot.credit.binning import BinningDisplay
     from hiperplano.plot.divergence import DivergenceDisplay
     from hiperplano.plot.gains import GainsDisplay
     from hiperplano.plot.ks import KSDisplay
@@ -80,6 +81,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BinTable": "features.binning.table",
+    "BinningDisplay": "plot.credit.binning",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -171,6 +173,7 @@ _HOME = {
 
 __all__ = [
     "BinTable",
+    "BinningDisplay",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
