@@ -29,6 +29,7 @@ from hiperplano import (
     Scorecard,
     SGDClassifier,
     SGDRegressor,
+    WoEEncoder,
 )
 
 
@@ -156,10 +157,14 @@ WITHOUT_COEFFICIENTS = [
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 
-TRANSFORMERS = [Entry(KernelFeatures(n_components=20)), Entry(KernelFeatures(n_components=20, method="fourier"))]
-"""Checked by scikit-learn's checks, and by laws of their own."""
 BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
 """Take columns of any kind and missing values; they have tests of their own."""
+TRANSFORMERS = [
+    Entry(KernelFeatures(n_components=20)),
+    Entry(KernelFeatures(n_components=20, method="fourier")),
+    Entry(WoEEncoder()),
+]
+"""Checked by scikit-learn's checks, and by laws of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""
