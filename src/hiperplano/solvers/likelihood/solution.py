@@ -113,8 +113,8 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
     if end.unbounded:
         return Message(
             "Did not converge: the classes are probably separated, at least in part, so that no finite maximum of the "
-            "likelihood exists. Coefficients grew without bound and were stopped after {steps} steps by {method}, where "
-            "the largest gradient entry is {gradient:.1e} (standardised columns). {remedy}",
+            "likelihood exists. Coefficients grew without bound and were stopped after {steps} steps by {method}, "
+            "where the largest gradient entry is {gradient:.1e} (standardised columns). {remedy}",
             steps=steps,
             method=method,
             gradient=gradient,
