@@ -89,7 +89,7 @@ def test_every_public_linear_model_can_be_asked_for():
         for each in PUBLIC_ESTIMATORS
         if (issubclass(each, ClassifierMixin | RegressorMixin)) and ".kernel." not in each.__module__
     }
-    assert linear - offered == {"CostSensitiveClassifier"}
+    assert linear - offered <= {"CostSensitiveClassifier", "Scorecard"}
 
 
 @pytest.mark.parametrize(
