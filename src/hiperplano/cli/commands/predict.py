@@ -94,6 +94,8 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
     columns: dict[str, Any] = {"prediction": model.predict(rows)}
     if metadata.task == "regression":
         return columns
+    if hasattr(model, "score_points"):
+        columns["points"] = model.score_points(rows)
     if hasattr(model, "predict_proba"):
         shares = model.predict_proba(rows)
         return columns | {f"probability {label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}

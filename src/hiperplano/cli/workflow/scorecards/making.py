@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,20 @@ from sklearn.pipeline import Pipeline
 
 from hiperplano.cli import options
 from hiperplano.cli.result_tables import columns_table, metrics_table
-from hiperplano.cli.scorecard_tables import terminal_table
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.evaluation import evaluate_sample
 from hiperplano.cli.workflow.metadata import Metadata, command_line, file_digest, versions
 from hiperplano.cli.workflow.problem import Problem, TableOptions, read_problem
+from hiperplano.cli.workflow.scorecards.tables import terminal_table
 from hiperplano.cli.workflow.training import train_validation_split
-from hiperplano.errors import InvalidFile, InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidFile, InvalidParameter, InvalidTarget, NotInstalled
+from hiperplano.export.excel import to_excel
+from hiperplano.export.json.writing import to_json
+from hiperplano.export.sql.writing import to_sql
 from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.features.columns import Column
 from hiperplano.features.table_columns import TableColumns
-from hiperplano.messages import Message
+from hiperplano.messages import Message, message_of
 from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
@@ -102,6 +106,7 @@ def make_scorecard(
         metadata.attach(pipeline)
         step(_("writing"))
         files = _write(pipeline, result, metadata, settings)
+        files |= _export(terminal, result.card, path.stem, settings.out)
     _print(terminal, problem, result)
     terminal.results |= {"scorecard": _plain(result, files)}
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
@@ -234,6 +239,24 @@ def _write(
         files["report"] = write_subject(
             page, result.subject, metadata.provenance(), current_language(), result.strategy, result.trends
         )
+    return files
+
+
+def _export(terminal: Terminal, card: Scorecard, table: str, folder: Path) -> dict[str, Path]:
+    """The scorecard for review, for a database and for a spreadsheet."""
+    writers: dict[str, Callable[[Path], object]] = {
+        "json": lambda path: to_json(card, path=path),
+        "sql": lambda path: to_sql(card, f'"{table}"', path=path),
+        "xlsx": lambda path: to_excel(card, path),
+    }
+    files = {}
+    for kind, write in writers.items():
+        try:
+            write(folder / f"scorecard.{kind}")
+        except NotInstalled as problem:
+            terminal.add_note(message_of(problem))
+        else:
+            files[kind] = folder / f"scorecard.{kind}"
     return files
 
 
