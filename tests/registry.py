@@ -6,6 +6,10 @@ from typing import Any
 from hiperplano import (
     CostSensitiveClassifier,
     HardMarginSVC,
+    KernelFeatures,
+    KernelLogisticRegression,
+    KernelRidge,
+    KernelRidgeCV,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -25,6 +29,7 @@ from hiperplano import (
     Scorecard,
     SGDClassifier,
     SGDRegressor,
+    WoEEncoder,
 )
 
 
@@ -144,11 +149,22 @@ WITHOUT_COEFFICIENTS = [
     Entry(QuadraticDiscriminantAnalysis(shrinkage="auto"), flag="unbiased"),
     Entry(CostSensitiveClassifier()),
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
+    Entry(KernelRidge()),
+    Entry(KernelRidge(kernel="rbf", fit_intercept=True, solver="conjugate")),
+    Entry(KernelRidge(kernel="laplacian", solver="nystroem", n_components=20)),
+    Entry(KernelRidgeCV(kernel="rbf", cv=3)),
+    Entry(KernelLogisticRegression()),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 
 BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
 """Take columns of any kind and missing values; they have tests of their own."""
+TRANSFORMERS = [
+    Entry(KernelFeatures(n_components=20)),
+    Entry(KernelFeatures(n_components=20, method="fourier")),
+    Entry(WoEEncoder()),
+]
+"""Checked by scikit-learn's checks, and by laws of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""

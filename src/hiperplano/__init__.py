@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.features import KernelFeatures
+    from hiperplano.models.kernel.logistic import KernelLogisticRegression
     from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.least_squares import LinearRegression, Ridge
     from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from hiperplano.scorecard.monitoring.monitor import monitor
     from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+    from hiperplano.selection.kernel_ridge import KernelRidgeCV
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
     from hiperplano.stats.covariance import inference
     from hiperplano.stats.diagnose import Diagnosis, diagnose
     from hiperplano.stats.logistic.covariance import likelihood_ratio
+    from hiperplano.stats.logistic.diagnose import LogisticDiagnosis
     from hiperplano.stats.logistic.odds import OddsSummary
     from hiperplano.stats.mistakes import MistakeBound, mistake_bound
     from hiperplano.stats.separability import separability
@@ -84,12 +88,16 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
+    "KernelFeatures": "models.kernel.features",
+    "KernelLogisticRegression": "models.kernel.logistic",
     "KernelRidge": "models.kernel.ridge",
+    "KernelRidgeCV": "selection.kernel_ridge",
     "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
     "LinearSVR": "models.svm",
+    "LogisticDiagnosis": "stats.logistic.diagnose",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
     "MarginDisplay": "plot.margin",
@@ -171,12 +179,16 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelFeatures",
+    "KernelLogisticRegression",
     "KernelRidge",
+    "KernelRidgeCV",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LogisticDiagnosis",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MarginDisplay",

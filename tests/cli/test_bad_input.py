@@ -151,6 +151,6 @@ def test_an_accident_is_told_as_such(run, tables, monkeypatch):
     def fall(*arguments, **options):
         raise ZeroDivisionError("an accident")
 
-    monkeypatch.setattr("hiperplano.cli.workflow.run.evaluate_sample", fall)
+    monkeypatch.setattr("hiperplano.cli.workflow.fitting.run.evaluate_sample", fall)
     outcome = run("fit", tables / "credit.csv", "-t", "default")
     refused(outcome, "internal error (ZeroDivisionError: an accident)", "--debug")

@@ -15,11 +15,12 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hiperplano import LinearSVC, LinearSVR
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from tests.registry import BINNED, CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, WITHOUT_COEFFICIENTS
+from tests.registry import BINNED, CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, TRANSFORMERS, WITHOUT_COEFFICIENTS
 
 EVERY = ESTIMATORS + ONLINE
 
-CHECKED = [entry.estimator for entry in ESTIMATORS + WITHOUT_COEFFICIENTS + BINNED if entry.checks] + [
+OTHERS = WITHOUT_COEFFICIENTS + TRANSFORMERS + BINNED
+CHECKED = [entry.estimator for entry in ESTIMATORS + OTHERS if entry.checks] + [
     LinearSVC(),
     LinearSVC(loss="hinge"),
     LinearSVC(loss="hinge", multi_class="crammer_singer"),

@@ -420,3 +420,13 @@ def test_many_points_become_an_image_inside_a_vector_picture(tmp_path):
     model = LinearDiscriminantAnalysis().fit(X, y)
     RegionsDisplay.from_estimator(model, X, y, resolution=50).figure_.savefig(tmp_path / "regions.svg")
     assert (tmp_path / "regions.svg").stat().st_size < 1_000_000
+
+
+def test_regions_are_open_where_a_models_own_rules_contradict_each_other():
+    """The perceptron's own one-versus-rest, and scikit-learn's wrapper around it: the same planes, the same share."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=90), [-0.5, 0.5])
+    own = RegionsDisplay.from_estimator(Perceptron(shuffle=False, tol=None, max_iter=5).fit(X, y), X)
+    wrapped = OneVsRestClassifier(Perceptron(shuffle=False, tol=None, max_iter=5)).fit(X, y)
+    assert 0 < own.open_share == RegionsDisplay.from_estimator(wrapped, X).open_share

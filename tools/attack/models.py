@@ -111,9 +111,9 @@ MODELS = {
         lambda: hp.LeastSquaresClassifier(), lambda m, s: ref.least_squares_classifier(m, s, 0.0)
     ),
     "RidgeClassifier": Attacked(
-        lambda: hp.RidgeClassifier(), lambda m, s: ref.least_squares_classifier(m, s, 1.0, -1.0)
+        lambda: hp.RidgeClassifier(), lambda m, s: ref.least_squares_classifier(m, s, 1.0, -1.0), many_targets=True
     ),
-    "RidgeClassifierCV": Attacked(lambda: hp.RidgeClassifierCV(), None, may_refuse=True),
+    "RidgeClassifierCV": Attacked(lambda: hp.RidgeClassifierCV(), None, may_refuse=True, many_targets=True),
     "LogisticRegression": Attacked(lambda: hp.LogisticRegression(), lambda m, s: ref.logistic(m, s, 1.0)),
     "LogisticRegression unpenalised": Attacked(
         lambda: hp.LogisticRegression(C=np.inf), lambda m, s: ref.logistic(m, s, np.inf)

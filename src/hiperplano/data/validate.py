@@ -143,7 +143,7 @@ def target_names(y: Any) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
+def validate_rows(estimator: Any, X: Any, finite: bool = True, reset: bool = False) -> Design:
     """Check rows for a prediction against the columns seen in `fit`.
 
     Parameters
@@ -151,8 +151,10 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
         False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
+    reset : bool
+        True records the columns instead: for a fit to rows without targets.
     """
-    rows = _comparable_rows(estimator, X)
+    rows = _comparable_rows(estimator, X, reset)
     if finite:
         refuse_nonfinite(rows)
     return rows
@@ -164,11 +166,11 @@ def dense_rows(estimator: Any, X: Any) -> Array:
     return np.asarray(rows.collect(rows.map(Block.dense)), dtype=np.float64)
 
 
-def _comparable_rows(estimator: Any, X: Any) -> Design:
+def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
     if isinstance(X, Design):
-        return _accepted(estimator, X, None, None, reset=False)
+        return _accepted(estimator, X, None, None, reset=reset)
     refuse_masked(X=X)
-    X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
+    X = _checked(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
     return wrap(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None))
 
 

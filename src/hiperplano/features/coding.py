@@ -193,6 +193,13 @@ class Coding(TransformerMixin, BaseEstimator):
             names.append(name)
         return names
 
+    def without_codes(self, X: Any) -> Any:
+        """The columns that the model sees, with cells emptied that hold a code for "no value"."""
+        check_is_fitted(self)
+        coded = [column for column in self.columns if column.used and column.codes]
+        emptied = {each.name: X[each.name].where(~X[each.name].isin(each.codes)) for each in coded}
+        return X[self.feature_names_in_.tolist()].assign(**emptied)
+
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""
         check_is_fitted(self)

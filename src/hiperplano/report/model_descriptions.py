@@ -24,7 +24,7 @@ def describe_model(model: Any) -> ModelDescription:
 
 
 def _kinds() -> dict[str, tuple[str, str]]:
-    return _regressions() | _probabilities() | _planes()
+    return _regressions() | _probabilities() | _planes() | _kernels()
 
 
 def _regressions() -> dict[str, tuple[str, str]]:
@@ -47,6 +47,24 @@ def _regressions() -> dict[str, tuple[str, str]]:
         "SGDRegressor": (
             _("Linear regression by stochastic gradient"),
             _("The prediction is a weighted sum of the columns, improved by small steps.") + _online(),
+        ),
+    }
+
+
+def _kernels() -> dict[str, tuple[str, str]]:
+    ridge = _(
+        "The prediction is a weighted sum of similarities, given by the kernel, to rows of the fit, with a penalty on "
+        "functions that vary much."
+    )
+    return {
+        "KernelRidge": (_("Kernel ridge regression"), ridge),
+        "KernelRidgeCV": (_("Kernel ridge regression"), f"{ridge} {_chosen()}"),
+        "KernelLogisticRegression": (
+            _("Kernel logistic regression"),
+            _(
+                "The log-odds are a weighted sum of similarities, given by the kernel, to rows of the fit, under which "
+                "the observed classes are most likely, with a penalty on functions that vary much."
+            ),
         ),
     }
 

@@ -157,9 +157,9 @@ class PenaltySearch:
         each = range(predicted.shape[2])
         if self.alpha_per_target:
             targets = range(y.shape[1])
-            return [np.array([scorer(_GivenNumbers(), predicted[:, t, a], y[:, t]) for t in targets]) for a in each]
+            return [np.array([scorer(GivenNumbers(), predicted[:, t, a], y[:, t]) for t in targets]) for a in each]
         shape = (slice(None), 0) if one_target else (slice(None),)
-        return [scorer(_GivenNumbers(), predicted[..., a][shape], y[shape]) for a in each]
+        return [scorer(GivenNumbers(), predicted[..., a][shape], y[shape]) for a in each]
 
     def _folds(self, design: Design, alphas: Array, splits: list[Split], given: dict[str, Any] | None) -> Array:
         """Scores of shape (alphas,): means over the folds."""
@@ -208,7 +208,7 @@ def _r2(model: Array, constant: Array) -> Array:
     return np.where(flat, np.where(model == 0, 1.0, 0.0), r2)
 
 
-class _GivenNumbers(RegressorMixin, BaseEstimator):
+class GivenNumbers(RegressorMixin, BaseEstimator):
     """A regressor that is already fitted, whose rows are the predictions."""
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -47,7 +47,7 @@ def predict(
 
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.scoring import score_table
-    from hiperplano.cli.workflow.writing import write_table
+    from hiperplano.cli.writing import write_table
     from hiperplano.messages import translate
 
     terminal = Terminal(json, quiet)

@@ -69,7 +69,9 @@ def scorecard(
     from hiperplano.cli.workflow.problem import TableOptions
     from hiperplano.cli.workflow.scorecards.making import ScorecardSettings, make_scorecard
 
-    choices = TableOptions(kind, drop, None, None, separator, decimal, "classification", positive)
+    choices = TableOptions(
+        kind=kind, drop=drop, separator=separator, decimal=decimal, task="classification", positive=positive
+    )
     settings = ScorecardSettings(
         special=tuple(special or ()),
         time=time,

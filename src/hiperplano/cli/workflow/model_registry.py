@@ -84,12 +84,15 @@ def _constant(task: str) -> Callable[[int], Any]:
 
 
 _ENDLESS = float("inf")
+_PENALTIES = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 
 BASELINES = {task: ModelChoice("constant", task, _constant(task), baseline=True) for task in TASKS}
 """What every model must beat: the shares of the classes, or the mean."""
 
 MODELS = (
     ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
+    ModelChoice("ridge", CLASSIFICATION, _model("RidgeClassifier"), scaled=True, strength="alpha"),
+    ModelChoice("ridge-cv", CLASSIFICATION, _model("RidgeClassifierCV"), scaled=True),
     ModelChoice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
     ModelChoice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS), strength="C"),
     ModelChoice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True, strength="C"),
@@ -114,6 +117,14 @@ MODELS = (
     ModelChoice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
     ModelChoice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
     ModelChoice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
+    ModelChoice(
+        "kernel-logistic",
+        CLASSIFICATION,
+        _model("KernelLogisticRegression", seeded=True),
+        scaled=True,
+        most_cells=3e5,
+        strength="C",
+    ),
     ModelChoice("least-squares", REGRESSION, _model("LinearRegression")),
     ModelChoice("ridge", REGRESSION, _model("Ridge"), scaled=True, strength="alpha"),
     ModelChoice("ridge-cv", REGRESSION, _model("RidgeCV"), scaled=True),
@@ -126,9 +137,24 @@ MODELS = (
         scaled_target=True,
     ),
     ModelChoice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True, scaled_target=True),
+    ModelChoice(
+        "kernel-ridge",
+        REGRESSION,
+        _model("KernelRidge", seeded=True, kernel="rbf", gamma="scale", fit_intercept=True),
+        scaled=True,
+        most_cells=3e5,
+        strength="alpha",
+    ),
+    ModelChoice(
+        "kernel-ridge-cv",
+        REGRESSION,
+        _model("KernelRidgeCV", seeded=True, kernel="rbf", gamma="scale", fit_intercept=True, alphas=_PENALTIES),
+        scaled=True,
+        most_cells=3e5,
+    ),
 )
 """In the order of simplicity: one formula, then one convex problem, then a penalty to be chosen, then learners whose
-end depends on the way, then more coefficients."""
+end depends on the way, then more coefficients, then one for each row."""
 
 
 def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:

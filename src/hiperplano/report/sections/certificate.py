@@ -41,6 +41,7 @@ def certificate_section(subject: Subject) -> Section:
 def _facts(solution: Any) -> list[list[Cell]]:
     names = {
         "method": _("Method"),
+        "kernel": _("Kernel"),
         "n_iter": _("Steps or passes"),
         "objective": _("Minimised function"),
         "gap": _("Relative distance to the optimum, at most"),
@@ -60,6 +61,7 @@ def _facts(solution: Any) -> list[list[Cell]]:
         "clean": _("Last pass without mistake"),
         "unbounded": _("Coefficients were still growing"),
         "margin": _("Margin"),
+        "approximation_cost": _("Share of the minimised function that an exact fit would save, at most (estimated)"),
     }
     rows: list[list[Cell]] = []
     for name, label in names.items():

@@ -88,7 +88,7 @@ def make_scorecard(
         Name of its column.
     """
     with terminal.progress_bar(_("reading"), steps=5) as step, terminal.capture_warnings():
-        problem = read_problem(path, target, choices, step=step)
+        problem = read_problem(path, target, choices, keep_codes=True, step=step)
         terminal.add_note(*problem.notes)
         if len(problem.target.classes) != 2:
             raise InvalidTarget(
