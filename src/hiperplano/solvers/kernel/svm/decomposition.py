@@ -1,0 +1,127 @@
+"""The dual problem of a kernel machine by decomposition: a working set at a time, chosen among all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_rows import GramRows
+from hiperplano.solvers.kernel.svm.newton import newton_steps
+from hiperplano.solvers.kernel.svm.smo_loops import smo
+
+_SMALL = 1024  # rows that are all in the working set from the start
+_NEW = 512  # violating rows, at least, that come into a working set
+_SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
+_NEWTON_PER_STEP = 60.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a fit ended.
+
+    Attributes
+    ----------
+    beta, gradient : ndarray of shape (n,)
+    intercept : float
+    violation : float
+        By how much the worst pair violates the optimality conditions.
+    steps, rounds : int
+        Pairs moved, and working sets.
+    """
+
+    beta: Array
+    gradient: Array
+    intercept: float
+    violation: float
+    steps: int
+    rounds: int
+
+
+def minimise(
+    problem: DualProblem,
+    rows: GramRows,
+    *,
+    tol: float,
+    max_steps: int,
+    capacity: int,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> Minimum:
+    """Minimise a dual problem until no pair of rows violates the optimality conditions by more than `tol`.
+
+    Each round solves the problem in the working set, the free variables and the rows that violate most, with their
+    Gram matrix held; then one product brings the gradient of all rows up to date.
+
+    Parameters
+    ----------
+    capacity : int
+        Rows that a working set may have.
+    progress : callable, optional
+        Called with round, steps and violation.
+    """
+    n, beta = rows.n, problem.start.copy()
+    moved = np.flatnonzero(beta)
+    gradient = (rows.times(moved, beta[moved]) if len(moved) else np.zeros(n)) - problem.target
+    tie_break = np.random.default_rng(0).permutation(n) / n if n > _SMALL else np.zeros(n)
+    steps, rounds = 0, 0
+    while True:
+        up, down = problem.slopes(beta, gradient)
+        largest, least = float(up.max()), float(down.min())
+        violation = largest - least
+        if progress is not None:
+            progress(rounds, steps, violation)
+        if violation <= tol or steps >= max_steps:
+            return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
+        chosen = np.arange(n) if n <= _SMALL else _working_set(problem, beta, up, down, capacity, tie_break)
+        share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
+        part, part_beta, part_gradient = problem.part(chosen), beta[chosen], gradient[chosen]
+        gram = rows.block(chosen, chosen)
+        made = _solve_part(part, gram, rows.diagonal[chosen], part_beta, part_gradient, share, max_steps - steps)
+        steps += made[0]
+        rounds += 1
+        changes = made[1] - beta[chosen]
+        moved = np.flatnonzero(changes)
+        if len(chosen) < n or gram.dtype != np.float64:
+            gradient += rows.times(chosen[moved], changes[moved])
+        else:
+            gradient = made[2]
+        beta[chosen] = made[1]
+
+
+def _working_set(
+    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, tie_break: Array
+) -> Array:
+    """The free variables and those that violate most, as many of those that should grow as of those that should fall."""
+    free = np.flatnonzero((beta > problem.low) & (beta < problem.high) & (beta != 0))
+    half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
+    spread = 1e-3 * (up.max() - down.min()) * tie_break
+    growing = np.argpartition(-(up + spread), half)[:half]
+    falling = np.argpartition(down - spread, half)[:half]
+    growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
+    chosen = np.union1d(growing, falling)
+    room = capacity - len(chosen)
+    if len(free) > room:
+        middle = 0.5 * (up.max() + down.min())
+        doubt = np.maximum(up[free] - middle, middle - down[free])
+        free = free[np.argpartition(-doubt, room)[:room]]
+    return np.union1d(chosen, free)
+
+
+def _solve_part(
+    part: DualProblem, gram: Array, diagonal: Array, beta: Array, gradient: Array, tol: float, max_steps: int
+) -> tuple[int, Array, Array]:
+    """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more."""
+    steps = 0
+    while True:
+        free = int(((beta > part.low) & (beta < part.high) & (beta != 0)).sum())
+        budget = int(max(2000, 4 * len(beta), free**3 / 3 / _NEWTON_PER_STEP / len(beta)))
+        made, largest, least = smo(
+            gram, diagonal, gradient, beta, part.low, part.high, part.width, tol, min(budget, max_steps - steps)
+        )
+        steps += made
+        if largest - least <= tol or steps >= max_steps:
+            return steps, beta, gradient
+        beta, gradient = newton_steps(part, gram, beta, gradient)
