@@ -1,0 +1,172 @@
+"""Gram matrices, by blocks of rows in threads: as a whole, row by row, or as a product that is never formed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from hiperplano.data.block import Array
+from hiperplano.data.threads import in_threads
+from hiperplano.errors import InvalidData
+from hiperplano.kernels.algebra import Kernel, Prepared
+
+_CELLS = 2**18  # of a block: it should stay in a core's cache while it is filled and used
+_TILE = 512  # rows and columns of a block of a symmetric matrix
+
+
+class KernelMatrix:
+    """k(x, z) for every row x of X and z of Z, computed when asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray or csr_array of shape (n, d)
+    Z : ndarray or csr_array of shape (m, d), optional
+        X if None: the matrix is then symmetric.
+    dtype : dtype, optional
+        In which to compute, float32 or float64; that of the rows if None.
+    centre : ndarray of shape (d,), optional
+        From where to measure differences; the mean of Z if None. Sparse rows are measured from 0.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, Z: Any = None, dtype: Any = None, centre: Array | None = None) -> None:
+        self.kernel, self.symmetric = kernel, Z is None
+        self.dtype = np.dtype(dtype or _float_type(X))
+        X = rows_of(X, self.dtype)
+        Z = X if Z is None else rows_of(Z, self.dtype)
+        if issparse(X) or issparse(Z):
+            centre = np.zeros(X.shape[1])
+        self.centre = Z.mean(axis=0, dtype=np.float64) if centre is None else centre
+        self.left = kernel.prepare(X, self.centre)
+        self.right = self.left if self.symmetric else kernel.prepare(Z, self.centre)
+        self.shape = (X.shape[0], Z.shape[0])
+        self._diagonal = kernel.diagonal(X) if self.symmetric else None
+
+    def rows(self, which: slice | Array, columns: slice | Array = slice(None), out: Array | None = None) -> Array:
+        """Some rows, or some columns of them.
+
+        Parameters
+        ----------
+        which, columns : slice or ndarray of int
+        out : ndarray, optional
+            To be filled, C-contiguous or not, in place of a new array.
+        """
+        x, z = cut(self.left, which), cut(self.right, columns)
+        if out is None:
+            shape = tuple(_count(part, n) for part, n in zip((which, columns), self.shape, strict=True))
+            out = np.empty(shape, self.dtype)
+        self.kernel.fill(x, z, out)
+        return out
+
+    def dense(self, out: Array | None = None) -> Array:
+        """The whole matrix; exactly symmetric where it should be."""
+        n, m = self.shape
+        out = np.empty(self.shape, self.dtype) if out is None else out
+        if self.symmetric:
+            self._fill_symmetric(out)
+            return out
+        step = max(1, _CELLS // max(1, m))
+
+        def fill(start: int) -> None:
+            self.rows(slice(start, start + step), out=out[start : start + step])
+
+        in_threads(fill, range(0, n, step), n * m)
+        return out
+
+    def _fill_symmetric(self, out: Array) -> None:
+        """Blocks on and above the diagonal, each mirrored."""
+        n = len(out)
+        starts = range(0, n, _TILE)
+
+        def fill(tile: tuple[int, int]) -> None:
+            i, j = (slice(start, min(start + _TILE, n)) for start in tile)
+            values = self.rows(i, j)
+            out[i, j] = values
+            if tile[0] < tile[1]:
+                out[j, i] = values.T
+            else:
+                upper = np.triu_indices(len(values), 1)
+                out[i, j].T[upper] = values[upper]
+
+        in_threads(fill, [(a, b) for a in starts for b in starts if a <= b], n * n)
+        assert self._diagonal is not None
+        np.fill_diagonal(out, self._diagonal)
+
+    def dot(self, right: Array) -> Array:
+        """The matrix times `right`, of shape (m,) or (m, k), without forming it."""
+        n, m = self.shape
+        found = np.empty((n, *right.shape[1:]), dtype=np.result_type(self.dtype, right.dtype))
+        step = max(1, _CELLS // max(1, m))
+
+        def product(start: int) -> None:
+            found[start : start + step] = self.rows(slice(start, start + step)) @ right
+
+        in_threads(product, range(0, n, step), n * m)
+        return found
+
+
+def gram(kernel: Kernel, X: Any, Z: Any = None, *, dtype: Any = None, out: Array | None = None) -> Array:
+    """The Gram matrix k(x, z) of the rows of X and Z, by blocks in threads.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array-like or sparse matrix of shape (n, d)
+        Rows.
+    Z : array-like or sparse matrix of shape (m, d), optional
+        Other rows; those of X if None.
+    dtype : dtype, optional
+        In which to compute, float32 or float64. By default that of the rows.
+    out : ndarray of shape (n, m), optional
+        To be filled in place of a new array.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        The matrix; exactly symmetric without Z.
+
+    Examples
+    --------
+    >>> from hiperplano.kernels import Linear, gram
+    >>> gram(Linear() + 1.0, [[1.0], [2.0]])
+    array([[2., 3.],
+           [3., 5.]])
+    """
+    matrix = KernelMatrix(kernel, X, Z, dtype if dtype is not None or out is None else out.dtype)
+    if out is not None and out.shape != matrix.shape:
+        raise InvalidData(
+            "out has shape {shape}; the Gram matrix has shape {needed}. Pass an array of that shape.",
+            shape=out.shape,
+            needed=matrix.shape,
+        )
+    return matrix.dense(out)
+
+
+def cut(prepared: Prepared, which: slice | Array) -> Prepared:
+    """The same of some rows."""
+    return tuple(cut(part, which) if isinstance(part, tuple) else part[which] for part in prepared)
+
+
+def rows_of(X: Any, dtype: Any) -> Any:
+    """Rows as a two-dimensional array or a CSR array of floats."""
+    if issparse(X):
+        return csr_array(X, dtype=dtype)
+    rows = np.asarray(X, dtype=dtype)
+    if rows.ndim != 2:
+        raise InvalidData(
+            "Rows of shape {shape}; a kernel takes two-dimensional arrays, (rows, columns), or two single rows. "
+            "Pass X.reshape(-1, 1) for a single column.",
+            shape=rows.shape,
+        )
+    return rows
+
+
+def _float_type(X: Any) -> Any:
+    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+
+
+def _count(which: slice | Array, n: int) -> int:
+    return len(range(*which.indices(n))) if isinstance(which, slice) else len(which)

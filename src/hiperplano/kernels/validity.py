@@ -1,0 +1,108 @@
+"""Whether a matrix can be a Gram matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from hiperplano.data.block import Array
+from hiperplano.errors import InvalidData
+from hiperplano.messages import Message
+
+
+@dataclass(frozen=True)
+class GramValidity:
+    """Whether a matrix is the Gram matrix of some kernel, and what shows it. It is true or false as it says.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether the matrix is symmetric and positive semidefinite, to the tolerance.
+    smallest_eigenvalue : float
+        Of the symmetric part.
+    eigenvector : ndarray of shape (n,)
+        Its eigenvector v: vᵀ·K·v, the squared length of Σᵢ vᵢ·φ(xᵢ), is the eigenvalue, which must not be negative.
+    asymmetry : float
+        The largest |Kᵢⱼ − Kⱼᵢ|.
+    pair : tuple of int
+        The i and j where it is.
+    """
+
+    valid: bool
+    smallest_eigenvalue: float
+    eigenvector: Array
+    asymmetry: float
+    pair: tuple[int, int]
+    status: Message
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        return self.status
+
+
+def is_valid_gram(K: Any, tol: float = 1e-9) -> GramValidity:
+    """Tell whether a matrix can be a Gram matrix: symmetric, with no negative eigenvalue.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The matrix.
+    tol : float, default=1e-9
+        What may be rounding, relative to the largest entry for symmetry, and to the largest eigenvalue for its sign.
+
+    Returns
+    -------
+    GramValidity
+        True or false, with the smallest eigenvalue and its eigenvector as evidence.
+
+    Examples
+    --------
+    >>> from hiperplano.kernels import is_valid_gram
+    >>> bool(is_valid_gram([[2.0, 1.0], [1.0, 2.0]]))
+    True
+    >>> found = is_valid_gram([[1.0, 2.0], [2.0, 1.0]])
+    >>> bool(found), round(found.smallest_eigenvalue, 9)
+    (False, -1.0)
+    """
+    K = square_matrix(K)
+    skew = np.abs(K - K.T)
+    row, column = np.unravel_index(int(np.argmax(skew)), K.shape)
+    asymmetry = float(skew[row, column])
+    values, vectors = eigh((K + K.T) / 2)
+    smallest, size = float(values[0]), float(np.abs(values).max())
+    vector = np.asarray(vectors[:, 0])
+    if asymmetry > tol * float(np.abs(K).max()):
+        status = Message(
+            "Not a Gram matrix: it is not symmetric; K[{i}, {j}] = {left:g} and K[{j}, {i}] = {right:g}.",
+            i=int(row), j=int(column), left=float(K[row, column]), right=float(K[column, row]),
+        )  # fmt: skip
+    elif smallest < -tol * size:
+        status = Message(
+            "Not a Gram matrix: its smallest eigenvalue is {smallest:.3g}, below 0; no features have products like "
+            "these. The eigenvector is largest in row {row}.",
+            smallest=smallest,
+            row=int(np.abs(vector).argmax()),
+        )
+    else:
+        status = Message("A Gram matrix: symmetric, with a smallest eigenvalue of {smallest:.3g}.", smallest=smallest)
+    valid = asymmetry <= tol * float(np.abs(K).max()) and smallest >= -tol * size
+    return GramValidity(valid, smallest, vector, asymmetry, (int(row), int(column)), status)
+
+
+def square_matrix(K: Any) -> Array:
+    """A square matrix of finite numbers, in float64."""
+    K = np.asarray(K, dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
+        raise InvalidData(
+            "A matrix of shape {shape}; a Gram matrix is square, with one row and one column for each row of the "
+            "data. Pass k(x, x′) of every pair.",
+            shape=K.shape,
+        )
+    if not np.isfinite(K).all():
+        raise InvalidData("The Gram matrix contains NaN or infinity; every entry must be finite. Correct the kernel.")
+    return K
