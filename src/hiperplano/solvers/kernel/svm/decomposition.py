@@ -16,6 +16,7 @@ from hiperplano.solvers.kernel.svm.smo_loops import smo
 _SMALL = 1024  # rows that are all in the working set from the start
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
+_MARGIN = 30.0
 _NEWTON_PER_STEP = 60.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
 
 
@@ -45,6 +46,7 @@ def minimise(
     problem: DualProblem,
     rows: GramRows,
     *,
+    coarse: GramRows | None = None,
     tol: float,
     max_steps: int,
     capacity: int,
@@ -57,15 +59,19 @@ def minimise(
 
     Parameters
     ----------
+    rows : GramRows
+        In float64.
+    coarse : GramRows, optional
+        The same in float32, to be used until its rounding shows; the end is judged with `rows`.
     capacity : int
         Rows that a working set may have.
     progress : callable, optional
         Called with round, steps and violation.
     """
     n, beta = rows.n, problem.start.copy()
-    moved = np.flatnonzero(beta)
-    gradient = (rows.times(moved, beta[moved]) if len(moved) else np.zeros(n)) - problem.target
-    tie_break = np.random.default_rng(0).permutation(n) / n if n > _SMALL else np.zeros(n)
+    source = rows if coarse is None else coarse
+    gradient = _gradient(problem, source, beta)
+    order = np.random.default_rng(0).permutation(n) / n if n > _SMALL else np.zeros(n)
     steps, rounds = 0, 0
     while True:
         up, down = problem.slopes(beta, gradient)
@@ -73,31 +79,43 @@ def minimise(
         violation = largest - least
         if progress is not None:
             progress(rounds, steps, violation)
+        if source is not rows and (violation <= max(tol, _rounding(beta, rows)) or steps >= max_steps):
+            source, gradient = rows, _gradient(problem, rows, beta)
+            continue
         if violation <= tol or steps >= max_steps:
             return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
-        chosen = np.arange(n) if n <= _SMALL else _working_set(problem, beta, up, down, capacity, tie_break)
+        chosen = np.arange(n) if n <= _SMALL else _working_set(problem, beta, up, down, capacity, order)
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
-        part, part_beta, part_gradient = problem.part(chosen), beta[chosen], gradient[chosen]
-        gram = rows.block(chosen, chosen)
-        made = _solve_part(part, gram, rows.diagonal[chosen], part_beta, part_gradient, share, max_steps - steps)
-        steps += made[0]
-        rounds += 1
-        changes = made[1] - beta[chosen]
-        moved = np.flatnonzero(changes)
-        if len(chosen) < n or gram.dtype != np.float64:
-            gradient += rows.times(chosen[moved], changes[moved])
+        gram = source.block(chosen)
+        made, part, part_gradient = _solve_part(
+            problem.part(chosen), gram, rows.diagonal[chosen], beta[chosen], gradient[chosen], share, max_steps - steps
+        )
+        steps, rounds = steps + made, rounds + 1
+        moved = np.flatnonzero(part != beta[chosen])
+        if len(chosen) < n:
+            gradient += source.times(chosen[moved], (part - beta[chosen])[moved])
         else:
-            gradient = made[2]
-        beta[chosen] = made[1]
+            gradient = part_gradient
+        beta[chosen] = part
+
+
+def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
+    moved = np.flatnonzero(beta)
+    return (rows.times(moved, beta[moved]) if len(moved) else 0.0) - problem.target
+
+
+def _rounding(beta: Array, rows: GramRows) -> float:
+    """What rounding of kernel values to float32 may do to a violation, with a margin."""
+    return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
 def _working_set(
-    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, tie_break: Array
+    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array
 ) -> Array:
     """The free variables and those that violate most, as many of those that should grow as of those that should fall."""
     free = np.flatnonzero((beta > problem.low) & (beta < problem.high) & (beta != 0))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
-    spread = 1e-3 * (up.max() - down.min()) * tie_break
+    spread = 1e-3 * (up.max() - down.min()) * order
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
     growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
