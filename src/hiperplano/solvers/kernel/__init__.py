@@ -1,0 +1,1 @@
+"""Machines in the span of kernel functions."""

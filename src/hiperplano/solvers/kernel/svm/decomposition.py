@@ -13,10 +13,11 @@ from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
-_SMALL = 1024  # rows that are all in the working set from the start
+SMALL = 1024  # rows that are all in the working set from the start
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _MARGIN = 30.0
+_IDLE = 10  # rounds, or Newton steps, that do not lower the objective before rounding is blamed
 _NEWTON_PER_STEP = 60.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
 
 
@@ -71,8 +72,8 @@ def minimise(
     n, beta = rows.n, problem.start.copy()
     source = rows if coarse is None else coarse
     gradient = _gradient(problem, source, beta)
-    order = np.random.default_rng(0).permutation(n) / n if n > _SMALL else np.zeros(n)
-    steps, rounds = 0, 0
+    order = np.random.default_rng(0).permutation(n) / n if n > SMALL else np.zeros(n)
+    steps, rounds, idle, value = 0, 0, 0, np.inf
     while True:
         up, down = problem.slopes(beta, gradient)
         largest, least = float(up.max()), float(down.min())
@@ -82,9 +83,11 @@ def minimise(
         if source is not rows and (violation <= max(tol, _rounding(beta, rows)) or steps >= max_steps):
             source, gradient = rows, _gradient(problem, rows, beta)
             continue
-        if violation <= tol or steps >= max_steps:
+        before, value = value, min(value, problem.value(beta, gradient))
+        idle = idle + 1 if value >= before else 0
+        if violation <= tol or steps >= max_steps or idle > _IDLE:
             return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
-        chosen = np.arange(n) if n <= _SMALL else _working_set(problem, beta, up, down, capacity, order)
+        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, capacity, order)
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
         gram = source.block(chosen)
         made, part, part_gradient = _solve_part(
@@ -113,7 +116,7 @@ def _working_set(
     problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array
 ) -> Array:
     """The free variables and those that violate most, as many of those that should grow as of those that should fall."""
-    free = np.flatnonzero((beta > problem.low) & (beta < problem.high) & (beta != 0))
+    free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
     spread = 1e-3 * (up.max() - down.min()) * order
     growing = np.argpartition(-(up + spread), half)[:half]
@@ -134,8 +137,8 @@ def _solve_part(
     """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more."""
     steps = 0
     while True:
-        free = int(((beta > part.low) & (beta < part.high) & (beta != 0)).sum())
-        budget = int(max(2000, 4 * len(beta), free**3 / 3 / _NEWTON_PER_STEP / len(beta)))
+        before = beta.copy(), gradient.copy()
+        budget = int(max(2000, 2 * len(beta), part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)))
         made, largest, least = smo(
             gram, diagonal, gradient, beta, part.low, part.high, part.width, tol, min(budget, max_steps - steps)
         )
@@ -143,3 +146,5 @@ def _solve_part(
         if largest - least <= tol or steps >= max_steps:
             return steps, beta, gradient
         beta, gradient = newton_steps(part, gram, beta, gradient)
+        if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
+            return steps, beta, gradient

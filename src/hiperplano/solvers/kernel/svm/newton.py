@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
@@ -11,6 +13,7 @@ from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 
 _ROUNDS = 12
 _RIDGE = 1e-13  # of the diagonal: equal rows make the free part singular
+_RIDGES = 4  # tries, each with a ridge 1,000 times as large
 
 
 def newton_steps(problem: DualProblem, gram: Array, beta: Array, gradient: Array) -> tuple[Array, Array]:
@@ -31,77 +34,93 @@ def newton_steps(problem: DualProblem, gram: Array, beta: Array, gradient: Array
     beta, gradient : ndarray of shape (n,)
         A better point, or the same.
     """
-    sign = np.where(problem.width > 0, np.sign(beta), 0.0)
-    low = np.where((problem.width > 0) & (sign > 0), 0.0, problem.low)
-    high = np.where((problem.width > 0) & (sign < 0), 0.0, problem.high)
-    free = (beta > low) & (beta < high) & ((problem.width == 0.0) | (sign != 0))
-    before, reached, first = problem.value(beta, gradient), beta.copy(), None
-    for _ in range(_ROUNDS):
-        if free.sum() < 2:
-            break
-        slope = gradient + gram @ (reached - beta) + problem.width * sign
-        step, level = _equality_solve(gram, slope, free, beta.sum() - reached.sum())
-        if step is None:
-            break
-        if first is None:
-            first = step
-        reached = reached + step
-        outside = free & ((reached <= low) | (reached >= high))
-        reached = np.clip(reached, low, high)
-        free &= ~outside
-        if outside.any():
-            continue
-        slope = gradient + gram @ (reached - beta) + problem.width * sign
-        back = ~free & (((reached <= low) & (slope < level)) | ((reached >= high) & (slope > level))) & (low < high)
-        if not back.any():
-            break
-        free |= back
-    return _better(problem, gram, beta, gradient, before, reached, first, low, high)
+    piece = _Piece.around(problem, np.asarray(gram, dtype=np.float64), beta, gradient)
+    first, reached = piece.active_set()
+    for point in (reached, piece.followed(first)):
+        if abs(point.sum() - beta.sum()) <= 1e-12 * np.abs(point).sum():
+            slopes = gradient + piece.gram @ (point - beta)
+            if problem.change((beta, gradient), (point, slopes)) < 0:
+                return point, slopes
+    return beta, gradient
 
 
-def _equality_solve(gram: Array, slope: Array, free: Array, total: float) -> tuple[Array | None, float]:
-    """Step in the free variables, of the given sum, after which their slopes are equal; and that slope."""
-    rows = np.flatnonzero(free)
-    part = np.asfortranarray(gram[np.ix_(rows, rows)], dtype=np.float64)
-    ridge = _RIDGE * part.diagonal().max()
-    for _ in range(4):
-        trial = part.copy(order="F")
-        trial[np.diag_indices_from(trial)] += ridge
+@dataclass(frozen=True)
+class _Piece:
+    """The problem around a point, where no variable leaves its side of 0: there the objective is quadratic.
+
+    Attributes
+    ----------
+    slope : ndarray of shape (n,)
+        Of the objective.
+    """
+
+    gram: Array
+    beta: Array
+    slope: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def around(cls, problem: DualProblem, gram: Array, beta: Array, gradient: Array) -> _Piece:
+        if problem.width == 0.0:
+            return cls(gram, beta, gradient, problem.low, problem.high)
+        low = np.where(beta >= 0, 0.0, problem.low)
+        high = np.where(beta > 0, problem.high, 0.0)
+        return cls(gram, beta, gradient + problem.width * np.sign(beta), low, high)
+
+    def active_set(self) -> tuple[Array, Array]:
+        """The step of the first solve, and the point where the guesses have settled or ended."""
+        free = (self.beta > self.low) & (self.beta < self.high)
+        first, reached = np.zeros(len(free)), self.beta.copy()
+        for turn in range(_ROUNDS):
+            step, level = self._solve(free, reached)
+            first = first if turn else step
+            reached = reached + step
+            outside = free & ((reached <= self.low) | (reached >= self.high))
+            reached = np.clip(reached, self.low, self.high)
+            free &= ~outside
+            if outside.any():
+                continue
+            slope = self.slope + self.gram @ (reached - self.beta)
+            grows, falls = (reached <= self.low) & (slope < level), (reached >= self.high) & (slope > level)
+            back = ~free & (grows | falls) & (self.low < self.high)
+            if not back.any():
+                break
+            free |= back
+        return first, reached
+
+    def _solve(self, free: Array, reached: Array) -> tuple[Array, float]:
+        """The step in the free variables that makes their slopes equal and restores the sum; and that slope."""
+        rows, step = np.flatnonzero(free), np.zeros(len(free))
+        if len(rows) < 2:
+            return step, 0.0
+        slope = self.slope[rows] + self.gram[rows] @ (reached - self.beta)
+        factor = _factor(np.asfortranarray(self.gram[np.ix_(rows, rows)]))
+        if factor is None:
+            return step, 0.0
+        solved = cho_solve((factor, True), np.stack([slope, np.ones(len(rows))], axis=1), check_finite=False)
+        missing = self.beta.sum() - reached.sum()
+        level = (missing + solved[:, 0].sum()) / solved[:, 1].sum()
+        step[rows] = level * solved[:, 1] - solved[:, 0]
+        return step, float(level)
+
+    def followed(self, step: Array) -> Array:
+        """As far along a step as the bounds allow."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(step > 0, (self.high - self.beta) / step, (self.low - self.beta) / step)
+        share = min(1.0, float(np.where(step == 0, np.inf, room).min()))
+        return np.clip(self.beta + share * step, self.low, self.high)
+
+
+def _factor(matrix: Array) -> Array | None:
+    """The Cholesky factor with a ridge just large enough, or None."""
+    diagonal = matrix.diagonal().copy()
+    ridge = _RIDGE * diagonal.max()
+    for _ in range(_RIDGES):
+        trial = matrix.copy(order="F")
+        np.fill_diagonal(trial, diagonal + ridge)
         factor, failed = dpotrf(trial, lower=True, overwrite_a=True, clean=False)
         if not failed:
-            break
+            return np.asarray(factor)
         ridge *= 1e3
-    else:
-        return None, 0.0
-    solved = cho_solve((factor, True), np.stack([slope[rows], np.ones(len(rows))], axis=1), check_finite=False)
-    level = (total + solved[:, 0].sum()) / solved[:, 1].sum()
-    step = np.zeros(len(slope))
-    step[rows] = level * solved[:, 1] - solved[:, 0]
-    return step, float(level)
-
-
-def _better(
-    problem: DualProblem,
-    gram: Array,
-    beta: Array,
-    gradient: Array,
-    before: float,
-    reached: Array,
-    first: Array | None,
-    low: Array,
-    high: Array,
-) -> tuple[Array, Array]:
-    """The point reached if it is feasible and better, else one on the way to the first solution, else the start."""
-    inexact = abs(reached.sum() - beta.sum()) > 1e-12 * np.abs(reached).sum()
-    if not inexact and first is not None:
-        new = gradient + gram @ (reached - beta)
-        if problem.value(reached, new) < before:
-            return reached, new
-    if first is None:
-        return beta, gradient
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(first > 0, (high - beta) / first, np.where(first < 0, (low - beta) / first, np.inf))
-    share = min(1.0, float(room.min()))
-    moved = np.clip(beta + share * first, low, high)
-    new = gradient + gram @ (moved - beta)
-    return (moved, new) if problem.value(moved, new) < before else (beta, gradient)
+    return None
