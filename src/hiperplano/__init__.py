@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
@@ -69,6 +70,7 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
+    "KernelRidge": "models.kernel.ridge",
     "LeastSquaresClassifier": "models.least_squares",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
@@ -140,6 +142,7 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelRidge",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from hiperplano.data.block import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.kernels.algebra import Kernel, Prepared
+from hiperplano.linalg.tiles import cuts, symmetric_product
 
-_CELLS = 2**18  # of a block: it should stay in a core's cache while it is filled and used
-_TILE = 512  # rows and columns of a block of a symmetric matrix
+_CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
 
 
 class KernelMatrix:
@@ -42,7 +43,12 @@ class KernelMatrix:
         self.left = kernel.prepare(X, self.centre)
         self.right = self.left if self.symmetric else kernel.prepare(Z, self.centre)
         self.shape = (X.shape[0], Z.shape[0])
-        self._diagonal = kernel.diagonal(X) if self.symmetric else None
+        self._rows = X
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """k(x, x) of every row of X, in float64."""
+        return np.asarray(self.kernel.diagonal(self._rows), dtype=np.float64)
 
     def rows(self, which: slice | Array, columns: slice | Array = slice(None), out: Array | None = None) -> Array:
         """Some rows, or some columns of them.
@@ -57,7 +63,10 @@ class KernelMatrix:
         if out is None:
             shape = tuple(_count(part, n) for part, n in zip((which, columns), self.shape, strict=True))
             out = np.empty(shape, self.dtype)
-        self.kernel.fill(x, z, out)
+        step = max(1, _CELLS // max(1, out.shape[1]))
+        for start in range(0, len(out), step):
+            block = slice(start, start + step)
+            self.kernel.fill(cut(x, block), z, out[block])
         return out
 
     def dense(self, out: Array | None = None) -> Array:
@@ -70,38 +79,49 @@ class KernelMatrix:
         step = max(1, _CELLS // max(1, m))
 
         def fill(start: int) -> None:
-            self.rows(slice(start, start + step), out=out[start : start + step])
+            rows = slice(start, min(start + step, n))
+            self.rows(rows, out=out[rows])
 
         in_threads(fill, range(0, n, step), n * m)
         return out
 
     def _fill_symmetric(self, out: Array) -> None:
-        """Blocks on and above the diagonal, each mirrored."""
+        """Blocks on and above the diagonal, each mirrored while it is in the cache."""
         n = len(out)
-        starts = range(0, n, _TILE)
+        step = int(np.sqrt(_CELLS))
 
-        def fill(tile: tuple[int, int]) -> None:
-            i, j = (slice(start, min(start + _TILE, n)) for start in tile)
-            values = self.rows(i, j)
-            out[i, j] = values
-            if tile[0] < tile[1]:
-                out[j, i] = values.T
-            else:
-                upper = np.triu_indices(len(values), 1)
-                out[i, j].T[upper] = values[upper]
+        def fill(start: int) -> None:
+            for other in range(start, n, step):
+                rows, columns = slice(start, min(start + step, n)), slice(other, min(other + step, n))
+                values = self.rows(rows, columns)
+                if start == other:
+                    values = np.triu(values) + np.triu(values, 1).T
+                out[rows, columns] = values
+                out[columns, rows] = values.T
 
-        in_threads(fill, [(a, b) for a in starts for b in starts if a <= b], n * n)
-        assert self._diagonal is not None
-        np.fill_diagonal(out, self._diagonal)
+        in_threads(fill, range(0, n, step), n * n)
+        np.fill_diagonal(out, self.diagonal)
+
+    def part(self, rows: slice | Array = slice(None), columns: slice | Array = slice(None)) -> KernelMatrix:
+        """The matrix of some rows and columns, which is no longer taken for symmetric."""
+        found = KernelMatrix.__new__(KernelMatrix)
+        found.kernel, found.symmetric, found.dtype, found.centre = self.kernel, False, self.dtype, self.centre
+        found.left, found.right = cut(self.left, rows), cut(self.right, columns)
+        found.shape = (_count(rows, self.shape[0]), _count(columns, self.shape[1]))
+        return found
 
     def dot(self, right: Array) -> Array:
         """The matrix times `right`, of shape (m,) or (m, k), without forming it."""
         n, m = self.shape
+        if self.symmetric:
+            parts = cuts(n)
+            return symmetric_product(n, lambda i, j: self.rows(parts[i], parts[j]), right)
         found = np.empty((n, *right.shape[1:]), dtype=np.result_type(self.dtype, right.dtype))
         step = max(1, _CELLS // max(1, m))
 
         def product(start: int) -> None:
-            found[start : start + step] = self.rows(slice(start, start + step)) @ right
+            rows = slice(start, min(start + step, n))
+            found[rows] = self.rows(rows) @ right
 
         in_threads(product, range(0, n, step), n * m)
         return found

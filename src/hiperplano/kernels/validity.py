@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lapack
+from scipy.sparse import issparse
 
 from hiperplano.data.block import Array
 from hiperplano.errors import InvalidData
 from hiperplano.messages import Message
+
+_ASYMMETRIC = 1e-6  # relative to the largest entry: what kernels in float32 leave
+_NEGATIVE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -106,3 +110,26 @@ def square_matrix(K: Any) -> Array:
     if not np.isfinite(K).all():
         raise InvalidData("The Gram matrix contains NaN or infinity; every entry must be finite. Correct the kernel.")
     return K
+
+
+def refuse_invalid_gram(K: Any, owner: str) -> None:
+    """An error unless a matrix that a user computed is square, symmetric and positive semidefinite.
+
+    A Cholesky factorisation tells; only where it fails are eigenvalues computed, for the message.
+    """
+    K = square_matrix(K.toarray() if issparse(K) else K)
+    largest = float(np.abs(K).max())
+    if largest == 0:
+        return
+    shifted = K.copy()
+    shifted[np.diag_indices(len(K))] += _NEGATIVE * len(K) * largest
+    if np.abs(K - K.T).max() <= _ASYMMETRIC * largest and not lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
+        return
+    found = is_valid_gram(K, _ASYMMETRIC)
+    if not found:
+        raise InvalidData(
+            "{owner}: the precomputed matrix cannot be used. {status} Check how it was computed; a kernel of "
+            "hiperplano.kernels computes it from the rows.",
+            owner=owner,
+            status=found.status,
+        )

@@ -1,4 +1,4 @@
-"""Conjugate gradients, with the extreme eigenvalues that their steps imply."""
+"""Conjugate gradients, with the extreme eigenvalues that their steps imply; and for many right sides at once."""
 
 from __future__ import annotations
 
@@ -80,3 +80,75 @@ def conjugate_gradient(
         result.ratios.append(square / before)
         direction = scaled + result.ratios[-1] * direction
     return result
+
+
+class ManySolutions(NamedTuple):
+    """Answers to many systems, and how far each got.
+
+    Attributes
+    ----------
+    x : ndarray of shape (d, k)
+    residuals : ndarray of shape (k,)
+        Lengths of the residuals, relative to those of the right sides.
+    n_iter : int
+    """
+
+    x: Array
+    residuals: Array
+    n_iter: int
+
+
+def conjugate_gradients(
+    product: Callable[[Array, Array], Array],
+    right: Array,
+    *,
+    precondition: Callable[[Array, Array], Array],
+    rtol: float,
+    max_iter: int,
+    budget: int | None = None,
+) -> ManySolutions:
+    """Solve matrixⱼ·xⱼ = rightⱼ for every column j, side by side, from 0. Columns that are done drop out.
+
+    Parameters
+    ----------
+    product : callable, (ndarray of shape (d, m), numbers of the m columns) -> ndarray of shape (d, m)
+        Each direction times the matrix of its column, symmetric and positive definite.
+    right : ndarray of shape (d, k)
+    precondition : callable
+        The same for approximate inverses.
+    rtol : float
+        Length of the residual to reach, relative to that of the right side.
+    max_iter : int
+    budget : int, optional
+        Steps beyond which another method would be faster: ends when a quarter of them is done and the steps so far say
+        that twice as many will be needed.
+    """
+    found, size = np.zeros(right.shape), np.linalg.norm(right, axis=0)
+    relative = np.where(size > 0, 1.0, 0.0)
+    active = np.flatnonzero(relative > rtol)
+    residual = right[:, active].astype(np.float64)
+    scaled = precondition(residual, active)
+    direction, square = scaled.copy(), np.einsum("ij,ij->j", residual, scaled)
+    steps = 0
+    while len(active) and steps < max_iter:
+        image = product(direction, active)
+        curvature = np.einsum("ij,ij->j", direction, image)
+        step = np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
+        found[:, active] += step * direction
+        residual -= step * image
+        steps += 1
+        relative[active] = np.linalg.norm(residual, axis=0) / size[active]
+        stays = (relative[active] > rtol) & (curvature > 0)
+        if budget is not None and steps == budget // 4 and _will_take(steps, relative[active].max(), rtol) > 2 * budget:
+            break
+        if not stays.all():
+            active, residual, direction, square = active[stays], residual[:, stays], direction[:, stays], square[stays]
+        scaled = precondition(residual, active)
+        before, square = square, np.einsum("ij,ij->j", residual, scaled)
+        direction = scaled + square / before * direction
+    return ManySolutions(found, relative, steps)
+
+
+def _will_take(steps: int, reached: float, rtol: float) -> float:
+    """Steps until `rtol`, if the residual goes on shrinking as it did."""
+    return steps * np.log(rtol) / np.log(reached) if 0 < reached < 1 else np.inf

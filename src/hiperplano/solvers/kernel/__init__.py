@@ -1,1 +1,1 @@
-"""Machines in the span of kernel functions."""
+"""Solvers of kernel machines."""

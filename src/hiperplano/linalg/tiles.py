@@ -1,0 +1,169 @@
+"""Symmetric matrices of many rows in square tiles: half the memory, products and Cholesky factors in threads.
+
+Every tile is the work of one thread and sums are made in a fixed order, so the number of threads does not change a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import iadd
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.linalg import cholesky, solve_triangular
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
+
+_TILE = 1024  # rows and columns: long enough that BLAS reads a tile at the speed of the memory
+_LARGE = 2**18  # cells beyond which a second thread pays
+
+
+def cuts(n: int) -> list[slice]:
+    """Where the rows of a matrix are cut."""
+    return [slice(start, min(start + _TILE, n)) for start in range(0, n, _TILE)]
+
+
+def symmetric_product(n: int, tile: Callable[[int, int], Array], right: Array) -> Array:
+    """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
+
+    Parameters
+    ----------
+    tile : callable
+        From the numbers of two cuts, the first not below the second, to the tile.
+    right : ndarray of shape (n,) or (n, k)
+    """
+    parts = cuts(n)
+
+    def panel(i: int) -> Array:
+        found = np.zeros(right.shape, dtype=right.dtype)
+        for j in range(i):
+            values = tile(i, j)
+            found[parts[i]] += values @ right[parts[j]]
+            found[parts[j]] += values.T @ right[parts[i]]
+        found[parts[i]] += tile(i, i) @ right[parts[i]]
+        return found
+
+    order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
+    return ordered_reduce(panel, order, iadd, worker_count() if n * n >= _LARGE else 1)
+
+
+class SymmetricTiles:
+    """The lower half of a symmetric matrix.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    dtype : dtype
+    fill : callable
+        Writes the entries of some rows and columns, two slices, into an array.
+    """
+
+    def __init__(self, n: int, dtype: object, fill: Callable[[slice, slice, Array], None]) -> None:
+        self.n, self.dtype = n, np.dtype(dtype)  # type: ignore[call-overload]
+        self.cuts = cuts(n)
+        self._tiles: dict[tuple[int, int], Array] = {}
+
+        def make(place: tuple[int, int]) -> Array:
+            rows, columns = (self.cuts[each] for each in place)
+            values = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
+            fill(rows, columns, values)
+            return values
+
+        places = [(i, j) for i in range(len(self.cuts)) for j in range(i + 1)]
+        self._tiles = dict(zip(places, in_threads(make, places, n * n), strict=True))
+
+    def tile(self, i: int, j: int) -> Array:
+        """Of two cuts, the first not below the second."""
+        return self._tiles[i, j]
+
+    def dot(self, right: Array) -> Array:
+        """The matrix times `right`, of shape (n,) or (n, k), in its own precision."""
+        return symmetric_product(self.n, self.tile, right.astype(self.dtype, copy=False))
+
+    def add_to_diagonal(self, values: Array | float) -> None:
+        """Add to the diagonal in place."""
+        values = np.broadcast_to(np.asarray(values, dtype=self.dtype), (self.n,))
+        for number, rows in enumerate(self.cuts):
+            tile = self._tiles[number, number]
+            tile[np.diag_indices(len(tile))] += values[rows]
+
+    def factor(self) -> TriangularTiles:
+        """The Cholesky factor, made in place: the matrix is gone.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the matrix is not positive definite.
+        """
+        tiles, count = self._tiles, len(self.cuts)
+        for k in range(count):
+            tiles[k, k] = corner = cholesky(tiles[k, k], lower=True, check_finite=False)
+
+            def divide(i: int, k: int = k, corner: Array = corner) -> None:
+                tiles[i, k] = np.ascontiguousarray(
+                    solve_triangular(corner, tiles[i, k].T, lower=True, check_finite=False).T
+                )
+
+            def subtract(place: tuple[int, int], k: int = k) -> None:
+                i, j = place
+                tiles[place] -= tiles[i, k] @ tiles[j, k].T
+
+            cells = (self.n - self.cuts[k].start) ** 2
+            in_threads(divide, range(k + 1, count), cells)
+            in_threads(subtract, [(i, j) for i in range(k + 1, count) for j in range(k + 1, i + 1)], cells)
+        return TriangularTiles(self)
+
+
+class TriangularTiles:
+    """A lower Cholesky factor L in tiles, as `SymmetricTiles.factor` makes it."""
+
+    def __init__(self, made: SymmetricTiles) -> None:
+        self._cuts, self._tile = made.cuts, made.tile
+
+    def solve(self, right: Array) -> Array:
+        """(L·Lᵀ)⁻¹·right, for `right` of shape (n,) or (n, k)."""
+        return self.backward(self.forward(right))
+
+    def forward(self, right: Array) -> Array:
+        """L⁻¹·right."""
+        found = np.array(right, dtype=np.float64)
+        for i, rows in enumerate(self._cuts):
+            for j in range(i):
+                found[rows] -= self._tile(i, j) @ found[self._cuts[j]]
+            found[rows] = solve_triangular(self._tile(i, i), found[rows], lower=True, check_finite=False)
+        return found
+
+    def backward(self, right: Array) -> Array:
+        """L⁻ᵀ·right."""
+        found = np.array(right, dtype=np.float64)
+        for i in range(len(self._cuts) - 1, -1, -1):
+            rows = self._cuts[i]
+            for j in range(i + 1, len(self._cuts)):
+                found[rows] -= self._tile(j, i).T @ found[self._cuts[j]]
+            found[rows] = solve_triangular(self._tile(i, i), found[rows], lower=True, trans=1, check_finite=False)
+        return found
+
+    def inverse_diagonal(self) -> Array:
+        """Diagonal of (L·Lᵀ)⁻¹: squared lengths of the columns of L⁻¹."""
+        n = self._cuts[-1].stop
+        found = np.empty(n)
+
+        def columns(number: int) -> None:
+            """Forward substitution of one cut of the identity, from its own row on."""
+            own = self._cuts[number]
+            width = own.stop - own.start
+            done: dict[int, Array] = {}
+            for i in range(number, len(self._cuts)):
+                right = np.eye(width) if i == number else np.zeros((self._cuts[i].stop - self._cuts[i].start, width))
+                for j in range(number, i):
+                    right -= self._tile(i, j) @ done[j]
+                done[i] = solve_triangular(self._tile(i, i), right, lower=True, check_finite=False)
+            found[own] = sum(np.square(part).sum(axis=0) for part in done.values())
+
+        in_threads(columns, range(len(self._cuts)), n * n)
+        return found
+
+
+__all__ = ["LinAlgError", "SymmetricTiles", "TriangularTiles", "cuts", "symmetric_product"]

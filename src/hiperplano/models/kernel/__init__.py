@@ -1,0 +1,1 @@
+"""Kernel machines, and features that approximate kernels."""

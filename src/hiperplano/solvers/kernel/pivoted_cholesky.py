@@ -1,0 +1,77 @@
+"""Randomly pivoted Cholesky: a kernel matrix as F·Fᵀ, from a few of its columns.
+
+Pivots are drawn in proportion to what is left of the diagonal (Chen, Epperly, Tropp and Webber 2025), many at a time;
+of those, the ones that depend on the others are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.products import rows_dot
+
+_BLOCK = 128  # pivots at a time
+_DEPENDENT = 1e-10  # of the largest entry of the diagonal: a pivot with less left is rounding
+
+
+class LowRank(NamedTuple):
+    """F and the pivots: F·Fᵀ agrees with the matrix in the columns of the pivots.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (n, rank)
+    pivots : ndarray of int of shape (rank,)
+    left : ndarray of shape (n,)
+        What is left of the diagonal.
+    """
+
+    factor: Array
+    pivots: Array
+    left: Array
+
+
+def pivoted_cholesky(
+    columns: Callable[[Array], Array], diagonal: Array, max_rank: int, enough: float, seed: int = 0
+) -> LowRank:
+    """Approximate a positive semidefinite matrix.
+
+    Parameters
+    ----------
+    columns : callable
+        From numbers of columns to those columns, of shape (n, k), which may be written to.
+    diagonal : ndarray of shape (n,)
+    enough : float
+        What may be left of the trace.
+    seed : int
+        For the draws.
+    """
+    n, rng = len(diagonal), np.random.default_rng(seed)
+    left, smallest = diagonal.astype(np.float64), _DEPENDENT * float(diagonal.max(initial=0.0))
+    factor, chosen = np.empty((n, min(max_rank, n))), np.empty(0, dtype=np.intp)
+    while len(chosen) < factor.shape[1] and left.sum() > enough:
+        candidates = int((left > smallest).sum())
+        size = min(_BLOCK, factor.shape[1] - len(chosen), candidates)
+        if not size:
+            break
+        chance = np.where(left > smallest, left, 0.0)
+        drawn = rng.choice(n, size, replace=False, p=chance / chance.sum())
+        rank = len(chosen)
+        values = columns(drawn)
+        if rank:
+            values -= rows_dot(factor[:, :rank], factor[drawn, :rank].T)
+        upper, order, kept, _ = lapack.dpstrf(values[drawn], tol=smallest)
+        if not kept:
+            break
+        order = order[:kept] - 1
+        inverse = solve_triangular(upper[:kept, :kept], np.eye(kept), check_finite=False)
+        factor[:, rank : rank + kept] = rows_dot(values[:, order], inverse)
+        left -= np.square(factor[:, rank : rank + kept]).sum(axis=1)
+        chosen = np.concatenate([chosen, drawn[order]])
+        left[chosen] = 0.0
+        np.maximum(left, 0.0, out=left)
+    return LowRank(factor[:, : len(chosen)], chosen, left)

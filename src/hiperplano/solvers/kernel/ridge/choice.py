@@ -1,0 +1,70 @@
+"""Choice of the solver of kernel ridge regression, by the number of rows and by memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.messages import Message
+from hiperplano.solvers.kernel.memory import require_bytes
+from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, tiles_fit
+from hiperplano.solvers.kernel.ridge.exact import solve_exactly
+from hiperplano.solvers.kernel.ridge.nystroem import default_centres, solve_nystroem
+from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.solution import KernelSolution
+
+SOLVERS = ("auto", "cholesky", "conjugate", "nystroem")
+_SMALL = 1500  # rows up to which a factorisation is the fastest
+
+
+def solve_ridge(
+    problem: RidgeProblem,
+    *,
+    solver: str = "auto",
+    n_centres: int | None = None,
+    tol: float = 1e-8,
+    max_iter: int | None = None,
+    seed: int = 0,
+    owner: str = "KernelRidge",
+) -> KernelSolution:
+    """Minimise the criterion of `problem` by the solver asked for, or by the fitting one.
+
+    Parameters
+    ----------
+    solver : {"auto", "cholesky", "conjugate", "nystroem"}
+        "auto" is exact where the Gram matrix fits in memory.
+    n_centres : int, optional
+        For "nystroem".
+    tol, max_iter : float, int or None
+        Of conjugate gradients.
+    seed : int
+        For pivots and samples.
+    owner : str
+        Who asks, for messages.
+    """
+    n, note = problem.n_rows, Message("")
+    exact = (
+        not problem.kernel.positive_definite or not problem.alpha.all()
+    )  # conjugate gradients need definite matrices
+    if solver == "auto":
+        solver = "cholesky" if n <= _SMALL or exact else "conjugate"
+        if not tiles_fit(n, np.float32):
+            solver = "nystroem"
+            note = Message(
+                "The Gram matrix of {n} rows takes {size:.0f} GB, more than half of the memory; so an approximate "
+                "solver was chosen. ",
+                n=n,
+                size=2e-9 * n * n,
+            )
+        elif solver == "conjugate":
+            return solve_conjugate(problem, tol, max_iter, seed, otherwise_exact=True)
+    if solver == "cholesky":
+        require_bytes(
+            4.0 * n * n,
+            owner,
+            Message("a factorisation of the Gram matrix of {n} rows", n=n),
+            Message("solver='conjugate' needs less or none of it, solver='nystroem' works with a few of its columns."),
+        )
+        return solve_exactly(problem)
+    if solver == "conjugate":
+        return solve_conjugate(problem, tol, max_iter, seed)
+    return solve_nystroem(problem, n_centres or default_centres(n), tol, max_iter, seed, note)

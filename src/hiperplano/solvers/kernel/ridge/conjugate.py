@@ -1,0 +1,165 @@
+"""Kernel ridge regression by conjugate gradients, preconditioned by randomly pivoted Cholesky.
+
+The steps work with the Gram matrix in float32, held where it fits in memory and otherwise computed anew each time. The
+answer is corrected with residuals of the matrix in float64, until those are small enough. A penalty that drowns in the
+rounding of float32 takes a matrix held in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.kernels import KernelMatrix
+from hiperplano.linalg.conjugate_gradient import conjugate_gradients
+from hiperplano.messages import Message
+from hiperplano.solvers.kernel.memory import memory_limit
+from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
+from hiperplano.solvers.kernel.ridge.exact import solve_exactly
+from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
+from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.solution import KernelSolution
+
+_CORRECTIONS = 20
+_RTOL = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}  # what steps can reach before they are corrected
+_STEPS_OF_CHOLESKY = 30  # a factorisation costs as much as n over this steps
+_HELD = {
+    np.dtype(np.float32): Message("held in float32"),
+    np.dtype(np.float64): Message("held in float64"),
+    None: Message("never formed"),
+}
+
+
+def largest_rank(n: int) -> int:
+    """Columns of the preconditioner: those that cost as much as a dozen steps."""
+    return int(min(n, 5 * np.sqrt(n)))
+
+
+def tiles_fit(n: int, dtype: type) -> bool:
+    """Whether the lower half of the Gram matrix fits in memory."""
+    return n * n // 2 * np.dtype(dtype).itemsize <= memory_limit()
+
+
+def solve_conjugate(
+    problem: RidgeProblem, tol: float, max_iter: int | None, seed: int, otherwise_exact: bool = False
+) -> KernelSolution:
+    """Solve to a relative residual of `tol`.
+
+    Parameters
+    ----------
+    max_iter : int or None
+        Steps in all; None stands for ten times the rows.
+    seed : int
+        For the pivots of the preconditioner.
+    otherwise_exact : bool
+        Whether to turn to a factorisation when that is faster.
+    """
+    n = problem.n_rows
+    trace = float(problem.diagonal().sum())
+    low = pivoted_cholesky(problem.columns, problem.diagonal(), largest_rank(n), 1e-12 * trace, seed)
+    inverse = LowRankInverse.of(low.factor)
+    budget = n // _STEPS_OF_CHOLESKY if otherwise_exact and tiles_fit(n, np.float64) else None
+    steps = max_iter if max_iter is not None else 10 * n
+    found = _corrected(problem, inverse, tol, steps, budget)
+    if budget is not None and found.residual > tol:
+        note = Message(
+            "Conjugate gradients came to a residual of {residual:.1e} in {steps} steps, too slowly. ",
+            residual=found.residual,
+            steps=found.n_iter,
+        )
+        return solve_exactly(problem, note)
+    coef, intercept, objective = problem.assemble(found.u)
+    return KernelSolution(
+        coef=coef,
+        intercept=intercept,
+        method=Message("conjugate gradients"),
+        n_iter=found.n_iter,
+        objective=objective,
+        gap=found.residual,
+        converged=found.residual <= tol,
+        status=_status(n, found, len(low.pivots), tol, found.n_iter >= steps),
+        kernel=str(problem.kernel),
+    )
+
+
+class _Progress(NamedTuple):
+    u: Array
+    residual: float
+    n_iter: int
+    held: Message
+
+
+def _corrected(
+    problem: RidgeProblem, inverse: LowRankInverse, tol: float, max_iter: int, budget: int | None
+) -> _Progress:
+    """Steps with the matrix in float32 on what is left of the right side, until that is small enough."""
+    right, shift = problem.right, problem.shift
+    size = np.linalg.norm(right, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    u, left, n_iter, residual = np.zeros(right.shape), right, 0, float(right.any())
+    dtype: np.dtype[np.float32 | np.float64] = np.dtype(np.float32)
+    approximate, held = _approximate(problem, dtype)
+    for _ in range(_CORRECTIONS):
+        if residual <= tol or n_iter >= max_iter:
+            break
+        solved = conjugate_gradients(
+            partial(_shifted, approximate, shift),
+            left,
+            precondition=lambda residuals, which: inverse(residuals, shift[which]),
+            rtol=max(0.5 * tol / residual, _RTOL[dtype]),
+            max_iter=max_iter - n_iter,
+            budget=budget,
+        )
+        n_iter += solved.n_iter
+        changed = u + solved.x
+        rest = right - problem.product(changed, shift)
+        reached = float((np.linalg.norm(rest, axis=0) / size).max())
+        slow = reached > 0.1 * residual
+        if reached < residual:
+            u, left, residual = changed, rest, reached
+        if slow and (budget is not None or dtype == np.float64 or not tiles_fit(problem.n_rows, np.float64)):
+            break
+        if slow and residual > tol:
+            dtype = np.dtype(np.float64)
+            approximate, held = _approximate(problem, dtype)
+    return _Progress(u, residual, n_iter, held)
+
+
+def _shifted(product: Callable[[Array], Array], shift: Array, directions: Array, which: Array) -> Array:
+    return product(directions) + shift[which] * directions
+
+
+def _approximate(
+    problem: RidgeProblem, dtype: np.dtype[np.float32 | np.float64]
+) -> tuple[Callable[[Array], Array], Message]:
+    """S·K·S times vectors, as the steps use it, and how the matrix is held."""
+    if tiles_fit(problem.n_rows, dtype.type):
+        return problem.tiles(dtype).dot, _HELD[dtype]
+    root = problem.root.astype(dtype)[:, None]
+    matrix = KernelMatrix(problem.kernel, problem.X, dtype=dtype)
+    return lambda right: root * matrix.dot(root * right.astype(dtype)), _HELD[None]
+
+
+def _status(n: int, found: _Progress, rank: int, tol: float, all_steps: bool) -> Message:
+    text = Message(
+        "Conjugate gradients for {n} rows, with {rank} pivots as a preconditioner and the Gram matrix {held}: relative "
+        "residual {residual:.1e} after {steps} steps.",
+        n=n,
+        rank=rank,
+        held=found.held,
+        residual=found.residual,
+        steps=found.n_iter,
+    )
+    if found.residual <= tol:
+        return text
+    reason = Message("max_iter steps were made") if all_steps else Message("rounding stopped all progress")
+    return text + Message(
+        " This is above tol={tol:g}: {reason}. Raise alpha, or tol if that is accurate enough; for a penalty this "
+        "small solver='cholesky' is more accurate where it fits in memory.",
+        tol=tol,
+        reason=reason,
+    )
