@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.one_class import OneClassSVM
     from hiperplano.models.kernel.ridge import KernelRidge
+    from hiperplano.models.kernel.svc import SVC
+    from hiperplano.models.kernel.svr import SVR
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
@@ -94,6 +97,9 @@ _HOME = {
     "ResidualDisplay": "plot.residuals",
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
+    "SVC": "models.kernel.svc",
+    "SVR": "models.kernel.svr",
+    "OneClassSVM": "models.kernel.one_class",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
     "Separable": "solvers.separation.certificates",
@@ -134,6 +140,8 @@ _HOME = {
 }
 
 __all__ = [
+    "SVC",
+    "SVR",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -153,6 +161,7 @@ __all__ = [
     "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
+    "OneClassSVM",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",

@@ -53,7 +53,7 @@ class RBF(Radial):
         return f"exp(−{shown_gamma(self)}‖x − x′‖²)"
 
     def prepare(self, X: Any, centre: Array) -> Prepared:
-        # −γ‖x − z‖² = 2γ·x·z − γ‖x‖² − γ‖z‖²: rows that carry √(2γ), with two more columns, are the whole in one product.
+        # −γ‖x − z‖² = 2γ·x·z − γ‖x‖² − γ‖z‖²: rows with √(2γ) and two more columns give it in one product.
         rows = X - centre.astype(X.dtype) if centre.any() else X
         scaled = rows * np.sqrt(2 * width(self)).astype(X.dtype)
         squares = (-0.5 * row_squares(scaled)).astype(X.dtype)[:, None]

@@ -112,9 +112,7 @@ def _rounding(beta: Array, rows: GramRows) -> float:
     return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
-def _working_set(
-    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array
-) -> Array:
+def _working_set(problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array) -> Array:
     """The free variables and those that violate most, as many of those that should grow as of those that should fall."""
     free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
