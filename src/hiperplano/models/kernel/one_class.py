@@ -106,7 +106,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         problem = DualProblem.novelty(weights_of(design), share)
         found = solve_dual(problem, self.kernel_, rows, control)
         everyone = np.arange(design.n_rows)
-        self._publish(rows, numbers, n_given, [problem], [found], [everyone], everyone)
+        self._publish(rows, numbers, n_given, [problem], [found], [everyone])
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.offset_ = -float(self.intercept_[0])
         return self

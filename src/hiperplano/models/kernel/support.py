@@ -35,6 +35,7 @@ class SupportVectorModel(KernelModel):
     dual_coef_: Array
     intercept_: Array
     solution_: SupportVectorSolution
+    n_iter_: Any
     _n_given_: int
     _weights_: Array  # of shape (support vectors, machines): what kernel values are multiplied with
 
@@ -66,11 +67,12 @@ class SupportVectorModel(KernelModel):
             progress=self._progress() if self.verbose else None,
         )
 
-    def _square(self, design: InMemory, n_given: int) -> Any:
-        """The rows of a fit; of a precomputed matrix, the columns of rows without weight are left out as well."""
-        rows, numbers = design.as_held(), design.row_numbers()
+    def _square(self, design: InMemory, n_given: int, order: Array | slice = slice(None)) -> Any:
+        """The rows of a fit in some order; the columns of a precomputed matrix, too, without those of no weight."""
+        rows = design.as_held()
+        rows = rows if isinstance(order, slice) else rows[order]
         if self._is_precomputed() and rows.shape[1] == n_given:
-            return rows[:, numbers]
+            return rows[:, design.row_numbers()[order]]
         return rows
 
     def _last_weights(self, n_given: int, n_machines: int) -> Array | None:
@@ -99,7 +101,6 @@ class SupportVectorModel(KernelModel):
         problems: Sequence[DualProblem],
         found: Sequence[Minimum],
         members: Sequence[Array],
-        order: Array,
     ) -> None:
         """Put solved machines on the estimator, and warn once if one of them did not converge.
 
@@ -112,14 +113,12 @@ class SupportVectorModel(KernelModel):
             Rows of that table.
         members : sequence of ndarray of int
             The rows of each machine, among those of the fit.
-        order : ndarray of int of shape (n,)
-            The order in which support vectors are listed.
         """
         weights = np.zeros((rows.shape[0], len(found)))
         for column, (each, own) in enumerate(zip(found, members, strict=True)):
             weights[own, column] = each.beta
         refuse_infinite(self, weights)
-        chosen = order[weights[order].any(axis=1)]
+        chosen = np.flatnonzero(weights.any(axis=1))
         self.support_ = numbers[chosen].astype(np.int32)
         self._weights_ = np.ascontiguousarray(weights[chosen])
         self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]

@@ -34,12 +34,12 @@ class SVC(ClassifierMixin, SupportVectorModel):
     C : float, default=1.0
         Weight of the losses, more than 0.
     kernel : str, callable or Kernel, default="rbf"
-        "linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed", …, a kernel of `hiperplano.kernels`, or a function
-        of two arrays of rows.
+        "linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed", …, a kernel of `hiperplano.kernels`, or a
+        function of two arrays of rows.
     degree : int, default=3
         Of "poly".
     gamma : float, "scale" or "auto", default="scale"
-        Of "rbf", "poly", "sigmoid" and "laplacian": 1/(columns·variance of the numbers), 1/columns, or a number above 0.
+        Of "rbf", "poly", "sigmoid" and "laplacian": 1/(columns·variance of the numbers), 1/columns, or a number.
     coef0 : float, default=0.0
         Of "poly" and "sigmoid".
     shrinking : bool, default=True
@@ -188,8 +188,11 @@ class SVC(ClassifierMixin, SupportVectorModel):
         design = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         n_given = row_count(X)
         self.classes_, codes = encode_labels(design)
-        rows, codes, numbers = self._square(design, n_given), design.collect(codes), design.row_numbers()
+        codes = design.collect(codes)
         bound = C * self._class_weights(design, codes)[codes] * weights_of(design)
+        order = np.argsort(codes, kind="stable")  # class by class: so support vectors are listed, and pairs lie close
+        rows, numbers = self._square(design, n_given, order), design.row_numbers()[order]
+        codes, bound = codes[order], bound[order]
         self.kernel_ = self._settled_kernel(rows)
         pairs = _pairs(len(self.classes_))
         members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
@@ -203,8 +206,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
                 each.started(last[numbers[own], k]) for k, (each, own) in enumerate(zip(problems, members, strict=True))
             ]
         found = solve_pairs(problems, members, self.kernel_, rows, control)
-        order = np.argsort(codes, kind="stable")
-        self._publish(rows, numbers, n_given, problems, found, members, order)
+        self._publish(rows, numbers, n_given, problems, found, members)
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
         self._publish_classes(code_of[self.support_], [each.steps for each in found])

@@ -117,7 +117,7 @@ class SVR(RegressorMixin, SupportVectorModel):
             problem = problem.started(last[numbers, 0])
         found = solve_dual(problem, self.kernel_, rows, control)
         everyone = np.arange(len(target))
-        self._publish(rows, numbers, n_given, [problem], [found], [everyone], everyone)
+        self._publish(rows, numbers, n_given, [problem], [found], [everyone])
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self
 

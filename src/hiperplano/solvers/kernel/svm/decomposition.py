@@ -113,7 +113,7 @@ def _rounding(beta: Array, rows: GramRows) -> float:
 
 
 def _working_set(problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array) -> Array:
-    """The free variables and those that violate most, as many of those that should grow as of those that should fall."""
+    """The free variables and those that violate most, as many that should grow as that should fall."""
     free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
     spread = 1e-3 * (up.max() - down.min()) * order

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from hiperplano.data.design import Array
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import SMALL, Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, GramRows, HeldGram
 
-_MOST_DENSE = 2**23  # cells of sparse rows that are made dense: BLAS is faster than products of sparse rows
+_MOST_DENSE = 2**23  # cells of sparse rows that are made dense
 
 
 @dataclass(frozen=True)
@@ -63,20 +62,24 @@ def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRo
 
     Small matrices are held, and so are those of a user's function, which may be slow.
     """
-    if isinstance(kernel, Precomputed):
-        return HeldGram(np.ascontiguousarray(_dense(x), dtype=np.float64)), None
     n, slow = x.shape[0], isinstance(kernel, Function)
-    if n <= SMALL or (slow and 8 * n**2 <= n_bytes):
-        return HeldGram(KernelMatrix(kernel, x, dtype=np.float64).dense()), None
-    if issparse(x) and x.shape[0] * x.shape[1] <= _MOST_DENSE:
-        x = x.toarray()
-    diagonal = np.asarray(kernel.diagonal(x), dtype=np.float64)
+    if isinstance(kernel, Precomputed) or n <= SMALL or (slow and 8 * n**2 <= n_bytes):
+        return held_gram(kernel, x), None
+    x = dense_if_small(x)
     exact = KernelMatrix(kernel, x, dtype=np.float64)
     if slow:
-        return CachedGram(exact, diagonal, n_bytes // 2), None
+        return CachedGram(exact, exact.diagonal, n_bytes // 2), None
     single = KernelMatrix(kernel, x, dtype=np.float32, centre=exact.centre)
-    return ComputedGram(exact, diagonal), CachedGram(single, diagonal, n_bytes // 2)
+    return ComputedGram(exact, exact.diagonal), CachedGram(single, exact.diagonal, n_bytes // 2)
 
 
-def _dense(x: Any) -> Array:
-    return np.asarray(x.toarray() if issparse(x) else x)
+def held_gram(kernel: Kernel, x: Any) -> HeldGram:
+    """The whole Gram matrix in float64."""
+    if isinstance(kernel, Precomputed):
+        return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
+    return HeldGram(KernelMatrix(kernel, x, dtype=np.float64).dense())
+
+
+def dense_if_small(x: Any) -> Any:
+    """Sparse rows as an array where it is small: BLAS is faster than products of sparse rows."""
+    return x.toarray() if issparse(x) and x.shape[0] * x.shape[1] <= _MOST_DENSE else x

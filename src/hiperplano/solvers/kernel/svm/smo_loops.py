@@ -22,7 +22,7 @@ def _selection(comparison: str) -> Any:
     numba puts it on the comparison alone: a factor of 7 in the time of a step.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def choose(_: Any, one: Any, other: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             chosen = builder.fcmp_ordered(comparison, *args, flags=("fast",))
@@ -62,7 +62,7 @@ def _descend(gradient: Array, step: float, row: Array, other: Array, up: Array, 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _rank_partners(
     gains: Array, gradient: Array, down: Array, row: Array, diagonal: Array, top: float, own: float, per: Array
-) -> float:
+) -> np.float32:
     """gains = slope² / curvature of the pair with each variable that may fall, in units of `per`; the largest."""
     largest = np.float32(-1.0)
     for k in range(gradient.size):

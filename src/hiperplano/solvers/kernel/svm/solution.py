@@ -73,8 +73,8 @@ def verdict(
         if any(each.steps >= max_steps for each in found):
             reason = Message("max_iter={max_steps} steps were made", max_steps=max_steps)
         status = Message(
-            "{method} ended after {steps} steps with a violation of the optimality conditions of {violation:.1e}, above "
-            "tol={tol:g}, and a relative duality gap of {gap:.1e}: {reason}. Standardise the columns "
+            "{method} ended after {steps} steps with a violation of the optimality conditions of {violation:.1e}, "
+            "above tol={tol:g}, and a relative duality gap of {gap:.1e}: {reason}. Standardise the columns "
             "(sklearn.preprocessing.StandardScaler), take a smaller C, or raise max_iter, or tol if that is accurate "
             "enough.",
             method=_METHOD, steps=steps, violation=violation, tol=tol, gap=gap, reason=reason,
