@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
-from hiperplano.solvers.kernel.svm.newton import newton_steps
+from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 SMALL = 1024  # rows that are all in the working set from the start
@@ -133,7 +133,7 @@ def _solve_part(
     part: DualProblem, gram: Array, diagonal: Array, beta: Array, gradient: Array, tol: float, max_steps: int
 ) -> tuple[int, Array, Array]:
     """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more."""
-    steps = 0
+    steps, ridge = 0, LEAST_RIDGE
     while True:
         before = beta.copy(), gradient.copy()
         budget = int(max(2000, 2 * len(beta), part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)))
@@ -143,6 +143,7 @@ def _solve_part(
         steps += made
         if largest - least <= tol or steps >= max_steps:
             return steps, beta, gradient
-        beta, gradient = newton_steps(part, gram, beta, gradient)
+        beta, gradient, settled = newton_steps(part, gram, beta, gradient, ridge)
+        ridge = max(LEAST_RIDGE, ridge / 10) if settled else 1e3 * ridge
         if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
             return steps, beta, gradient
