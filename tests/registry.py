@@ -6,6 +6,10 @@ from typing import Any
 from hiperplano import (
     CostSensitiveClassifier,
     HardMarginSVC,
+    KernelFeatures,
+    KernelLogisticRegression,
+    KernelRidge,
+    KernelRidgeCV,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -19,6 +23,8 @@ from hiperplano import (
     Perceptron,
     QuadraticDiscriminantAnalysis,
     Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
     RidgeCV,
     SGDClassifier,
     SGDRegressor,
@@ -91,7 +97,9 @@ CLASSIFIERS = [
     Entry(LeastSquaresClassifier(alpha=2.0, class_weight="balanced")),
     Entry(LogisticRegression(), rtol=1e-9),
     Entry(LogisticRegression(solver="lbfgs"), rtol=1e-7),
-    Entry(LogisticRegressionCV(Cs=[0.1, 10.0]), weights_repeat=False, rtol=1e-6),
+    Entry(LogisticRegressionCV(Cs=[0.1, 10.0], cv=3), weights_repeat=False, rtol=1e-6),
+    Entry(RidgeClassifier()),
+    Entry(RidgeClassifierCV(), weights_repeat=False),
     Entry(LinearSVC(tol=1e-11), rtol=1e-5),
     Entry(LinearSVC(loss="hinge", tol=1e-11), rtol=1e-5),
     Entry(LinearSVC(loss="hinge", tol=1e-11, fit_intercept=False), rtol=1e-5, checks=False),
@@ -139,8 +147,16 @@ WITHOUT_COEFFICIENTS = [
     Entry(QuadraticDiscriminantAnalysis(shrinkage="auto"), flag="unbiased"),
     Entry(CostSensitiveClassifier()),
     Entry(CostSensitiveClassifier(LinearDiscriminantAnalysis(shrinkage="auto"))),
+    Entry(KernelRidge()),
+    Entry(KernelRidge(kernel="rbf", fit_intercept=True, solver="conjugate")),
+    Entry(KernelRidge(kernel="laplacian", solver="nystroem", n_components=20)),
+    Entry(KernelRidgeCV(kernel="rbf", cv=3)),
+    Entry(KernelLogisticRegression()),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
+
+TRANSFORMERS = [Entry(KernelFeatures(n_components=20)), Entry(KernelFeatures(n_components=20, method="fourier"))]
+"""Checked by scikit-learn's checks, and by laws of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]
 """Refuse most data, with a proof; they have tests of their own."""

@@ -127,3 +127,10 @@ def hard_margin(X: Array, y: Array) -> Answer:
 
     model = HardMarginSVC().fit(X, y)
     return Answer(model.coef_, model.intercept_)
+
+
+def scorecard(frame: Any, y: Array) -> Answer:
+    from hiperplano import Scorecard
+
+    card = Scorecard(pdo=20, base_score=600, base_odds=50).fit(frame, y)
+    return Answer(figures={"probability": card.event_probability})

@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from hiperplano.decision.costs import bayes_decision, prior_decision
     from hiperplano.decision.geometry import margin, project, signed_distance
     from hiperplano.decision.votes import ambiguous, votes
+    from hiperplano.export.excel import to_excel
+    from hiperplano.export.json.reading import from_json
+    from hiperplano.export.json.writing import to_json
+    from hiperplano.export.onnx.writing import to_onnx
+    from hiperplano.export.pmml.writing import to_pmml
+    from hiperplano.export.sql.verify import SqlCheck, verify_sql
+    from hiperplano.export.sql.writing import to_sql
+    from hiperplano.features.binning.encoder import WoEEncoder
+    from hiperplano.features.binning.optimal import OptimalBinning
+    from hiperplano.features.binning.table import BinTable
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -30,6 +40,11 @@ if TYPE_CHECKING:
     from hiperplano.models.kernel.svc import SVC
     from hiperplano.models.kernel.svr import SVR
     from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
+    from hiperplano.models.kernel.features import KernelFeatures
+    from hiperplano.models.kernel.logistic import KernelLogisticRegression
+    from hiperplano.models.kernel.ridge import KernelRidge
+    from hiperplano.models.least_squares import LinearRegression, Ridge
+    from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression
     from hiperplano.models.online.passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
     from hiperplano.models.online.pegasos import Pegasos
@@ -49,9 +64,12 @@ if TYPE_CHECKING:
     from hiperplano.plot.replay import ReplayDisplay
     from hiperplano.plot.residuals import ResidualDisplay
     from hiperplano.report.page import write_report
+    from hiperplano.scorecard.monitoring.monitor import monitor
+    from hiperplano.scorecard.scorecard import Scorecard
     from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+    from hiperplano.selection.kernel_ridge import KernelRidgeCV
     from hiperplano.selection.logistic import LogisticRegressionCV
-    from hiperplano.selection.ridge import RidgeCV
+    from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
@@ -65,6 +83,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinTable": "features.binning.table",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -73,8 +92,11 @@ _HOME = {
     "GainsDisplay": "plot.gains",
     "HardMarginSVC": "models.hard_margin",
     "KSDisplay": "plot.ks",
+    "KernelFeatures": "models.kernel.features",
+    "KernelLogisticRegression": "models.kernel.logistic",
     "KernelRidge": "models.kernel.ridge",
-    "LeastSquaresClassifier": "models.least_squares",
+    "KernelRidgeCV": "selection.kernel_ridge",
+    "LeastSquaresClassifier": "models.least_squares_classifier",
     "LinearDiscriminantAnalysis": "models.discriminant",
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
@@ -84,6 +106,7 @@ _HOME = {
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.logistic.odds",
+    "OptimalBinning": "features.binning.optimal",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
     "PassiveAggressiveRegressor": "models.online.passive_aggressive",
@@ -100,11 +123,16 @@ _HOME = {
     "SVC": "models.kernel.svc",
     "SVR": "models.kernel.svr",
     "OneClassSVM": "models.kernel.one_class",
+    "RidgeClassifier": "models.least_squares_classifier",
+    "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
+    "SqlCheck": "export.sql.verify",
     "Step": "models.online.replay",
     "Summary": "stats.summary",
+    "WoEEncoder": "features.binning.encoder",
     "ambiguous": "decision.votes",
     "auc_interval": "metrics.area",
     "bayes_decision": "decision.costs",
@@ -112,6 +140,7 @@ _HOME = {
     "binary_costs": "metrics.costs",
     "confusion_at": "metrics.ranking",
     "diagnose": "stats.diagnose",
+    "from_json": "export.json.reading",
     "gini_score": "metrics.ranking",
     "inference": "stats.covariance",
     "information_value": "metrics.divergence",
@@ -125,6 +154,7 @@ _HOME = {
     "load_credit_line": "datasets.credit",
     "margin": "decision.geometry",
     "mistake_bound": "stats.mistakes",
+    "monitor": "scorecard.monitoring.monitor",
     "population_stability_index": "metrics.divergence",
     "prior_decision": "decision.costs",
     "project": "decision.geometry",
@@ -135,6 +165,12 @@ _HOME = {
     "savings_score": "metrics.costs",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
+    "to_excel": "export.excel",
+    "to_json": "export.json.writing",
+    "to_onnx": "export.onnx.writing",
+    "to_pmml": "export.pmml.writing",
+    "to_sql": "export.sql.writing",
+    "verify_sql": "export.sql.verify",
     "votes": "decision.votes",
     "write_report": "report.page",
 }
@@ -142,6 +178,7 @@ _HOME = {
 __all__ = [
     "SVC",
     "SVR",
+    "BinTable",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -150,7 +187,10 @@ __all__ = [
     "GainsDisplay",
     "HardMarginSVC",
     "KSDisplay",
+    "KernelFeatures",
+    "KernelLogisticRegression",
     "KernelRidge",
+    "KernelRidgeCV",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
@@ -162,6 +202,7 @@ __all__ = [
     "MistakeBound",
     "OddsSummary",
     "OneClassSVM",
+    "OptimalBinning",
     "Overlapping",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
@@ -175,11 +216,16 @@ __all__ = [
     "ResidualDisplay",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "Scorecard",
     "Separable",
+    "SqlCheck",
     "Step",
     "Summary",
+    "WoEEncoder",
     "ambiguous",
     "auc_interval",
     "bayes_decision",
@@ -187,6 +233,7 @@ __all__ = [
     "binary_costs",
     "confusion_at",
     "diagnose",
+    "from_json",
     "gini_score",
     "inference",
     "information_value",
@@ -200,6 +247,7 @@ __all__ = [
     "load_credit_line",
     "margin",
     "mistake_bound",
+    "monitor",
     "population_stability_index",
     "prior_decision",
     "project",
@@ -210,6 +258,12 @@ __all__ = [
     "savings_score",
     "separability",
     "signed_distance",
+    "to_excel",
+    "to_json",
+    "to_onnx",
+    "to_pmml",
+    "to_sql",
+    "verify_sql",
     "votes",
     "write_report",
 ]

@@ -14,12 +14,14 @@ from hiperplano.messages import Message
 
 __all__ = [
     "AccuracyWarning",
+    "AssumptionWarning",
     "ConvergenceWarning",
     "HiperplanoError",
     "InvalidData",
     "InvalidFile",
     "InvalidParameter",
     "InvalidTarget",
+    "InvalidType",
     "NotAvailable",
     "NotInstalled",
     "NotSeparable",
@@ -49,6 +51,10 @@ class InvalidData(HiperplanoError, ValueError):
 
 class InvalidTarget(InvalidData):
     """The target cannot be used: one class only, not finite, of the wrong kind."""
+
+
+class InvalidType(InvalidData, TypeError):
+    """An object of a kind that cannot be rows or a target; scikit-learn raises a TypeError."""
 
 
 class InvalidFile(HiperplanoError, ValueError):
@@ -86,6 +92,10 @@ class NotInstalled(HiperplanoError, ImportError):
 
 class AccuracyWarning(UserWarning):
     """The fit is the best that floating point allows, but few of its digits can be trusted."""
+
+
+class AssumptionWarning(UserWarning):
+    """The result rests on an assumption that nothing in the data can confirm; the message names it."""
 
 
 class SingularWarning(UserWarning):

@@ -40,7 +40,7 @@ def test_a_good_table_passes(fit):
 def test_encodings_pass(encoding, fit, run):
     text = "año;z;y\n" + "".join(f"{i},5;{i * 7 % 13};{'ñb'[i * 5 % 7 > 3]}\n" for i in range(60))
     assert fit(text, encoding=encoding).code == 0
-    out = run("fit", "t.csv", "-t", "y", "--no-report")
+    out = run("fit", "t.csv", "-t", "y", "--no-report", "--all")
     assert "año" in out.out
     assert "numbers from 0.5 to 59.5" in out.out
 
@@ -85,7 +85,7 @@ def test_columns(fit, run):
 def run_columns(run, text):
     with open("t.csv", "w", encoding="utf-8") as file:
         file.write(text)
-    out = run("fit", "t.csv", "-t", "y", "--no-report")
+    out = run("fit", "t.csv", "-t", "y", "--no-report", "--all")
     assert out.code == 0, out.err
     return out.out
 
@@ -93,10 +93,10 @@ def run_columns(run, text):
 def test_choices(fit, tmp_path):
     refused(fit(GOOD, "--model", "forest"), "no model 'forest' for 2 classes; there are auto, least-squares, lda")
     refused(fit(GOOD, "--kind", "x=fancy"), "'fancy' is not a kind")
-    refused(fit(GOOD, "--kind", "w=nominal"), "column 'w'; the columns are 'x', 'z'")
+    refused(fit(GOOD, "--kind", "w=nominal"), "--kind: no column 'w'; the columns are 'x', 'z'")
     refused(fit(GOOD, "--drop", "w"), "no column 'w'")
     refused(fit(GOOD, "--drop", "y"), "--drop names the target 'y'")
-    refused(fit(GOOD, "--missing", "x=much"), "--missing needs numbers")
+    refused(fit(GOOD, "--missing", "x=much"), "--missing x: the column holds numbers, and 'much' is none")
     refused(fit(GOOD, "--model", "hard-margin"), "plane")
     refused(fit(GOOD, "--cost", "no.csv"), "no.csv: there is no such file")
     (tmp_path / "c.csv").write_text("d,a,c\na,0,1\nc,1,0\n")
@@ -108,7 +108,11 @@ def test_choices(fit, tmp_path):
 
 
 def test_wrong_use(fit, run):
-    refused(run("fit", "t.csv"), "--target is missing", "See hiperplano fit --help", code=2)
+    fit(GOOD)
+    told = run("fit", "t.csv")
+    assert told.code == 2
+    assert "--target: name the target column, one of those above. See hiperplano fit --help" in told.err
+    assert "whole numbers" in told.out or "numeric" in told.out  # the columns that it can be
     refused(run("fit"), "FILE is missing", code=2)
     refused(run("fti"), "there is no command fti", code=2)
     refused(run("fit", "t.csv", "-t", "y", "--modle", "svm"), "no option --modle", "--model", code=2)
@@ -118,7 +122,7 @@ def test_wrong_use(fit, run):
     refused(fit(GOOD, "--kind", "nominal"), "--kind: 'nominal': a column, a sign = and a value", code=2)
     refused(fit(GOOD, "--lang", "fr"), "--lang: 'fr' is none of en, es", code=2)
     refused(run("compare", "t.csv", "-t", "y", "--folds", "1"), "--folds: 1 folds; two or more are needed", code=2)
-    refused(run("predict", "m", "t.csv", "-o", "p.xls"), "--out: '.xls' is none of .csv, .parquet", code=2)
+    refused(run("predict", "m", "t.csv", "-o", "p.xls"), "--out: '.xls' is none of .csv, .xlsx, .parquet", code=2)
 
 
 def test_saved_models(fit, run, tmp_path):

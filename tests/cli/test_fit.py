@@ -21,7 +21,7 @@ def fitted(run, tables, tmp_path):
 
 
 def test_a_model_and_a_page_are_written_and_told(run, tables, tmp_path):
-    out = run("fit", tables / "credit.csv", "--target", "default", "--out", tmp_path / "deep" / "folder")
+    out = run("fit", tables / "credit.csv", "--target", "default", "--out", tmp_path / "deep" / "folder", "--all")
     assert out.code == 0, out.err
     assert sorted(path.name for path in (tmp_path / "deep" / "folder").iterdir()) == ["model.skops", "report.html"]
     for words in ("identifier", "primary < secondary < university", "999", "training", "validation", "AUC", "KS"):
@@ -38,7 +38,7 @@ def test_json_says_the_same_to_machines(fitted):
     assert kinds["client_id"] == "identifier"
     assert kinds["education"] == "ordered"
     assert kinds["application_date"] == "date"
-    assert set(facts["validation"]) == {"loss", "accuracy", "auc", "ks"}
+    assert set(facts["validation"]) >= {"loss", "accuracy", "auc", "auc_low", "auc_high", "gini", "ks", "base_rate"}
     assert facts["validation"]["auc"] > 0.6
     assert {"name", "coefficient", "low", "high", "p"} == set(facts["coefficients"][0])
     assert len(facts["sha256"]) == 64
@@ -116,16 +116,18 @@ def test_numbers_get_a_regression(run, tables, tmp_path):
     assert set(facts["validation"]) == {"rmse", "r2", "mae"}
     assert facts["validation"]["r2"] > 0.8
     assert run("predict", tmp_path / "model.skops", tables / "line.csv", "-o", "p.csv").code == 0
-    assert list(pd.read_csv("p.csv")) == ["prediction"]
+    assert list(pd.read_csv("p.csv")) == ["prediction", "unlike the fit"]
     assert "R²" in run("fit", tables / "line.csv", "-t", "line", "-o", tmp_path, "--no-report").out
 
 
-def test_columns_that_depend_on_each_other_get_ridge(run, tables, tmp_path):
+def test_columns_that_follow_from_others_are_left_out_and_named(run, tables, tmp_path):
     frame = pd.read_csv(tables / "line.csv")
-    frame.assign(twice=2 * frame["age"]).to_csv(tmp_path / "twice.csv", index=False)
-    facts = json.loads(run("fit", "twice.csv", "-t", "line", "--json", "--no-report").out)
-    assert facts["model"]["name"] == "ridge"
-    assert any("columns are linearly dependent" in note for note in facts["notes"])
+    frame.assign(twice=2 * frame["age"], both=frame["age"] + frame["income"]).to_csv(tmp_path / "more.csv", index=False)
+    plain = json.loads(run("fit", tables / "line.csv", "-t", "line", "--json", "--no-report").out)
+    facts = json.loads(run("fit", "more.csv", "-t", "line", "--json", "--no-report").out)
+    assert facts["left_out"] == {"twice": ["age"], "both": ["age", "income"]}
+    assert "twice follows from age and was left out" in facts["notes"]
+    assert facts["coefficients"] == plain["coefficients"]  # with their intervals and p-values
 
 
 def test_separated_classes_get_firths_regression(run, tmp_path):

@@ -1,9 +1,10 @@
 """The Bayes error against closed forms, against itself by other means, and as a bound of models."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -147,3 +148,54 @@ def test_refused_options():
         bayes_error([0.0, 1.0], 1.0, costs=np.zeros((5, 2, 2)))
     with pytest.raises(InvalidParameter, match="n_draws"):
         bayes_error([0.0, 1.0], 1.0, n_draws=1)
+
+
+def test_a_table_of_outcomes_by_hand():
+    """Two words, three classes: the sum of what the best decision gets wrong in each outcome."""
+    table, priors = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]), np.array([0.5, 0.3, 0.2])
+    joint = priors[:, None] * table
+    found = bayes_error(table, priors=priors)
+    assert found.value == pytest.approx(1 - joint.max(axis=0).sum())
+    assert found.error == 0.0
+    assert found.method == "sum over 3 outcomes"
+    costs = np.array([[0.0, 5.0, 1.0], [1.0, 0.0, 1.0], [2.0, 2.0, 0.0]])
+    best = min(
+        sum(joint[k, x] * costs[rule[x], k] for k in range(3) for x in range(3)) for rule in product(range(3), repeat=3)
+    )
+    assert bayes_error(table, priors=priors, costs=costs).value == pytest.approx(best)
+
+
+def test_simulation_agrees_with_integration_and_sums():
+    two = [stats.norm(0, 1), stats.norm(2, 1)]
+    found = bayes_error(two)
+    assert abs(found.value - stats.norm.cdf(-1)) < 5 * found.error
+    assert found.error < 2e-3
+    gaussian = bayes_error([[0.0, 0.0], [1.0, 1.0]], np.stack([np.eye(2), 2 * np.eye(2)]), [0.3, 0.7])
+    drawn = bayes_error(
+        [stats.multivariate_normal([0, 0], np.eye(2)), stats.multivariate_normal([1, 1], 2 * np.eye(2))],
+        priors=[0.3, 0.7],
+    )
+    assert abs(drawn.value - gaussian.value) < 5 * drawn.error
+    counts = [stats.poisson(2), stats.poisson(5)]
+    exact = bayes_error(np.array([one.pmf(np.arange(60)) for one in counts]))
+    drawn = bayes_error(counts)
+    assert abs(drawn.value - exact.value) < 5 * drawn.error
+    # Two exponentials of rates 1.5 and 0.5, by hand: their densities cross at ln 3.
+    drawn, cross = bayes_error([stats.expon(scale=1 / 1.5), stats.expon(scale=2.0)]), np.log(3)
+    exact = 0.5 * (stats.expon(scale=2.0).cdf(cross) + stats.expon(scale=1 / 1.5).sf(cross))
+    assert abs(drawn.value - exact) < 5 * drawn.error
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([[0.5, 0.6], [0.5, 0.5]], "sum to 1"),
+        ([[0.5, 0.5], [-0.5, 1.5]], "sum to 1"),
+        ([0.5, 0.5], "one row for each class"),
+        ([stats.norm(), stats.poisson(2)], "logpmf for all of them"),
+        ([object(), object()], "rvs"),
+    ],
+)
+def test_other_distributions_are_refused(given, told):
+    with pytest.raises(InvalidParameter, match=told):
+        bayes_error(given)

@@ -4,11 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hiperplano import (
     CostSensitiveClassifier,
@@ -160,3 +162,15 @@ def test_refusals(blobs):
         ambiguous(DummyClassifier().fit(X, y), X)
     with pytest.raises(NotAvailable, match="KNeighborsClassifier"):
         ambiguous(KNeighborsClassifier().fit(X, y), X)
+
+
+@pytest.mark.parametrize("model", [Perceptron(), LinearSVC(), make_pipeline(StandardScaler(), Perceptron())])
+def test_one_versus_rest_of_a_model_itself_contradicts_itself_as_the_wrapper_does(model):
+    X, y = load_iris(return_X_y=True)
+    model.fit(X, y)
+    claimed = (model.decision_function(X) > 0).sum(axis=1)
+    found = ambiguous(model, X)
+    np.testing.assert_array_equal(found, claimed != 1)
+    assert found.any()
+    together = Perceptron(multi_class="multinomial").fit(X, y)
+    assert not ambiguous(together, X).any()

@@ -9,21 +9,26 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 DRAWN = {
+    "circle": {"circle.png"},
+    "coding": set(),
     "costs": {"costs.png"},
     "credit_line": set(),
     "digits": {"digits.png"},
     "displays": {
         f"{name}.png" for name in ("ks", "gains", "lift", "coefficients", "residuals", "path", "replay", "divergence")
     },
+    "divergences": {"divergences.png"},
     "fisher": {"fisher.png"},
     "losses": {"losses.png"},
     "margins": {"margin_planes.png", "margin_strength.png", "margin_widest.png"},
     "odds": {"odds.png", "odds_ks.png"},
+    "passive_aggressive": {"passive_aggressive.png"},
     "pegasos": {"pegasos.png"},
     "perceptron": {"perceptron.png"},
     "regions": {"regions.png"},
     "ridge": {"ridge.png"},
     "softmax": {"softmax.png"},
+    "step_size": {"step_size.png"},
 }
 
 
@@ -156,7 +161,45 @@ def the_readmes_example_prints_a_table(said):
     assert said.numbers("years_in_job")[0] == pytest.approx(60_000, rel=0.1)  # the value it was made with
 
 
+def a_circle_is_a_plane_of_squares(said):
+    assert said.line("in the plane: ") == "Overlapping"
+    assert said.line("with squares: ") == "Separable"
+    assert said.numbers("centre: ") == pytest.approx([1.0, -0.5], abs=0.05)
+    assert said.numbers("radius: ")[0] == pytest.approx(1.5, abs=0.05)
+
+
+def codes_need_a_reference_and_an_order_is_no_code(said):
+    assert said.line("columns and rank of 1-of-K: ") == "3 and 2"
+    assert said.numbers("predictions with and without the reference's column differ by at most ")[0] < 1e-10
+    assert said.numbers("blue: ")[0] == pytest.approx(20, abs=1)  # the means that it was made with
+    assert said.numbers("R² of the codes: ")[0] > 0.9 > 0.2 > said.numbers("R² of one number: ")[0]
+
+
+def divergences_bound_the_error(said):
+    for row in said.lines:
+        _, error, formula, kl, kl_formula, _, low, high = numbers(row.partition("apart")[2])
+        assert error == pytest.approx(formula, abs=2e-4)
+        assert kl == pytest.approx(kl_formula, rel=1e-3)
+        assert low <= error <= high
+
+
+def limited_steps_bear_wrong_labels(said):
+    worst = {name: said.numbers(f"{name}: ")[0] for name in ("PA", "PA-I", "PA-II")}
+    assert worst["PA"] < worst["PA-II"] < worst["PA-I"]
+    assert said.numbers("PA-I: ")[1] > 0.95
+
+
+def steps_beyond_the_border_diverge(said):
+    words = [row.partition("the loss ")[2].partition(",")[0] for row in said.lines if row.startswith("step of")]
+    assert words == ["shrinks", "shrinks", "shrinks", "grows"]
+
+
 CHECKS = {
+    "circle": a_circle_is_a_plane_of_squares,
+    "coding": codes_need_a_reference_and_an_order_is_no_code,
+    "divergences": divergences_bound_the_error,
+    "passive_aggressive": limited_steps_bear_wrong_labels,
+    "step_size": steps_beyond_the_border_diverge,
     "costs": costs_are_saved_by_looking_at_them,
     "credit_line": the_readmes_example_prints_a_table,
     "digits": two_features_tell_a_zero_from_a_five,

@@ -15,11 +15,11 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hiperplano import LinearSVC, LinearSVR
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from tests.registry import CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, WITHOUT_COEFFICIENTS
+from tests.registry import CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, TRANSFORMERS, WITHOUT_COEFFICIENTS
 
 EVERY = ESTIMATORS + ONLINE
 
-CHECKED = [entry.estimator for entry in ESTIMATORS + WITHOUT_COEFFICIENTS if entry.checks] + [
+CHECKED = [entry.estimator for entry in ESTIMATORS + WITHOUT_COEFFICIENTS + TRANSFORMERS if entry.checks] + [
     LinearSVC(),
     LinearSVC(loss="hinge"),
     LinearSVC(loss="hinge", multi_class="crammer_singer"),

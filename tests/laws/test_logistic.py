@@ -48,7 +48,7 @@ def unit_gradient(X, y, weight, model):
 def test_the_gradient_vanishes(table, C, solver, weighted):
     X, y = table
     weight = np.random.default_rng(0).uniform(0.1, 3.0, len(y)) if weighted else np.ones(len(y))
-    model = LogisticRegression(C, solver=solver).fit(X, y, weight if weighted else None)
+    model = LogisticRegression(C=C, solver=solver).fit(X, y, weight if weighted else None)
     assert model.solution_.converged
     assert unit_gradient(X, y, weight, model) <= 1e-8
     assert model.solution_.gradient_norm <= 1e-8
@@ -59,8 +59,8 @@ def test_weights_equal_repetition(table, C, solver, fit_intercept):
     X, y = table
     times = np.random.default_rng(1).integers(0, 4, len(y))
     assume(len(np.unique(y[times > 0])) == len(np.unique(y)))
-    weighted = LogisticRegression(C, solver=solver, fit_intercept=fit_intercept).fit(X, y, times)
-    repeated = LogisticRegression(C, solver=solver, fit_intercept=fit_intercept)
+    weighted = LogisticRegression(C=C, solver=solver, fit_intercept=fit_intercept).fit(X, y, times)
+    repeated = LogisticRegression(C=C, solver=solver, fit_intercept=fit_intercept)
     repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-7, atol=1e-7)
     for key in ("loglik", "null_deviance", "bic", "df"):
@@ -71,10 +71,10 @@ def test_weights_equal_repetition(table, C, solver, fit_intercept):
 @given(tables(), PENALTIES)
 def test_the_order_of_classes_does_not_matter(table, C):
     X, y = table
-    model = LogisticRegression(C).fit(X, y)
-    turned = LogisticRegression(C).fit(X, -y)
+    model = LogisticRegression(C=C).fit(X, y)
+    turned = LogisticRegression(C=C).fit(X, -y)
     np.testing.assert_allclose(turned.predict_proba(X)[:, ::-1], model.predict_proba(X), atol=1e-9)
-    words = LogisticRegression(C).fit(X, np.array([f"class {code}" for code in y]))
+    words = LogisticRegression(C=C).fit(X, np.array([f"class {code}" for code in y]))
     np.testing.assert_allclose(words.coef_, model.coef_, rtol=1e-12)
 
 
@@ -82,7 +82,7 @@ def test_the_order_of_classes_does_not_matter(table, C):
 def test_the_order_of_rows_does_not_matter(table, C):
     X, y = table
     order = np.random.default_rng(2).permutation(len(y))
-    model, shuffled = LogisticRegression(C).fit(X, y), LogisticRegression(C).fit(X[order], y[order])
+    model, shuffled = LogisticRegression(C=C).fit(X, y), LogisticRegression(C=C).fit(X[order], y[order])
     np.testing.assert_allclose(shuffled.predict_proba(X), model.predict_proba(X), atol=1e-9)
 
 
@@ -90,8 +90,8 @@ def test_the_order_of_rows_does_not_matter(table, C):
 def test_dense_equals_sparse(table, C, solver, fit_intercept):
     X, y = table
     X = np.where(np.random.default_rng(3).random(X.shape) < 0.5, X, 0.0)
-    dense = LogisticRegression(C, solver=solver, fit_intercept=fit_intercept).fit(X, y)
-    sparse = LogisticRegression(C, solver=solver, fit_intercept=fit_intercept).fit(csr_array(X), y)
+    dense = LogisticRegression(C=C, solver=solver, fit_intercept=fit_intercept).fit(X, y)
+    sparse = LogisticRegression(C=C, solver=solver, fit_intercept=fit_intercept).fit(csr_array(X), y)
     np.testing.assert_allclose(sparse.predict_proba(csr_array(X)), dense.predict_proba(X), atol=1e-8)
 
 

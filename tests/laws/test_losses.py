@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hiperplano import losses
+from hiperplano.errors import InvalidTarget
 from hiperplano.losses import scalar
 
 BINARY = [
@@ -16,6 +17,7 @@ BINARY = [
     losses.Perceptron(),
     losses.SquaredEpsilonInsensitive(0.3),
     losses.SquaredHinge(),
+    losses.ModifiedHuber(),
     losses.Squared(),
 ]
 # Where y·score has a kink; for regressions, with y = ±1, the same as where score − y has one.
@@ -26,6 +28,7 @@ KINKS = {
     losses.Perceptron: (0.0,),
     losses.SquaredEpsilonInsensitive: (0.7, 1.3),
     losses.SquaredHinge: (1.0,),
+    losses.ModifiedHuber: (-1.0, 1.0),
 }
 NAMES = [type(loss).__name__ for loss in BINARY]
 STEP = 1e-6
@@ -75,6 +78,7 @@ def test_surrogates_bound_the_zero_one_loss(y, score):
     mistakes = losses.ZeroOne().value(target, at)
     assert losses.Hinge().value(target, at) >= mistakes
     assert losses.SquaredHinge().value(target, at) >= mistakes
+    assert losses.ModifiedHuber().value(target, at) >= mistakes
     assert losses.Logistic().value(target, at) / np.log(2) >= mistakes - 1e-12
 
 
@@ -141,3 +145,12 @@ def test_compiled_loops_read_the_same_formulas(number, y, score, epsilon):
     kinks = [abs(y * score), abs(y * score - 1.0), abs(abs(score - y) - epsilon)]
     assume(min(kinks) > 1e-12)
     np.testing.assert_allclose(scalar.slope(number, y, score, epsilon), loss.slope(*at)[0], rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "loss", [losses.Hinge(), losses.SquaredHinge(), losses.Perceptron(), losses.ZeroOne(), losses.Logistic()]
+)
+@pytest.mark.parametrize("labels", [[0.0, 1.0], [1.0, 2.0], [1.0, np.nan]])
+def test_losses_of_two_classes_refuse_other_labels_than_signs(loss, labels):
+    with pytest.raises(InvalidTarget, match=r"takes the labels −1 and \+1. Pass numpy.where"):
+        loss.value(np.array(labels), np.zeros(2))

@@ -314,7 +314,10 @@ def test_refinement_is_used_where_it_is_needed_and_said():
     assert method(np.column_stack([X, X[:, 0]])) == "minimum-norm solution"
     assert method(X, positive=True) == "active set, coefficients ≥ 0"
     assert method(X, solver="cg") == "conjugate gradients"
-    assert LinearRegression().fit(X[:2], y[:2]).solution_.method == "singular value decomposition of the rows"
+    assert LinearRegression().fit(X[:2], y[:2]).solution_.method == "normal equations of the rows"
+    few = np.column_stack([X[:3], X[:3, :2] + 1e-9])
+    few[2] = few[1] + 1e-6  # rows that are nearly the same
+    assert LinearRegression().fit(few, y[:3]).solution_.method == "singular value decomposition of the rows"
 
 
 def test_digits_fall_as_the_condition_grows():

@@ -11,7 +11,7 @@ from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 
 def two(seed=0, k=6):
     rng = np.random.default_rng(seed)
-    return rng.random(k), rng.random(k)
+    return tuple(shares / shares.sum() for shares in (rng.random(k), rng.random(k)))
 
 
 @pytest.mark.parametrize("base", [np.e, 2])
@@ -118,6 +118,8 @@ def test_pure_categories_are_infinitely_informative_unless_smoothed():
         (lambda: kl_divergence([0.5, 0.5], [0.2, 0.3, 0.5]), InvalidData, "set bins"),
         (lambda: kl_divergence([0.5, -0.5], [0.5, 0.5]), InvalidData, "not a distribution"),
         (lambda: kl_divergence([0, 0], [1, 1]), InvalidData, "not all 0"),
+        (lambda: kl_divergence([0.5, 0.2], [0.5, 0.5]), InvalidData, "add up to 0.7, and must to 1"),
+        (lambda: js_divergence([0.5, 0.5], [0.9, 0.4]), InvalidData, "q is not a distribution"),
         (lambda: kl_divergence([0.5, 0.5], [0.5, 0.5], base=1), InvalidParameter, "more than 1"),
         (lambda: kl_divergence([0.5, 0.5], [0.5, 0.5], smoothing=-1), InvalidParameter, "smoothing"),
         (lambda: population_stability_index([1.0, np.nan], [1.0, 2.0]), InvalidData, "NaN"),

@@ -212,12 +212,18 @@ def test_weights_equal_repetition(shrinkage, unbiased):
 
 
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
-def test_a_class_without_weight_is_no_class(kind):
+@pytest.mark.parametrize("kept", [[0, 2], [2]])
+def test_a_class_without_weight_is_a_class_without_rows(kind, kept):
     X, y = classes()
-    model = kind().fit(X, y, sample_weight=(y != 1).astype(float))
-    assert model.classes_.tolist() == [0, 2]
-    # Sums of other rows, with zeros among them: their parts may be added in another order.
-    np.testing.assert_allclose(model.means_, kind().fit(X[y != 1], y[y != 1]).means_, rtol=1e-13, atol=1e-15)
+    model = kind().fit(X, y, sample_weight=np.isin(y, kept).astype(float))
+    assert model.classes_.tolist() == [0, 1, 2]
+    chances = model.predict_proba(X)
+    assert not np.delete(chances, kept, axis=1).any()
+    assert np.isin(model.predict(X), kept).all()
+    if len(kept) == 2:
+        part = kind().fit(X[y != 1], y[y != 1])
+        np.testing.assert_allclose(chances[:, kept], part.predict_proba(X), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.means_[kept], part.means_, rtol=1e-13, atol=1e-15)
 
 
 def test_weights_equal_repetition_with_few_rows():

@@ -46,10 +46,10 @@ def unit_gradient(model, X, y, weight=None):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_credit_table(solver, C):
     X, y = credit()
-    model = LogisticRegression(C, solver=solver).fit(X, y)
+    model = LogisticRegression(C=C, solver=solver).fit(X, y)
     assert model.solution_.converged
     assert unit_gradient(model, X, y) < 1e-8
-    sparse = LogisticRegression(C, solver=solver).fit(csr_array(X), y)
+    sparse = LogisticRegression(C=C, solver=solver).fit(csr_array(X), y)
     np.testing.assert_allclose(sparse.predict_proba(X), model.predict_proba(X), atol=1e-8)
 
 
@@ -66,7 +66,7 @@ def test_solvers_agree_on_it():
 @pytest.mark.parametrize("C", [1.0, np.inf])
 def test_a_category_that_the_sample_misses(C, rare):
     X, y = credit(seed=rare, rare=rare)
-    model = LogisticRegression(C, solver="lbfgs").fit(X, y)
+    model = LogisticRegression(C=C, solver="lbfgs").fit(X, y)
     assert unit_gradient(model, X, y) < 1e-8
     if np.inf == C:  # its rows are predicted by their own share on average
         members = X[:, -1] == 1

@@ -8,14 +8,14 @@ import polars
 import pytest
 import sklearn.linear_model
 import statsmodels.api as sm
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, issparse
 from scipy.special import softmax
 from scipy.stats import entropy
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 from hiperplano import LogisticRegression, LogisticRegressionCV
-from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 
 SOLVERS = ["auto", "newton", "lbfgs"]
 CS = [1e-3, 1.0, 1e3]
@@ -50,7 +50,7 @@ def assert_same(model, other, X, rtol=1e-6):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_agrees_with_scikit_learn(solver, classes, C, fit_intercept):
     X, y = sample(classes=classes)
-    model = LogisticRegression(C, solver=solver, fit_intercept=fit_intercept).fit(X, y)
+    model = LogisticRegression(C=C, solver=solver, fit_intercept=fit_intercept).fit(X, y)
     assert model.solution_.converged
     assert_same(model, reference(X, y, C, fit_intercept=fit_intercept), X)
     assert model.coef_.shape == ((1, 5) if classes == 2 else (classes, 5))
@@ -143,9 +143,9 @@ def test_agrees_with_statsmodels_on_three_classes():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_solvers_agree(classes, C):
     X, y = sample(500, 3, classes=classes, seed=8, strength=0.5)
-    expected = LogisticRegression(C, solver="newton").fit(X, y)
+    expected = LogisticRegression(C=C, solver="newton").fit(X, y)
     for solver in ("lbfgs", "gradient", "auto"):
-        found = LogisticRegression(C, solver=solver, max_iter=20_000).fit(X, y)
+        found = LogisticRegression(C=C, solver=solver, max_iter=20_000).fit(X, y)
         assert found.solution_.converged, solver
         np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=2e-7)
 
@@ -167,7 +167,7 @@ def test_solution_says_what_was_done():
 @pytest.mark.parametrize("C", [1.0, np.inf])
 def test_too_few_steps(solver, C):
     X, y = sample(seed=9)
-    model = LogisticRegression(C, solver=solver, max_iter=1)
+    model = LogisticRegression(C=C, solver=solver, max_iter=1)
     with pytest.warns(
         ConvergenceWarning, match=r"max_iter=1 .*gradient entry is .*above tol.*Raise max_iter"
     ) as record:
@@ -200,7 +200,7 @@ def test_a_warm_start_starts_there(solver, classes):
     assert warm.n_iter_ <= 1
     np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-7, atol=1e-9)
     warm.set_params(C=1.05).fit(X, y)
-    again = LogisticRegression(1.05, solver=solver).fit(X, y)
+    again = LogisticRegression(C=1.05, solver=solver).fit(X, y)
     assert warm.n_iter_ < again.n_iter_
     np.testing.assert_allclose(warm.predict_proba(X), again.predict_proba(X), atol=1e-7)
 
@@ -269,16 +269,19 @@ BAD = [
     ({}, np.array(["a", None] * 50, dtype=object), InvalidTarget, "kinds NoneType, str.*Fill or convert"),
     ({"firth": True, "solver": "lbfgs"}, y2, InvalidParameter, "firth=True with solver='lbfgs'.*Set solver='auto'"),
     ({"firth": True}, np.arange(100) % 3, InvalidParameter, "firth=True with 3 classes.*two classes at a time"),
-    ({"class_weight": {0: 0.0, 1: 1.0}}, y2, InvalidTarget, "all rows of class 0 have weight 0.*positive weight"),
     ({"class_weight": "even"}, y2, InvalidParameter, "class_weight='even'.*Set one of them"),
     ({"C": 0}, y2, InvalidParameter, "C=0; C must be a number, more than 0. Set C"),
     ({"C": -1.0}, y2, InvalidParameter, "C=-1.0"),
     ({"C": "1"}, y2, InvalidParameter, "C='1'"),
     ({"C": np.nan}, y2, InvalidParameter, "C=nan"),
     ({"C": "1", "firth": True}, y2, InvalidParameter, "C='1'"),
-    ({"solver": "saga"}, y2, InvalidParameter, "solver='saga'.*'newton'"),
-    ({"tol": 0.0}, y2, InvalidParameter, "tol=0.0"),
-    ({"max_iter": 0}, y2, InvalidParameter, "max_iter=0"),
+    ({"solver": "quick"}, y2, InvalidParameter, "solver='quick'.*'newton'"),
+    ({"tol": -1.0}, y2, InvalidParameter, "tol=-1.0"),
+    ({"max_iter": -1}, y2, InvalidParameter, "max_iter=-1"),
+    ({"penalty": "l1"}, y2, NotAvailable, "penalty='l1'"),
+    ({"l1_ratio": 0.5}, y2, NotAvailable, "l1_ratio=0.5"),
+    ({"n_jobs": "all"}, y2, InvalidParameter, "n_jobs='all'; n_jobs has no effect here"),
+    ({"dual": 1}, y2, InvalidParameter, "dual=1; dual has no effect here"),
     ({"fit_intercept": "yes"}, y2, InvalidParameter, "fit_intercept='yes'"),
     ({"firth": 1}, y2, InvalidParameter, "firth=1"),
     ({"warm_start": None}, y2, InvalidParameter, "warm_start=None"),
@@ -299,11 +302,47 @@ def test_bad_input_is_refused_and_changes_nothing(parameters, target, error, wor
     assert model.predict(X2).shape == (100,)
 
 
-def test_a_class_without_weight():
-    with pytest.raises(InvalidTarget, match="one class"):
-        LogisticRegression().fit(X2, y2, (y2 == 0).astype(float))
-    with pytest.raises(InvalidTarget, match="all rows of class 1 have weight 0"):
-        LogisticRegression(class_weight={0: 1.0, 1: 0.0}).fit(X2, y2)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_class_without_weight_is_a_class_without_rows(classes):
+    rows, labels = sample(100, 3, classes)
+    by_sample = LogisticRegression().fit(rows, labels, (labels != 0).astype(float))
+    by_class = LogisticRegression(class_weight={0: 0.0}).fit(rows, labels)
+    theirs = sklearn.linear_model.LogisticRegression(class_weight={0: 0.0}, tol=1e-9, max_iter=10_000)
+    theirs.fit(rows, labels)
+    for model in (by_sample, by_class):
+        assert model.classes_.tolist() == np.unique(labels).tolist()
+        assert model.predict_proba(rows)[:, 0].max() < 1e-6
+        np.testing.assert_allclose(model.predict_proba(rows), theirs.predict_proba(rows), atol=1e-4)
+
+
+def test_a_warm_start_from_no_numbers():
+    model = LogisticRegression(warm_start=True).fit(X2, y2)
+    model.coef_[:] = np.nan
+    with pytest.raises(InvalidData, match=r"warm_start=True, but coef_ or intercept_ holds NaN.*fit a clone"):
+        model.fit(X2, y2)
+
+
+def test_no_steps_leave_the_shares_of_the_classes():
+    with pytest.warns(ConvergenceWarning, match="max_iter=0"):
+        model = LogisticRegression(max_iter=0).fit(X2, y2)
+    assert not model.coef_.any()
+    assert model.n_iter_.tolist() == [0]
+    np.testing.assert_allclose(model.predict_proba(X2)[:, 1], y2.mean())
+
+
+def test_no_penalty_by_name():
+    plain = LogisticRegression(C=np.inf).fit(X2, y2)
+    with pytest.warns(UserWarning, match="will ignore the C"):
+        named = LogisticRegression(None, C=3.0, solver="newton-cholesky").fit(X2, y2)
+    np.testing.assert_allclose(named.coef_, plain.coef_, rtol=1e-6)
+
+
+def test_sparse_coefficients():
+    model = LogisticRegression().fit(X2, y2)
+    expected, coef = model.decision_function(X2), model.coef_
+    assert issparse(model.sparsify().coef_)
+    np.testing.assert_array_equal(model.decision_function(X2), expected)
+    np.testing.assert_array_equal(model.densify().coef_, coef)
 
 
 def test_missing_numbers_are_named():
@@ -408,3 +447,25 @@ def test_constant_columns_of_any_size_get_no_coefficient_for_many_classes(C, sol
     model = LogisticRegression(C=C, solver=solver).fit(make(padded), y)
     np.testing.assert_array_equal(model.coef_[:, 2:], 0.0)
     np.testing.assert_allclose(model.coef_[:, :2], expected.coef_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("units", [1.0, np.array([1.0, 1e-6, 1e4, 1.0, 1e8])])
+def test_dependent_columns_without_a_penalty_take_the_minimum_norm(solver, classes, units):
+    """The scores of a fit to independent columns, and of all coefficients with these scores the shortest."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(200, 3))
+    mix = np.array([[1.0, 0, 0, 1, 0], [0, 1, 0, 1, 0], [0, 0, 1, 0, 2]])
+    X = base @ mix * units + 3.0
+    y = np.digitize(base[:, 0] + rng.normal(size=200), [0.0] if classes == 2 else [-0.5, 0.5])
+    model = LogisticRegression(C=np.inf, solver=solver).fit(X, y)
+    free = LogisticRegression(C=np.inf).fit(base, y)
+    np.testing.assert_allclose(model.predict_proba(X), free.predict_proba(base), atol=1e-8)
+    rows = mix * units  # what coefficients of minimum norm are made of
+    part = np.linalg.qr((rows / np.linalg.norm(rows, axis=1)[:, None]).T)[0]
+    np.testing.assert_allclose(model.coef_ @ part @ part.T, model.coef_, atol=1e-9 * np.abs(model.coef_).max())
+    assert model.solution_.rank == 3
+    assert "linearly dependent (rank 3 of 5): the minimum-norm coefficients were taken" in model.solution_.status
+    assert "dependent" not in free.solution_.status
+    assert "dependent" not in LogisticRegression().fit(X, y).solution_.status

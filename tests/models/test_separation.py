@@ -181,3 +181,24 @@ def test_the_summary_of_a_separated_fit_claims_nothing():
     assert np.isnan(found.low).all()
     assert np.isnan(found.stats["lr_p"])
     assert "separated" in str(found)
+
+
+@pytest.mark.parametrize(("n", "d", "classes", "kept"), [(683, 36, 19, 36), (900, 90, 3, 90), (1200, 60, 6, 12)])
+def test_the_warning_solves_no_program_that_costs_more_than_the_fit(n, d, classes, kept, monkeypatch):
+    """Many classes of many categories: such programs took minutes, and some did not end."""
+    from hiperplano.solvers.separation import programs
+
+    def small_only(cost, **program):
+        shape = (program["A_eq"] if program.get("A_ub") is None else program["A_ub"]).shape
+        assert max(shape) * min(shape) ** 2 < 1e8, shape
+        return linprog(cost, **program)
+
+    monkeypatch.setattr(programs, "linprog", small_only)
+    rng = np.random.default_rng(classes)
+    y = np.arange(n) % classes
+    chances = rng.dirichlet(np.full(3, 0.7), size=(classes, d)).cumsum(axis=2)
+    level = (rng.random((n, d, 1)) > chances[y]).sum(axis=2)
+    X = np.hstack([level == 1, level == 2])[:, : 2 * kept].astype(float)
+    words = warned(X, y)
+    assert words is not None
+    assert "separated" in words

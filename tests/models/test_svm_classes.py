@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.svm import LinearSVC as Rival
 
 from hiperplano import LinearSVC
-from hiperplano.errors import ConvergenceWarning, InvalidParameter
+from hiperplano.errors import ConvergenceWarning
 from tests import quadratic
 
 
@@ -112,7 +112,7 @@ def test_all_at_once_says_when_it_fails_its_goal():
         assert hasty.solution_.gap > 1e-9
 
 
-def test_all_at_once_knows_the_hinge_only():
+def test_all_at_once_is_made_of_the_hinge_whatever_the_loss():
     X, y = problem()
-    with pytest.raises(InvalidParameter, match=r"crammer_singer.*Set loss='hinge'"):
-        LinearSVC(multi_class="crammer_singer").fit(X, y)
+    models = [LinearSVC(loss=loss, multi_class="crammer_singer").fit(X, y) for loss in ("hinge", "squared_hinge")]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)

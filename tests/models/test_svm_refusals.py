@@ -20,7 +20,9 @@ PARAMETERS = [
     (LinearSVC(multi_class="ovo"), r"multi_class='ovo'; multi_class must be one of 'ovr', 'crammer_singer'"),
     (LinearSVC(solver="sgd"), r"solver='sgd'; solver must be one of 'auto', 'newton', 'dual'"),
     (LinearSVC(tol=0.0), r"tol=0.0; tol must be a finite number, more than 0"),
-    (LinearSVC(max_iter=0), r"max_iter=0; max_iter must be a whole number of 1 or more"),
+    (LinearSVC(max_iter=-1), r"max_iter=-1; max_iter must be a whole number of 0 or more"),
+    (LinearSVC(dual="never"), r"dual='never'; dual has no effect here, but must be True, False or 'auto'"),
+    (LinearSVC(random_state="today"), r"random_state='today'; random_state has no effect here"),
     (LinearSVC(fit_intercept="no"), r"fit_intercept='no'; fit_intercept must be True or False"),
     (HardMarginSVC(tol=-1.0), r"HardMarginSVC: tol=-1.0; tol must be"),
     (HardMarginSVC(max_iter=1.5), r"max_iter=1.5; max_iter must be a whole number"),
@@ -52,12 +54,22 @@ def test_targets_and_rows(model):
     assert set(model.predict(X)) == {"no", "yes"}
 
 
-def test_a_class_without_weight_is_no_class():
-    weight = (Y == "yes").astype(float)
-    with pytest.raises(InvalidTarget, match=r"y holds one class \('yes'"):
-        LinearSVC().fit(X, Y, sample_weight=weight)
-    with pytest.raises(InvalidTarget, match=r"All rows of class 'yes' have weight 0.*Leave those rows out"):
-        LinearSVC(class_weight={"yes": 0.0}).fit(X, Y)
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_a_class_without_weight_is_a_class_without_rows(multi_class):
+    for model in (LinearSVC().fit(X, Y, sample_weight=Y == "yes"), LinearSVC(class_weight={"no": 0.0}).fit(X, Y)):
+        assert model.classes_.tolist() == ["no", "yes"]
+        assert set(model.predict(X)) == {"yes"}
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(90, 3)), np.arange(90) % 3
+    rows[np.arange(90), labels] += 1.0
+    model = LinearSVC(multi_class=multi_class).fit(rows, labels, sample_weight=labels > 0)
+    part = LinearSVC(multi_class="ovr" if multi_class == "ovr" else multi_class).fit(
+        rows[labels > 0], labels[labels > 0]
+    )
+    assert model.coef_.shape == (3, 3)
+    if multi_class == "ovr":
+        np.testing.assert_array_equal(model.predict(rows), part.predict(rows))
+    assert not (model.predict(rows) == 0).any()
 
 
 def test_regression_takes_one_target():

@@ -307,10 +307,10 @@ class TestPath:
 
     def test_logistic_folds_bring_their_spread(self):
         X, y = two_groups(0.6)
-        model = LogisticRegressionCV(Cs=[0.1, 10.0, 1.0], cv=4).fit(X, y)
+        model = LogisticRegressionCV(Cs=[0.1, 10.0, 1.0], cv=4, use_legacy_attributes=False).fit(X, y)
         display = PathDisplay.from_estimator(model, X, y)
         np.testing.assert_allclose(display.strengths, 1 / (len(y) * np.array([10.0, 1.0, 0.1])))
-        losses = -model.scores_[:, [1, 2, 0]]
+        losses = -model.scores_[:, 0, [1, 2, 0]]
         np.testing.assert_allclose(display.validation, losses.mean(axis=0))
         np.testing.assert_allclose(display.spread, stats.sem(losses, axis=0))
         other = sklearn.linear_model.LogisticRegression(C=0.1, tol=1e-10).fit(X, y)
@@ -326,9 +326,9 @@ class TestPath:
 
     def test_scores_that_grow_are_turned_into_errors(self):
         X, y = two_groups(0.6)
-        model = LogisticRegressionCV(Cs=[0.1, 1.0], scoring="roc_auc", cv=3).fit(X, y)
+        model = LogisticRegressionCV(Cs=[0.1, 1.0], scoring="roc_auc", cv=3, use_legacy_attributes=False).fit(X, y)
         display = PathDisplay.from_estimator(model, X, y)
-        np.testing.assert_allclose(display.validation, (1 - model.scores_).mean(axis=0)[::-1])
+        np.testing.assert_allclose(display.validation, (1 - model.scores_[:, 0]).mean(axis=0)[::-1])
         assert display.error_name == "1 − roc auc"
 
 

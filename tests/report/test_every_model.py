@@ -16,7 +16,9 @@ from tests.registry import ESTIMATORS, ONLINE, SEPARABLE_ONLY, WITHOUT_COEFFICIE
 from tests.report.reading import read
 
 EVERY = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY
-SECTIONS = ["data", "model", "coefficients", "validation", "certificate", "stability", "reproducibility"]
+SECTIONS = [
+    "verdict", "validation", "coefficients", "model", "certificate", "stability", "data", "reproducibility"
+]  # fmt: skip
 
 
 def table(n_classes: int, regression: bool):

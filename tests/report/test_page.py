@@ -64,7 +64,11 @@ def test_the_key_numbers_are_those_of_scikit_learn_and_scipy(page, loans):
     found = key_figures(page)
     assert found["AUC"] == pytest.approx(roc_auc_score(positive, p), abs=1e-12)
     assert found["KS"] == pytest.approx(ks_2samp(p[positive], p[~positive]).statistic, abs=1e-12)
-    assert found["Accuracy"] == pytest.approx(model.score(X, y), abs=1e-12)
+    decided = p > 1 / 9  # a default costs 8, a refusal 1
+    cost = np.mean(np.where(positive, np.where(decided, 0.0, 8.0), np.where(decided, 1.0, 0.0)))
+    assert found["Mean cost"] == pytest.approx(cost, abs=1e-12)
+    everybody = f"{8 * positive.mean():.5g}"
+    assert f"per row; {everybody} if paid were decided for everybody" in page.one("dl", class_="key-figures").text
     doubt = auc_interval(positive, p)
     assert f"95% interval: {doubt.low:.3f} – {doubt.high:.3f}" in page.one("dl", class_="key-figures").text
     caption = next(each.text for each in page.all("figcaption") if each.text.startswith("Calibration"))
@@ -176,9 +180,9 @@ def test_a_regression(tmp_path):
     shown = {name: cells[0].number for name, cells in page.table("diagnosis").items()}
     assert shown == {finding.name: finding.value for finding in analysis.findings}
     titles = [svg.all("title")[0].text for svg in page.all("svg", class_="chart")]
-    assert titles[-4:] == [
+    assert titles[:4] == [
         "Residuals against predictions",
-        "Observed against predicted",
+        "Actual against predicted",
         "Normal quantiles of the residuals",
         "Leverage and studentised residuals",
     ]
@@ -211,14 +215,20 @@ def test_the_share_of_ambiguous_rows(model, tmp_path):
     assert f"On {100 * share:.1f}% of the rows" in text
 
 
-def test_softmax_has_a_table_for_each_comparison(tmp_path):
+def test_softmax_has_one_table_of_classes_and_the_differences_folded(tmp_path):
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(C=10.0).fit(X, y)
     page = read(write_report(tmp_path / "page.html", model, X, y))
-    summary = model.summary()
+    rows = page.table("coefficients")
+    assert [cell.number for cell in rows["x1"]] == pytest.approx(model.coef_[:, 1])
+    assert [cell.number for cell in rows["intercept"]] == pytest.approx(model.intercept_)
+    signs = [cell.attributes.get("data-sign") == "minus" for cell in rows["x1"]]
+    assert signs == (model.coef_[:, 1] < 0).tolist()
+    folded = page.one("section", id="coefficients").one("details")
     for block in range(2):
-        rows = page.table(f"coefficients-{block}")
-        assert rows["x1"][0].number == pytest.approx(summary.coef[block, 2])
+        contrast = folded.table(f"contrast-{block}")
+        assert contrast["x1"][0].number == pytest.approx(model.coef_[block + 1, 1] - model.coef_[0, 1])
+        assert contrast["x1"][1].number == pytest.approx(model.summary().se[block, 2])
     assert "penalised" in page.one("section", id="coefficients").text
 
 
@@ -325,3 +335,32 @@ def test_a_folder_is_refused_before_any_work(tmp_path):
     for path in (tmp_path, tmp_path / "nowhere" / "page.html"):
         with pytest.raises(InvalidParameter, match="folder"):
             write_report(path, None, None, None)
+
+
+def test_the_verdict_comes_first_with_its_uncertainty(page, loans):
+    model, (before, past), (X, y) = loans
+    section = page.all("section")[0]
+    assert section.attributes["id"] == "verdict"
+    words = {row.one("dt").text: row.one("dd").text for row in section.one("dl", class_="verdict").all("div")}
+    assert list(words) == ["Cost", "Discrimination", "Overfitting", "Calibration", "Stability", "What to do next"]
+    areas = [
+        auc_interval((labels == "default").to_numpy(), model.predict_proba(rows)[:, 0])
+        for rows, labels in ((before, past), (X, y))
+    ]
+    gap, spread = areas[0].auc - areas[1].auc, np.hypot(areas[0].se, areas[1].se)
+    low, high = gap - norm.ppf(0.975) * spread, gap + norm.ppf(0.975) * spread
+    told = re.search(r"difference of ([−\d.]+) \(95% interval ([−\d.]+) – ([−\d.]+)\)", words["Overfitting"])
+    assert [float(each.replace("−", "-")) for each in told.groups()] == pytest.approx([gap, low, high], abs=6e-4)
+    p, positive = model.predict_proba(X)[:, 0], (y == "default").to_numpy()
+    z = np.sum((positive - p) * (1 - 2 * p)) / np.sqrt(np.sum((1 - 2 * p) ** 2 * p * (1 - p)))  # Spiegelhalter 1986
+    level = (positive.mean() - p.mean()) / np.sqrt(np.mean(p * (1 - p)) / len(p))
+    chance = min(1.0, 2 * 2 * norm.sf(max(abs(z), abs(level))))
+    assert f"(p = {chance:.3f} that such differences are chance)" in words["Calibration"]
+
+
+def test_a_formula_is_written_where_it_is_short(tmp_path):
+    X, y = credit()
+    model = coded(LogisticRegression(C=np.inf)).fit(X, y)
+    text = read(write_report(tmp_path / "page.html", model, X, y)).one("div", class_="formula").text
+    names = model[:-1].get_feature_names_out()
+    assert all(f"·{name}" in text for name in names)

@@ -75,12 +75,13 @@ def test_a_spanish_page(tmp_path):
     assert page.one("html").attributes["lang"] == "es"
     titles = [node.text for node in page.all("h2")]
     assert titles == [
-        "Datos",
-        "Modelo",
-        "Coeficientes",
+        "Veredicto",
         "Validación",
+        "Coeficientes",
+        "Modelo",
         "Certificado",
         "Estabilidad",
+        "Datos",
         "Reproducibilidad",
     ]
     english = {"Solved", "Converged", "the", "coefficients", "rows"}

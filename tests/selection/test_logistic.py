@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 from threadpoolctl import threadpool_limits
 
 from hiperplano import LogisticRegression, LogisticRegressionCV
-from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
+from hiperplano.errors import ConvergenceWarning, InvalidParameter
 
 CS = [1e-3, 0.03, 1.0, 30.0]
 
@@ -28,6 +28,15 @@ def sample(n=240, d=4, classes=2, seed=0):
     return (Z + 3.0) * 10.0 ** rng.integers(-2, 4, d), y
 
 
+def search(Cs, **parameters):
+    return LogisticRegressionCV(Cs=Cs, use_legacy_attributes=False, **parameters)
+
+
+def fold_scores(model):
+    """Of shape (folds, Cs)."""
+    return model.scores_[:, 0]
+
+
 def brute_force(X, y, splits, scorer=None, weight=None, **parameters):
     """Scores of shape (folds, Cs) of fits made one at a time, on copies of the rows."""
     scores = []
@@ -35,7 +44,7 @@ def brute_force(X, y, splits, scorer=None, weight=None, **parameters):
         row = []
         for C in CS:
             own = None if weight is None else weight[train]
-            model = LogisticRegression(C, tol=1e-10, **parameters).fit(X[train], y[train], own)
+            model = LogisticRegression(C=C, tol=1e-10, **parameters).fit(X[train], y[train], own)
             own = None if weight is None else weight[test]
             if scorer is None:
                 labels = model.classes_
@@ -79,15 +88,15 @@ def test_scores_equal_fits_one_by_one(cv, classes):
         "negative": [(train - n, test - n) for train, test in plain],
         "repeated tests": [(train, np.repeat(test, 1 + test % 2)) for train, test in plain],
     }.get(cv if isinstance(cv, str) else "")
-    model = LogisticRegressionCV(CS, cv=cv if splits is None else splits, tol=1e-9).fit(X, y)
+    model = search(CS, cv=cv if splits is None else splits, tol=1e-9).fit(X, y)
     if splits is None:
         splits = list((StratifiedKFold(cv) if isinstance(cv, int) else cv).split(X, y))
     expected = brute_force(X, y, splits)
-    np.testing.assert_allclose(model.scores_, expected, rtol=1e-7)
+    np.testing.assert_allclose(fold_scores(model), expected, rtol=1e-7)
     mean = expected.mean(axis=0)
     assert CS[int(mean.argmax())] == model.C_
     np.testing.assert_allclose(model.best_score_, mean.max(), rtol=1e-7)
-    again = LogisticRegression(model.C_).fit(X, y)
+    again = LogisticRegression(C=model.C_).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), again.predict_proba(X), atol=1e-7)
 
 
@@ -100,9 +109,9 @@ def test_weights_classes_and_sparse_rows(make, classes, fit_intercept):
     labels = np.array(["good", "late", "bad"])[y]
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     splits = list(StratifiedKFold(4).split(X, labels))
-    model = LogisticRegressionCV(CS, cv=4, fit_intercept=fit_intercept, tol=1e-9).fit(make(X), labels, weight)
+    model = search(CS, cv=4, fit_intercept=fit_intercept, tol=1e-9).fit(make(X), labels, weight)
     expected = brute_force(X, labels, splits, weight=weight, fit_intercept=fit_intercept)
-    np.testing.assert_allclose(model.scores_, expected, rtol=1e-7)
+    np.testing.assert_allclose(fold_scores(model), expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -110,70 +119,78 @@ def test_weights_classes_and_sparse_rows(make, classes, fit_intercept):
 def test_any_scorer(scoring, weighted):
     X, y = sample(seed=2)
     weight = np.random.default_rng(1).uniform(0.2, 2.0, len(y)) if weighted else None
-    model = LogisticRegressionCV(CS, scoring=scoring, tol=1e-9).fit(X, y, weight)
+    model = search(CS, scoring=scoring, tol=1e-9).fit(X, y, weight)
     expected = brute_force(X, y, StratifiedKFold(5).split(X, y), get_scorer(scoring), weight)
-    np.testing.assert_allclose(model.scores_, expected, rtol=1e-6)
+    np.testing.assert_allclose(fold_scores(model), expected, rtol=1e-6)
     assert (
-        min(C for C, mean in zip(CS, model.scores_.mean(axis=0), strict=True) if mean == model.best_score_) == model.C_
+        min(C for C, mean in zip(CS, fold_scores(model).mean(axis=0), strict=True) if mean == model.best_score_)
+        == model.C_
     )
 
 
 def test_a_scorer_of_ones_own():
     X, y = sample(seed=3)
     own = make_scorer(roc_auc_score, response_method="decision_function")
-    left = LogisticRegressionCV(CS, scoring=own).fit(X, y)
-    right = LogisticRegressionCV(CS, scoring="roc_auc").fit(X, y)
-    np.testing.assert_allclose(left.scores_, right.scores_, rtol=1e-12)
+    left = search(CS, scoring=own).fit(X, y)
+    right = search(CS, scoring="roc_auc").fit(X, y)
+    np.testing.assert_allclose(fold_scores(left), fold_scores(right), rtol=1e-12)
 
 
 def test_agrees_with_scikit_learn():
     X, y = sample(seed=4)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    ours = LogisticRegressionCV(CS, cv=5, tol=1e-9).fit(X, y)
+    ours = search(CS, cv=5, tol=1e-9).fit(X, y)
     theirs = sklearn.linear_model.LogisticRegressionCV(
         Cs=CS, cv=5, scoring="neg_log_loss", tol=1e-10, solver="newton-cg", use_legacy_attributes=False, l1_ratios=(0,)
     ).fit(X, y)
-    np.testing.assert_allclose(ours.scores_, np.squeeze(theirs.scores_), rtol=1e-6)
+    np.testing.assert_allclose(fold_scores(ours), np.squeeze(theirs.scores_), rtol=1e-6)
     assert np.ravel(theirs.C_)[0] == ours.C_
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5)
 
 
 def test_class_weights_count_in_fits():
     X, y = sample(seed=5)
-    model = LogisticRegressionCV(CS, class_weight={0: 1.0, 1: 4.0}, tol=1e-9, scoring="accuracy").fit(X, y)
+    model = LogisticRegressionCV(
+        Cs=CS, use_legacy_attributes=False, class_weight={0: 1.0, 1: 4.0}, tol=1e-9, scoring="accuracy"
+    ).fit(X, y)
     expected = brute_force(X, y, StratifiedKFold(5).split(X, y), get_scorer("accuracy"), class_weight={0: 1.0, 1: 4.0})
-    np.testing.assert_allclose(model.scores_, expected)
+    np.testing.assert_allclose(fold_scores(model), expected)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_default_score_is_the_negative_log_loss(classes):
     X, y = sample(classes=classes, seed=5)
-    ours = LogisticRegressionCV(CS, class_weight="balanced").fit(X, y)
-    named = LogisticRegressionCV(CS, class_weight="balanced", scoring="neg_log_loss").fit(X, y)
-    np.testing.assert_allclose(ours.scores_, named.scores_, rtol=1e-12)
+    ours = search(CS, class_weight="balanced").fit(X, y)
+    named = LogisticRegressionCV(
+        Cs=CS, use_legacy_attributes=False, class_weight="balanced", scoring="neg_log_loss"
+    ).fit(X, y)
+    np.testing.assert_allclose(fold_scores(ours), fold_scores(named), rtol=1e-12)
 
 
 def test_groups_come_through_a_list_of_splits():
     X, y = sample(seed=6)
     groups = np.arange(len(y)) % 3
     splits = list(LeaveOneGroupOut().split(X, y, groups))
-    model = LogisticRegressionCV(CS, cv=iter(splits), tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(model.scores_, brute_force(X, y, splits), rtol=1e-7)
+    model = search(CS, cv=iter(splits), tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(fold_scores(model), brute_force(X, y, splits), rtol=1e-7)
 
 
 def test_the_order_of_Cs_is_kept():
     X, y = sample(seed=7)
-    forth, back = LogisticRegressionCV(CS).fit(X, y), LogisticRegressionCV(CS[::-1]).fit(X, y)
-    np.testing.assert_allclose(forth.scores_, back.scores_[:, ::-1], rtol=1e-6)
+    forth, back = (
+        search(CS).fit(X, y),
+        search(CS[::-1]).fit(X, y),
+    )
+    np.testing.assert_allclose(fold_scores(forth), fold_scores(back)[:, ::-1], rtol=1e-6)
     assert forth.C_ == back.C_
-    np.testing.assert_array_equal(LogisticRegressionCV(3).fit(X, y).Cs_, [1e-4, 1.0, 1e4])
+    np.testing.assert_array_equal(search(3).fit(X, y).Cs_, [1e-4, 1.0, 1e4])
 
 
 def test_folds_of_a_tall_table_by_a_sample():
     """Enough rows that folds start from a sample's solution."""
     X, y = sample(40_000, 5, seed=8)
-    model = LogisticRegressionCV(CS, cv=3, tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(model.scores_, brute_force(X, y, StratifiedKFold(3).split(X, y)), rtol=1e-7)
+    model = search(CS, cv=3, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(fold_scores(model), brute_force(X, y, StratifiedKFold(3).split(X, y)), rtol=1e-7)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -182,22 +199,30 @@ def test_same_bits_for_any_number_of_threads(classes):
     found = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            model = LogisticRegressionCV([0.01, 1.0], cv=2).fit(X, y)
-        found.append((model.scores_.tobytes(), model.coef_.tobytes()))
+            model = search([0.01, 1.0], cv=2).fit(X, y)
+        found.append((fold_scores(model).tobytes(), model.coef_.tobytes()))
     assert found[0] == found[1]
 
 
 def test_names_and_summary():
     X, y = sample()
-    model = LogisticRegressionCV(CS).fit(pandas.DataFrame(X, columns=list("abcd")), y)
+    model = search(CS).fit(pandas.DataFrame(X, columns=list("abcd")), y)
     assert model.summary().names == ["intercept", *"abcd"]
 
 
-def test_a_class_missing_from_a_fold():
-    X, y = sample()
-    y = np.where(np.arange(len(y)) < 3, "rare", "common")
-    with pytest.raises(InvalidTarget, match=r"fold 0 trains on no row of class 'rare'.*stratified"):
-        LogisticRegressionCV(CS, cv=KFold(4)).fit(X, y)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_class_missing_from_a_fold_is_one_of_the_classes(classes):
+    X, y = sample(classes=classes)
+    y = np.where(np.arange(len(y)) < 3, classes, y)
+    model = LogisticRegressionCV(Cs=[0.1, 1.0], cv=KFold(4), scoring="neg_brier_score", use_legacy_attributes=False)
+    model.fit(X, y)
+    _, test = next(KFold(4).split(X))
+    fitted = LogisticRegression(C=0.1).fit(X, y, (np.arange(len(y)) >= 60).astype(float))
+    assert fitted.classes_.tolist() == model.classes_.tolist() == list(range(classes + 1))
+    assert not (fitted.predict(X) == classes).any()
+    chances = fitted.predict_proba(X[test])
+    scored = np.mean(np.sum((chances - np.eye(classes + 1)[y[test]]) ** 2, axis=1))
+    assert fold_scores(model)[0, 0] == pytest.approx(-scored, abs=1e-6)
 
 
 def test_a_score_that_is_no_number():
@@ -207,7 +232,7 @@ def test_a_score_that_is_no_number():
         return np.nan
 
     with pytest.raises(InvalidParameter, match=r"gives NaN in 20 of 20 cases.*Choose another scorer"):
-        LogisticRegressionCV(CS, scoring=score).fit(X, y)
+        search(CS, scoring=score).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +242,11 @@ def test_a_score_that_is_no_number():
         ({"Cs": 0}, "Cs=0"),
         ({"Cs": [1.0, -1.0]}, r"Cs\[1\]=-1.0"),
         ({"Cs": ["1"]}, r"Cs\[0\]='1'"),
-        ({"Cs": [np.inf]}, "finite"),
+        ({"Cs": [np.nan]}, "Cs"),
+        ({"refit": "yes"}, "refit='yes'"),
+        ({"verbose": None}, "verbose=None; verbose has no effect here"),
         ({"tol": -1}, "tol=-1"),
-        ({"solver": "sag"}, "solver='sag'"),
+        ({"solver": "quick"}, "solver='quick'"),
         ({"fit_intercept": 1}, "fit_intercept=1"),
         ({"cv": [(np.arange(300), np.arange(5))]}, "from 0 to 299 of a table of 240"),
         ({"cv": [(np.arange(100), np.arange(0))]}, "cv gives 0 rows"),
@@ -227,7 +254,7 @@ def test_a_score_that_is_no_number():
 )
 def test_bad_parameters(parameters, words):
     X, y = sample()
-    model = LogisticRegressionCV(CS).fit(X, y)
+    model = search(CS).fit(X, y)
     before = model.coef_
     with pytest.raises(InvalidParameter, match=words):
         model.set_params(**parameters).fit(X[:, :2] if "cv" not in parameters else X, y)
@@ -238,7 +265,7 @@ def test_bad_parameters(parameters, words):
 def test_folds_that_end_early_say_so(classes):
     X, y = sample(classes=classes)
     with pytest.warns(ConvergenceWarning) as record:
-        LogisticRegressionCV(CS, max_iter=1).fit(X, y)
+        search(CS, max_iter=1).fit(X, y)
     said = [str(one.message) for one in record]
     assert any("fits to some folds stopped after max_iter=1" in words for words in said)
     assert all(one.filename == __file__ for one in record)
@@ -253,9 +280,9 @@ def test_rows_without_weight_are_no_rows(classes, listed):
     kept = np.flatnonzero(weight)
     splits = list(KFold(3, shuffle=True, random_state=0).split(X))
     among = [[np.searchsorted(kept, np.intersect1d(rows, kept)) for rows in split] for split in splits]
-    whole = LogisticRegressionCV(CS, cv=splits if listed else 3, tol=1e-9).fit(X, y, weight)
-    part = LogisticRegressionCV(CS, cv=among if listed else 3, tol=1e-9).fit(X[kept], y[kept], weight[kept])
-    np.testing.assert_allclose(whole.scores_, part.scores_, rtol=1e-9)
+    whole = search(CS, cv=splits if listed else 3, tol=1e-9).fit(X, y, weight)
+    part = search(CS, cv=among if listed else 3, tol=1e-9).fit(X[kept], y[kept], weight[kept])
+    np.testing.assert_allclose(fold_scores(whole), fold_scores(part), rtol=1e-9)
     np.testing.assert_allclose(whole.coef_, part.coef_, rtol=1e-9)
 
 
@@ -263,8 +290,10 @@ def test_rows_without_weight_are_no_rows(classes, listed):
 def test_a_row_tested_twice_counts_twice(scoring):
     X, y = sample()
     train, test = np.arange(160), np.arange(160, 240)
-    model = LogisticRegressionCV([1.0], cv=[(train, np.r_[test, test[:30]])], scoring=scoring, tol=1e-9).fit(X, y)
-    fitted = LogisticRegression(1.0, tol=1e-10).fit(X[train], y[train])
+    model = LogisticRegressionCV(
+        Cs=[1.0], use_legacy_attributes=False, cv=[(train, np.r_[test, test[:30]])], scoring=scoring, tol=1e-9
+    ).fit(X, y)
+    fitted = LogisticRegression(C=1.0, tol=1e-10).fit(X[train], y[train])
     again = np.r_[test, test[:30]]
     expected = -log_loss(y[again], fitted.predict_proba(X[again]))
-    assert model.scores_[0, 0] == pytest.approx(expected, rel=1e-6)
+    assert fold_scores(model)[0, 0] == pytest.approx(expected, rel=1e-6)

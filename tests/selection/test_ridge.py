@@ -88,7 +88,7 @@ def test_leave_one_out_with_few_rows_and_lengths_far_apart(lengths, weighted):
     alphas = [1e-18, 1e-16, 1e-12, 1.0, 1e14, 1e18]
     found = RidgeCV(alphas, store_cv_results=True).fit(X, y, weight if weighted else None)
     expected = exact_leave_one_out(X, y, alphas, weight)
-    np.testing.assert_allclose(found.cv_results_, expected, rtol=1e-11)
+    np.testing.assert_allclose(found.cv_results_, expected * weight[:, None], rtol=1e-11)
     np.testing.assert_allclose(found.scores_, -np.average(expected, axis=0, weights=weight), rtol=1e-11)
 
 
@@ -268,9 +268,9 @@ def test_leaving_out_is_exact_whatever_the_sizes_of_columns_and_outliers(column,
         rest = np.arange(25) != i
         refits = [Ridge(alpha).fit(X[rest], y[rest], weight[rest]) for alpha in alphas]
         errors = [y[i] - one.predict(X[[i]])[0] for one in refits]
-        np.testing.assert_allclose(np.sqrt(model.cv_results_[i]), np.abs(errors), rtol=1e-10)
+        np.testing.assert_allclose(np.sqrt(model.cv_results_[i] / weight[i]), np.abs(errors), rtol=1e-10)
     summed = RidgeCV(alphas).fit(X, y, weight if weighted else None)
-    np.testing.assert_allclose(summed.scores_, -np.average(model.cv_results_, axis=0, weights=weight), rtol=1e-12)
+    np.testing.assert_allclose(summed.scores_, -model.cv_results_.sum(axis=0) / weight.sum(), rtol=1e-12)
 
 
 def test_rows_without_weight_keep_their_places_in_results_and_splits():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 
 import numpy as np
@@ -150,7 +151,9 @@ def test_binary_files(tmp_path):
     path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00")
     refused(path, "binary file of unknown kind", "byte 9 is 0", "CSV, Parquet, Arrow and Feather")
     path.write_bytes(b"PK\x03\x04 whatever")
-    refused(path, "zip archive, as Excel writes them", "Save it as CSV")
+    refused(path, "zip archive", "Unpack it")
+    path.write_bytes(b"\xd0\xcf\x11\xe0 old")
+    refused(path, "Excel file of the old kind", "Save it as .xlsx or CSV")
 
 
 def test_damaged_files(tmp_path):
@@ -173,7 +176,7 @@ def test_one_column_for_which_no_separator_can_be_proposed(tmp_path):
 
 
 def test_names_that_are_empty_or_twice(tmp_path):
-    refused(written(tmp_path / "t.csv", ",a,b\n0,1,2\n"), "column 1 has no name", "index=False")
+    refused(written(tmp_path / "t.csv", ",a,b\n0,1,2\n0,3,4\n"), "column 1 has no name", "index=False")
     refused(written(tmp_path / "t.csv", "a,b,a\n0,1,2\n"), "2 columns are called 'a' (columns 1, 3)", "Rename them")
 
 
@@ -226,9 +229,73 @@ def test_empty_lines_above_the_names_are_no_names(tmp_path):
     assert frame["x"].tolist() == [1.5, 2.5]
 
 
-def test_a_column_with_numbers_but_no_name_is_refused(tmp_path):
-    with pytest.raises(InvalidFile, match="column 1 has no name"):
-        read_table(written(tmp_path / "table.csv", ",x,y\n0,1,2\n1,3,4\n"))
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",x,y\n0,1,2\n1,3,4\n",  # pandas' to_csv
+        '"","x","y"\n"Mazda RX4",1,2\n"Datsun 710",3,4\n',  # R's write.csv
+        '"x","y"\n"Mazda RX4",1,2\n"Datsun 710",3,4\n',  # R's write.table, whose first line is shorter
+    ],
+)
+def test_names_of_rows_are_left_out_and_told(text, tmp_path):
+    table, source = read_table(written(tmp_path / "table.csv", text))
+    assert table.to_pydict() == {"x": [1, 3], "y": [2, 4]}
+    assert "row names, which were left out" in source.reading_notes[0]
+
+
+@pytest.mark.parametrize("told", ["sep=;", '"sep=;"', "SEP=;"])
+def test_a_first_line_that_tells_the_separator(told, tmp_path):
+    table, source = read_table(written(tmp_path / "table.csv", f"{told}\nx;y\n1,5;2\n3;4\n"))
+    assert table.to_pydict() == {"x": [1.5, 3.0], "y": [2, 4]}
+    assert source.dialect.separator == ";"
+
+
+def test_errors_of_spreadsheets_are_no_values(tmp_path):
+    cells = ["#¡DIV/0!", "#DIV/0!", "#N/D", "#¡REF!", "#VALUE!", "#¡VALOR!", "#¿NOMBRE?", "#NUM!"]
+    table, _ = read_table(written(tmp_path / "t.csv", "x;y\n1,5;1\n" + "".join(f"{cell};2\n" for cell in cells)))
+    assert table.column("x").to_pylist() == [1.5, *[None] * len(cells)]
+
+
+def test_amounts_in_brackets_are_negative(tmp_path):
+    table, _ = read_table(written(tmp_path / "t.csv", "x;y\n(1.234,50);1\n2.000,00;2\n($ 3,00);3\n"))
+    assert table.column("x").to_pylist() == ["(1.234,50)", "2.000,00", "($ 3,00)"]  # two units in one column
+    table, _ = read_table(written(tmp_path / "t.csv", "x;y\n(1.234,50);1\n2.000,00;2\n"))
+    assert table.column("x").to_pylist() == [-1234.5, 2000.0]
+
+
+@pytest.mark.parametrize("place", [0, 20_000])
+def test_codes_with_leading_zeros_stay_texts(place, tmp_path):
+    """Also where the first one comes far behind the beginning of the file."""
+    rows = [f"{10_000 + i % 89_999},{i}" for i in range(20_001)]
+    rows[place] = "01234,0"
+    table, _ = read_table(written(tmp_path / "t.csv", "\n".join(["zip,n", *rows, ""])))
+    assert table.column("zip")[place].as_py() == "01234"
+    assert pa.types.is_integer(table.column("n").type)
+
+
+def test_a_workbook(tmp_path):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for row in (
+        ["Informe de 2024"], [], ["cp", "fecha", "monto", "texto", "n", None],
+        ["01234", dt.datetime(2024, 1, 2), 1234.5, "1.234,50", 1], ["99999", dt.date(2024, 2, 3), None, "#¡DIV/0!", 2],
+    ):  # fmt: skip
+        book.active.append(row)
+    book.create_sheet("otra").append(["a", "b"])
+    book["otra"].append([1, 2])
+    book.save(tmp_path / "t.xlsx")
+    table, source = read_table(tmp_path / "t.xlsx")
+    assert table.column_names == ["cp", "fecha", "monto", "texto", "n"]
+    assert table.column("cp").to_pylist() == ["01234", "99999"]
+    assert table.column("fecha").to_pylist() == [dt.datetime(2024, 1, 2), dt.datetime(2024, 2, 3)]
+    assert table.column("monto").to_pylist() == [1234.5, None]
+    assert table.column("texto").to_pylist() == [1234.5, None]
+    assert any("there are also 'otra'" in note for note in source.reading_notes)
+    assert read_table(tmp_path / "t.xlsx", sheet="otra")[0].to_pydict() == {"a": [1], "b": [2]}
+    assert read_table(tmp_path / "t.xlsx", sheet="2")[0].to_pydict() == {"a": [1], "b": [2]}
+    with pytest.raises(InvalidFile, match="no sheet 'third'; it has 'Sheet', 'otra'"):
+        read_table(tmp_path / "t.xlsx", sheet="third")
 
 
 def test_a_title_above_the_names_is_named_as_a_reason(tmp_path):

@@ -10,7 +10,19 @@ from typer import Exit, Option, Typer
 
 from hiperplano import __version__
 from hiperplano.cli import options
-from hiperplano.cli.commands import compare, demo, evaluate, fit, predict, report, separable
+from hiperplano.cli.commands import (
+    compare,
+    demo,
+    evaluate,
+    explain,
+    fit,
+    look,
+    monitor,
+    predict,
+    report,
+    scorecard,
+    separable,
+)
 from hiperplano.cli.usage import Command, Group, explain_misuse, has_shown_help, is_misuse
 from hiperplano.messages.catalogue import translator
 
@@ -31,8 +43,12 @@ def build() -> Typer:
     app.callback()(_common)
     helps: list[tuple[str, Callable[..., Any], str]] = [
         ("demo", demo.demo, _("The whole workflow on a generated credit table: read, split, fit, evaluate, report.")),
+        ("look", look.look, _("The columns of a table: kinds, missing values, distributions, and what they tell.")),
         ("fit", fit.fit, _("Fit a model to a table; writes model.skops and report.html.")),
         ("compare", compare.compare, _("Every model that suits the target, on the same folds, in one table.")),
+        ("scorecard", scorecard.scorecard, _("Bin the columns of a table, and make a scorecard of points.")),
+        ("monitor", monitor.monitor, _("Compare new applicants with those a scorecard was fitted to.")),
+        ("explain", explain.explain, _("Show what the score of one row consists of.")),
         ("predict", predict.predict, _("Score the rows of a table with a saved model.")),
         ("evaluate", evaluate.evaluate, _("Evaluate a saved model on a table with the target column.")),
         ("report", report.report, _("Write the report of a saved model on a table with the target column.")),

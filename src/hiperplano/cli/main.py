@@ -109,7 +109,9 @@ def _report_error(problem: BaseException) -> int:
 
 
 def _print_error(text: str) -> None:
-    paragraph = " ".join(text.split())
+    from hiperplano.messages.printable import printable
+
+    paragraph = printable(" ".join(text.split()))
     print(_("Error: {text}", text=paragraph), file=sys.stderr)
 
 

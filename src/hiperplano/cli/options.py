@@ -22,7 +22,9 @@ def language() -> Any:
 
 def table() -> Any:
     """FILE."""
-    return Argument(metavar="FILE", help=_("A table: CSV (also .gz), Parquet, Arrow or Feather."), show_default=False)
+    return Argument(
+        metavar="FILE", help=_("A table: CSV (also .gz), Excel, Parquet, Arrow or Feather."), show_default=False
+    )
 
 
 def model_file() -> Any:
@@ -59,7 +61,7 @@ def cost() -> Any:
 
 def seed() -> Any:
     """--seed."""
-    return Option(help=_("Seed of the random numbers."))
+    return Option(help=_("Random seed."))
 
 
 def kind() -> Any:
@@ -76,6 +78,25 @@ def drop() -> Any:
     return Option("--drop", metavar="COLUMN", help=_("Drop a column. May be repeated."))
 
 
+def only() -> Any:
+    """--only."""
+    return Option("--only", metavar="COLUMN", help=_("Use this column and no other. May be repeated."))
+
+
+def sheet() -> Any:
+    """--sheet."""
+    return Option("--sheet", metavar="NAME", help=_("Sheet of an Excel file, by name or number; the first by default."))
+
+
+def term() -> Any:
+    """--term."""
+    return Option(
+        "--term",
+        metavar="TERM",
+        help=_("Add a term: a*b, log(x), x^2, spline(x, 4), month(d), weekday(d), age(d). May be repeated."),
+    )
+
+
 def order() -> Any:
     """--order."""
     return Option(
@@ -89,8 +110,11 @@ def missing() -> Any:
     """--missing."""
     return Option(
         "--missing",
-        metavar="COLUMN=NUMBER,…",
-        help=_("Numbers that code a missing value, such as 999 (nothing after = for none). May be repeated."),
+        metavar="COLUMN=VALUE,…",
+        help=_(
+            "Values that stand for no value, such as income=999 or '*=-9,-8,-7' for all columns (nothing after = for "
+            "none). May be repeated."
+        ),
     )
 
 
@@ -131,7 +155,7 @@ def debug() -> Any:
 
 def folder() -> Any:
     """--out."""
-    return Option("--out", "-o", metavar="FOLDER", help=_("Output folder; created if it does not exist."))
+    return Option("--out", "-o", metavar="FOLDER", help=_("Output folder; created if missing."))
 
 
 def pairs(option: str, given: list[str] | None) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from hiperplano.cli.workflow.evaluation import metric_label
-from hiperplano.data.design import Array
-from hiperplano.errors import NotAvailable
 from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
+from hiperplano.report.coefficients import Coefficients
+from hiperplano.report.number_format import column, significant
+from hiperplano.report.verdict import Judgement
 
 _ = translator("terminal")
 
@@ -47,11 +47,11 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     table.add_column(_("kind"))
     table.add_column(_("missing"), justify="right")
     table.add_column(_("why"), overflow="fold")
-    for column in columns[:_MOST_COLUMNS]:
-        share = f"{column.missing / n_rows:.1%}" if column.missing else ""
-        style = None if column.used else ("yellow" if column.kind == "leak" else "dim")
-        kind, why = translate(kind_label(column.kind)), translate(column.why)
-        table.add_row(escape(column.name), kind, share, escape(why), style=style)
+    for each in columns[:_MOST_COLUMNS]:
+        share = f"{each.missing / n_rows:.1%}" if each.missing else "0"
+        style = None if each.used else ("yellow" if each.kind == "leak" else "dim")
+        kind, why = translate(kind_label(each.kind)), translate(each.why)
+        table.add_row(escape(each.name), kind, share, escape(why), style=style)
     if len(columns) > _MOST_COLUMNS:
         table.add_row(_("… and {n} more", n=len(columns) - _MOST_COLUMNS), "", "", "")
     return table
@@ -60,15 +60,24 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
 def unused_columns_note(columns: Sequence[Column]) -> list[str]:
     """A sentence on the columns that no model gets to see, where there are any."""
     unused = [
-        Message.concatenate("", [column.name, " (", kind_label(column.kind), ")"])
-        for column in columns
-        if not column.used
+        Message.concatenate("", [each.name, " (", kind_label(each.kind), ")"]) for each in columns if not each.used
     ]
     shown = Message.concatenate(", ", unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
     return [Message("Columns left out: {names}", names=shown)] if unused else []
 
 
-def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, int]) -> Table:
+def verdict_table(judgements: Sequence[Judgement]) -> Table:
+    """The verdict, an aspect in each row."""
+    table = make_table(_("Verdict"), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    styles = {"good": "green", "bad": "bold red", "plain": ""}
+    for each in judgements:
+        table.add_row(escape(each.aspect), escape(each.text), style=styles[each.tone])
+    return table
+
+
+def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]) -> Table:
     """Measures side by side, a column for each part of the rows.
 
     Parameters
@@ -82,138 +91,93 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
-    table.add_row(_("rows"), *(f"{rows[part]:,}" for part in by_part))
-    names = list(next(iter(by_part.values())))
-    for name in names:
-        table.add_row(metric_label(name), *(format_metric(part.get(name, float("nan"))) for part in by_part.values()))
+    table.add_row(_("rows"), *(f"{rows[part]:,.0f}" for part in by_part))
+    for name in next(iter(by_part.values())):
+        if name not in ("auc_low", "auc_high", "rows"):
+            table.add_row(metric_label(name), *(_metric_cell(name, part) for part in by_part.values()))
     return table
+
+
+def _metric_cell(name: str, part: Mapping[str, float]) -> str:
+    text = format_metric(part.get(name, float("nan")))
+    if name == "base_rate" and name in part:
+        return f"{part[name]:.1%}"
+    if name == "auc" and "auc_low" in part:
+        return f"{text} ({part['auc_low']:.3f} – {part['auc_high']:.3f})"
+    return text
 
 
 def format_metric(value: float, decimals: int = 4) -> str:
     """A number in a table of measures."""
     if np.isnan(value):
         return "–"
-    return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.6g}"
+    return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-@dataclass(frozen=True)
-class Coefficients:
-    """Coefficients in the units of the table.
-
-    Attributes
-    ----------
-    names : list of str
-        The intercept first.
-    blocks : list of str
-        What each row of `values` speaks for; one empty text where there is one row.
-    values : ndarray of shape (blocks, names)
-    low, high, p : ndarray of the same shape, or None
-    odds : bool
-        Whether exp of a coefficient is an odds ratio.
-    """
-
-    names: list[str]
-    blocks: list[str]
-    values: Array
-    low: Array | None = None
-    high: Array | None = None
-    p: Array | None = None
-    odds: bool = False
-
-
-def read_coefficients(linear: Any, scaler: Any, names: Sequence[str], positive: Any = None) -> Coefficients | None:
-    """The coefficients of a model, for the class that is looked for; None for a model without any.
+def coefficients_table(
+    found: Coefficients, references: Mapping[str, str | None] | None = None, most: int | None = None
+) -> Table:
+    """Coefficients, with odds ratios, intervals and p-values where there are any.
 
     Parameters
     ----------
-    scaler : StandardScaler or None
-        What stands before it: coefficients are given in the units of the table.
-    names : sequence of str
-        Of the columns.
-    positive : object, optional
-        Of two classes the one that is looked for.
+    references : mapping of str to str or None
+        The category that others of a column are compared with; None for no value.
+    most : int, optional
+        The coefficients with the largest effects only.
     """
-    if not hasattr(linear, "coef_"):
-        return None
-    coef, intercept = np.atleast_2d(np.asarray(linear.coef_)), np.atleast_1d(np.asarray(linear.intercept_))
-    if scaler is not None:
-        coef = coef / scaler.scale_
-        intercept = intercept - coef @ scaler.mean_
-    intercept = np.broadcast_to(intercept, (len(coef),))
-    values = np.column_stack([intercept, coef])
-    classes = getattr(linear, "classes_", None)
-    turned = classes is not None and len(classes) == 2 and positive == classes.tolist()[0]
-    blocks = [""] if len(coef) == 1 else [str(label) for label in np.asarray(classes).tolist()]
-    odds = hasattr(linear, "predict_log_proba") and hasattr(linear, "fit_intercept")
-    all_names = [_("intercept"), *names]
-    spread = _spread(linear, values.shape) if scaler is None else None
-    low, high, p = spread if spread is not None else (None, None, None)
-    if turned:
-        values, low, high = -values, None if high is None else -high, None if low is None else -low
-    return Coefficients(all_names, blocks, values, low, high, p, odds)
-
-
-def _spread(linear: Any, shape: tuple[int, ...]) -> tuple[Array, Array, Array] | None:
-    """Ends of the 95% intervals and p-values, where the model has them."""
-    if not hasattr(linear, "summary") or shape[0] != 1:
-        return None
-    try:
-        table = linear.summary()
-    except NotAvailable:
-        return None
-    if table.low.shape != shape[1:] or np.isnan(table.low).all():
-        return None
-    return table.low[None], table.high[None], table.p[None]
-
-
-def coefficients_table(found: Coefficients) -> Table:
-    """Coefficients, with odds ratios, intervals and p-values where there are any."""
     table = make_table(_("Coefficients"))
-    table.add_column("", overflow="fold")
-    if len(found.blocks) > 1:
-        for block in found.blocks[:_MOST_CLASSES]:
-            table.add_column(escape(block), justify="right")
-        for j, name in enumerate(found.names):
-            table.add_row(escape(name), *(f"{value:.4g}" for value in found.values[:_MOST_CLASSES, j]))
-        return table
-    table.add_column(_("coefficient"), justify="right")
-    if found.low is not None:
-        table.add_column(_("from (95%)"), justify="right")
-        table.add_column(_("to (95%)"), justify="right")
-        table.add_column("p", justify="right")
-    if found.odds:
-        table.add_column(_("odds ratio"), justify="right")
-    for j, name in enumerate(found.names):
-        cells = [f"{found.values[0, j]:.4g}"]
-        if found.low is not None and found.high is not None and found.p is not None:
-            p = found.p[0, j]
-            cells += [f"{found.low[0, j]:.4g}", f"{found.high[0, j]:.4g}", "<0.0001" if p < 1e-4 else f"{p:.4f}"]
-        if found.odds:
-            with np.errstate(over="ignore"):
-                cells.append("" if j == 0 else _ratio(found.values[0, j]))
-        table.add_row(escape(name), *cells)
+    # Names are broken between words only, numbers never: where room is short, names take more lines.
+    table.add_column("", overflow="fold", min_width=max(len(word) for name in found.names for word in name.split()))
+    effect = np.abs(found.effect).max(axis=0)
+    kept = np.arange(len(effect)) if most is None else np.sort(np.argsort(-effect, kind="stable")[:most])
+    columns, cells = _by_class(found) if len(found.blocks) > 1 else _one_score(found)
+    for heading, texts in zip(columns, zip(*cells, strict=True), strict=True):
+        table.add_column(escape(heading), justify="right", no_wrap=True, min_width=max(map(len, [heading, *texts])))
+    table.add_row(_("intercept"), *cells[0])
+    waiting = dict(references or {})
+    for j in kept.tolist():
+        name = found.names[j]
+        parent = next((each for each in waiting if name.startswith(f"{each} = ")), None)
+        if parent is not None:
+            reference = waiting.pop(parent)
+            shown = _("no value") if reference is None else reference
+            table.add_row(escape(f"{parent} = {shown}"), _("reference"), style="dim")
+        table.add_row(escape(name), *cells[j + 1])
     return table
 
 
-def _ratio(coefficient: float) -> str:
-    """exp of a coefficient, with so many digits that one of a column of large numbers does not look like 1."""
-    size = abs(coefficient)
-    if not 1e-9 < size < 1e-3:
-        return f"{np.exp(coefficient):.4g}"
-    return f"{np.exp(coefficient):.{1 - int(np.floor(np.log10(size)))}f}"
+def _by_class(found: Coefficients) -> tuple[list[str], list[list[str]]]:
+    values = np.column_stack([found.intercept, found.coef])[:_MOST_CLASSES]
+    return found.blocks[:_MOST_CLASSES], [[significant(value).text for value in line] for line in values.T.tolist()]
+
+
+def _one_score(found: Coefficients) -> tuple[list[str], list[list[str]]]:
+    """The numbers as the report has them."""
+    shown = {"coef": _("coefficient")}
+    columns = found.columns()
+    if found.interval() is not None:
+        low, high = (name for name in columns if name.startswith(("low ", "high ")))
+        shown |= {low: _("from (95%)"), high: _("to (95%)"), "p": "p"}
+    shown |= {"odds ratio": _("odds ratio")} if found.odds else {}
+    texts = [[number.text for number in column(name, columns[name])] for name in shown]
+    if found.odds:
+        texts[-1][0] = ""  # the intercept's is no ratio of odds
+    return list(shown.values()), [list(line) for line in zip(*texts, strict=True)]
 
 
 def coefficients_json(found: Coefficients | None) -> list[dict[str, Any]]:
     """The same for machines."""
     if found is None:
         return []
-    facts = []
-    for i, block in enumerate(found.blocks):
-        for j, name in enumerate(found.names):
-            fact: dict[str, Any] = {"name": name if j else "intercept", "coefficient": float(found.values[i, j])}
-            if block:
-                fact["class"] = block
-            if found.low is not None and found.high is not None and found.p is not None:
-                fact |= {"low": float(found.low[i, j]), "high": float(found.high[i, j]), "p": float(found.p[i, j])}
-            facts.append(fact)
-    return facts
+    names = ["intercept", *found.names]
+    if len(found.blocks) > 1:
+        values = np.column_stack([found.intercept, found.coef])
+        return [
+            {"name": name, "coefficient": float(value), "class": block}
+            for block, line in zip(found.blocks, values, strict=True)
+            for name, value in zip(names, line, strict=True)
+        ]
+    columns = {heading.partition(" ")[0]: values for heading, values in found.columns().items()}
+    kept = {"coef": "coefficient"} | ({"low": "low", "high": "high", "p": "p"} if found.interval() is not None else {})
+    return [{"name": name, **{kept[key]: float(columns[key][j]) for key in kept}} for j, name in enumerate(names)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from rich.console import Console
+from hiperplano.cli.safe_console import safe_console
+from hiperplano.messages import Message, message_of, translate
 
-from hiperplano.messages import message_of, translate
+_BEYOND_ASCII = re.compile("[\x7f-\x9f]")  # controls that JSON allows in text, and terminals obey
 
 
 @dataclass
@@ -32,10 +34,11 @@ class Terminal:
     quiet: bool = False
     results: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    told: int = 0
 
     def __post_init__(self) -> None:
-        self.out = Console(file=sys.stdout, highlight=False, soft_wrap=False)
-        self.progress = Console(file=sys.stderr)
+        self.out = safe_console(file=sys.stdout, highlight=False, soft_wrap=False)
+        self.progress = safe_console(file=sys.stderr)
 
     @property
     def prints_text(self) -> bool:
@@ -47,6 +50,18 @@ class Terminal:
         if self.prints_text:
             self.out.print(*shown)
 
+    def say(self, text: str) -> None:
+        """Print a sentence as it is."""
+        if self.prints_text:
+            self.out.print(text, markup=False)
+
+    def print_notes(self) -> None:
+        """Print the notes that are not printed yet."""
+        if self.prints_text:
+            for text in self.notes[self.told :]:
+                self.out.print(f"• {translate(text)}", markup=False)
+        self.told = len(self.notes)
+
     def add_note(self, *texts: str) -> None:
         """Add a note for the reader, once."""
         self.notes += [text for text in dict.fromkeys(texts) if text not in self.notes]
@@ -54,10 +69,10 @@ class Terminal:
     def finish(self) -> None:
         """Print the notes, or the JSON object."""
         if self.as_json:
-            print(json.dumps(_plain(self.results | {"notes": self.notes}), ensure_ascii=False, indent=1))
-        elif self.prints_text and self.notes:
-            for text in self.notes:
-                self.out.print(f"• {translate(text)}", markup=False)
+            text = json.dumps(_plain(self.results | {"notes": self.notes}), ensure_ascii=False, indent=1)
+            print(_BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        else:
+            self.print_notes()
 
     @contextmanager
     def progress_bar(self, text: str, steps: int | None = None) -> Iterator[Any]:
@@ -90,7 +105,18 @@ class Terminal:
             yield
         for warning in heard:
             if str(warning.category.__module__).startswith(("hiperplano", "sklearn")):
-                self.add_note(message_of(warning.message) if isinstance(warning.message, Warning) else warning.message)
+                text = message_of(warning.message) if isinstance(warning.message, Warning) else warning.message
+                self.add_note(for_the_terminal(text))
+
+
+def for_the_terminal(text: str) -> str:
+    """A message of the library with what to do at the command line in the place of what to do in Python."""
+    if not isinstance(text, Message) or "remedy" not in text.fields:
+        return text
+    remedy = Message("Choose --model firth or --model logistic-l2.")
+    if "firth" not in str(text.fields["remedy"]):
+        remedy = Message("Choose --model logistic-l2.")
+    return Message(text.template, **{**text.fields, "remedy": remedy})
 
 
 def _plain(value: Any) -> Any:

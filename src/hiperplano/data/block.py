@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 Array = NDArray[Any]
 
@@ -84,7 +85,29 @@ class Block:
 
     def transpose_dot(self, right: Array) -> Array:
         """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
-        return np.asarray(self.x.T @ right, dtype=np.float64)
+        return np.asarray(self.transposed() @ right, dtype=np.float64)
+
+    def transposed(self) -> Any:
+        """xᵀ, without a copy."""
+        if not self.is_sparse:
+            return self.x.T
+        # SciPy's own transpose copies arrays that are parts of larger ones, and checks them again.
+        turned = csc_array(self.x.shape[::-1], dtype=self.x.dtype)
+        turned.data, turned.indices, turned.indptr = self.x.data, self.x.indices, self.x.indptr
+        return turned
+
+    def weighted_products(self, weights: Array) -> Array:
+        """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
+        if self.is_sparse:
+            from hiperplano.data.sparse_loops import add_products  # compiled code is loaded when it is needed
+
+            out = np.zeros((self.n_columns, self.n_columns))
+            add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)
+            lower = np.tril_indices(self.n_columns, -1)
+            out[lower] = out.T[lower]
+            return out
+        rows = self.x * np.sqrt(weights)[:, None]
+        return np.asarray(rows.T @ rows, dtype=np.float64)
 
     def squared(self) -> Block:
         """The same rows with every entry squared."""

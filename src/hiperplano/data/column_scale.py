@@ -212,7 +212,7 @@ class LinearScores:
 
         Those of one class stand together in memory: what follows goes along rows, of which there are more.
         """
-        score: Array = (self.coef @ rows.T).T
+        score: Array = (self.coef @ rows.T).T if isinstance(rows, np.ndarray) else rows @ self.coef.T
         score += self.intercept
         return score
 
@@ -247,6 +247,7 @@ def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
 class _ColumnSums:
     """Σ w·x of some columns."""
 
+    stays_sparse = True
     columns: Array
 
     def __call__(self, block: Block) -> Sums:
@@ -257,6 +258,7 @@ class _ColumnSums:
 class _Deviations:
     """Σ w·(x − mean) and Σ w·(x − mean)² of some columns."""
 
+    stays_sparse = True
     columns: Array
     mean: Array
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from hiperplano.errors import InvalidData, InvalidTarget
+from hiperplano.errors import InvalidData, InvalidTarget, InvalidType
 from hiperplano.messages import Message
 
 _DATES = ("date", "time", "duration")  # how the types of dates begin, in NumPy, pandas, polars and pyarrow
@@ -25,6 +25,9 @@ _REMEDIES = {
     "1d array": Message("Pass one label for each row."),
     "Input y contains": Message("A target must be finite. Drop those rows."),
     "NaN": Message("Drop those rows, or fill them first."),
+    "unique column names": Message("Give every column a name of its own."),
+    "argument must be a string": Message("Convert the columns to numbers first."),
+    "at least 1 dimension": Message("Pass one target for each row."),
 }
 
 
@@ -38,6 +41,40 @@ def refuse_dates(X: Any) -> None:
                 name=name,
                 kind=kind,
             )
+
+
+def refuse_unusable(X: Any, y: Any) -> None:
+    """Objects that look like arrays and are none: matrices of the old kind, sparse targets, names of several types."""
+    for name, values in (("X", X), ("y", y)):
+        if isinstance(values, np.matrix):
+            raise InvalidType(
+                "{name} is a numpy.matrix, whose rows are matrices again; an array is needed. Pass "
+                "numpy.asarray({name}).",
+                name=name,
+            )
+    records = getattr(getattr(X, "dtype", None), "names", None)
+    if records or (isinstance(X, str | bytes | Mapping | Set) and not issparse(X)):
+        raise InvalidData(
+            "Expected 2D array, got {kind} instead: rows and columns of numbers are needed. Pass an array or a table, "
+            "for example pandas.DataFrame(X) of records or of columns by name.",
+            kind=type(X).__name__,
+        )
+    if len(getattr(X, "shape", ())) == 2 and X.shape[0] and not X.shape[1]:
+        raise InvalidData(
+            "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required. Pass at least one column.",
+            shape=X.shape,
+        )
+    if issparse(y):
+        raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
+    names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    odd = [name for name in names if not isinstance(name, str)]
+    if 0 < len(odd) < len(names):
+        raise InvalidType(
+            "Feature names are only supported if all input features have string names, but column {odd!r} is named "
+            "by {kind}. Convert them, for example with X.columns = X.columns.astype(str).",
+            odd=odd[0],
+            kind=type(odd[0]).__name__,
+        )
 
 
 def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
@@ -75,7 +112,7 @@ def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
             row=row,
         )
     if "could not convert" in text:
-        found = _text_in(np.asarray(y, dtype=object).reshape(len(y), -1))
+        found = _text_in(np.asarray(y, dtype=object).reshape(np.size(y), -1))
         where = "" if found is None else Message(" ({value!r} in row {row})", value=found[2], row=found[1])
         return InvalidTarget(
             "{text} y holds text{where}; a regression needs numbers. Encode y, or take a classifier.",
@@ -83,7 +120,8 @@ def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
             where=where,
         )
     remedy = next((words for sign, words in _REMEDIES.items() if sign in text), "")
-    kind = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData
+    kind: type[InvalidData] = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData
+    kind = InvalidType if isinstance(problem, TypeError) else kind
     return kind(Message.concatenate(" ", filter(None, [text, remedy])))
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 def replacing(path: str | Path) -> Iterator[Path]:
     """A new path beside `path`, to be written; it takes the place of `path` when the block ends well.
 
-    Whatever goes wrong before that, Ctrl-C too, leaves an old file as it was and no other behind.
+    Whatever goes wrong before that, Ctrl-C too, leaves an old file as it was and no other behind. A link is followed:
+    what it points to is replaced, and the link stays.
     """
-    path = Path(path)
+    path = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)
     try:

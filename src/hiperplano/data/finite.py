@@ -74,6 +74,8 @@ def refuse_target_out_of_range(y: Array) -> None:
 class _ColumnSquares:
     """Σ x² of every column: finite if all its numbers are, and not too large."""
 
+    stays_sparse = True
+
     def __call__(self, block: Block) -> Sums:
         return (block.column_squares(),)
 

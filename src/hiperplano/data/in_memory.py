@@ -23,6 +23,8 @@ _SPARSE_ENTRIES = 2**19
 _SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
 _LONG_ROWS = 2**16  # of blocks whose vectors alone are read
+_LONG_ENTRIES = 2**18  # of blocks of sparse rows that nobody makes dense
+_PER_SUM = 2  # entries of such a block for every number that is summed, so that adding sums up costs little
 
 
 class InMemory(Design):
@@ -116,8 +118,14 @@ class InMemory(Design):
         return self._reduce(lambda rows: statistic(self.block(rows)), combine, self._slices_for(statistic))
 
     def _slices_for(self, statistic: Any) -> list[slice]:
-        """Where the blocks of a statistic lie: longer ones if it reads vectors only."""
-        return self.slices if getattr(statistic, "reads_rows", True) else self._long_slices
+        """Where the blocks of a statistic lie: longer ones if it reads vectors only, or leaves sparse rows sparse."""
+        if not getattr(statistic, "reads_rows", True):
+            return self._long_slices
+        if self.is_sparse and getattr(statistic, "stays_sparse", False):
+            squares = self.n_columns**2 if getattr(statistic, "sums_squares", False) else 0
+            entries = max(_LONG_ENTRIES, _PER_SUM * squares)
+            return self._cut(max(1, int(entries * self.n_rows / max(1, self.x.nnz))))
+        return self.slices
 
     def _reduce(
         self, function: Callable[[slice], Sums], combine: Callable[[Sums, Sums], Sums], slices: list[slice]

@@ -19,13 +19,15 @@ _NARROW = 2**16
 _FEW, _MOST_FLOATS = 20, 100
 
 
-def encode_labels(design: Design) -> tuple[Array, RowVector]:
+def encode_labels(design: Design, others: Array | None = None) -> tuple[Array, RowVector]:
     """The sorted classes of a design's target, and the number of its class for every row.
 
     Parameters
     ----------
     design : Design
         With labels of any kind as its target.
+    others : ndarray, optional
+        Labels of rows that have no weight: a class that has no others is one of the classes, without rows.
 
     Returns
     -------
@@ -33,9 +35,10 @@ def encode_labels(design: Design) -> tuple[Array, RowVector]:
     codes : RowVector of int
     """
     try:
-        (classes,) = design.fold(_DistinctLabels(), _union)
+        (classes,) = design.fold(DistinctLabels(), _union)
+        classes = classes if others is None else np.union1d(classes, others)
         kind = "multiclass" if _are_plainly_classes(classes) else _kind(classes)
-    except TypeError:  # labels that cannot be compared
+    except (TypeError, ValueError):  # labels that cannot be compared, or are sequences
         kind = "unknown"
     if kind == "unknown":
         (kinds,) = design.fold(_LabelKinds(), _union)
@@ -73,12 +76,25 @@ def encode_labels(design: Design) -> tuple[Array, RowVector]:
     return classes, design.map(_Codes(classes))
 
 
+def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
+    """Labels of the rows that have no weight, of a fit to X and y; None if there are no such rows."""
+    if isinstance(X, Design) and sample_weight is None:
+        if not X.has_weight or X.weighted_rows().n_rows == X.n_rows:
+            return None
+        return X.fold(DistinctLabels(), _union)[0]
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if weight is None or weight.all():
+        return None
+    labels = X.collect(X.vector("y")) if isinstance(X, Design) else np.asarray(y)
+    return np.unique(labels.ravel()[weight == 0])
+
+
 def _union(left: Sums, right: Sums) -> Sums:
     return (np.union1d(left[0], right[0]),)
 
 
 @dataclass(frozen=True)
-class _DistinctLabels:
+class DistinctLabels:
     """The sorted labels of a block; whole numbers that lie close together are counted instead of sorted."""
 
     reads_rows = False
@@ -144,7 +160,7 @@ def _too_many(classes: Array, n_rows: int) -> bool:
     return n_classes > _FEW and (2 * n_classes > n_rows or (classes.dtype.kind == "f" and n_classes > _MOST_FLOATS))
 
 
-def label_weight(design: Design, class_weight: Any) -> RowVector | None:
+def label_weight(design: Design, class_weight: Any, classes: Array | None = None) -> RowVector | None:
     """The weights of the rows times those of their classes; None for equal weights of one.
 
     Parameters
@@ -153,10 +169,12 @@ def label_weight(design: Design, class_weight: Any) -> RowVector | None:
         With labels as its target.
     class_weight : None, "balanced" or dict
         "balanced" counts rows by their weights, so that a weight of 2 still equals two rows.
+    classes : ndarray, optional
+        All classes, if some have no rows.
     """
     if class_weight is None:
         return design.vector("weight") if design.has_weight else None
-    classes, codes = encode_labels(design)
+    classes, codes = encode_labels(design, classes)
     by_class = class_weights(class_weight, classes, class_totals(design, codes, len(classes)))
     return design.with_vectors(code=codes).map(_WeightOfClass(by_class))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hiperplano.errors import InvalidParameter
+from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.messages import Message
 
 
@@ -89,3 +89,63 @@ def flag(owner: Any, name: str) -> bool:
         name=name,
         value=value,
     )
+
+
+def one_of_ours(owner: Any, name: str, choices: Sequence[str], theirs: Mapping[str, str]) -> str:
+    """The parameter as one of our words; some of scikit-learn's stand for one of them."""
+    value = getattr(owner, name)
+    if isinstance(value, str) and value in theirs:
+        return theirs[value]
+    return one_of(owner, name, choices)
+
+
+class Kind(NamedTuple):
+    """What a parameter that has no effect may be."""
+
+    types: tuple[type, ...]
+    words: Message
+    choices: tuple[str, ...] = ()
+
+
+FLAG = Kind((bool, np.bool_), Message("True or False"))
+VERBOSITY = Kind((Integral, bool, np.bool_), Message("a whole number or True or False"))
+JOBS = Kind((type(None), Integral), Message("a whole number or None"))
+REAL = Kind((Real,), Message("a number"))
+RATIO = Kind((Real, type(None)), Message("a number from 0 to 1 or None"))
+SEED = Kind((type(None), Integral, np.random.RandomState), Message("None, a whole number or a numpy RandomState"))
+DUAL = Kind((bool, np.bool_), Message("True, False or 'auto'"), ("auto",))
+
+
+def accept(owner: Any, **kinds: Kind) -> None:
+    """Check the parameters that are there for scripts written for scikit-learn, and have no effect.
+
+    Parameters
+    ----------
+    **kinds : Kind
+        What each of them may be.
+    """
+    for name, kind in kinds.items():
+        value = getattr(owner, name)
+        if isinstance(value, kind.types) or (isinstance(value, str) and value in kind.choices):
+            continue
+        raise InvalidParameter(
+            "{owner}: {name}={value!r}; {name} has no effect here, but must be {kind}. Leave it out.",
+            owner=type(owner).__name__,
+            name=name,
+            value=value,
+            kind=kind.words,
+        )
+
+
+def refuse_l1(owner: Any, l1_share: Any = 0.0) -> None:
+    """An error for a `penalty` with an L1 part, whose share is `l1_share` of "elasticnet", and for unknown words."""
+    penalty = owner.penalty
+    if penalty is not None:
+        one_of(owner, "penalty", ("l2", "l1", "elasticnet"))
+    if penalty == "l1" or (penalty == "elasticnet" and l1_share != 0):
+        raise NotAvailable(
+            "{owner}: penalty={penalty!r}; penalties with an L1 part are not available. Set penalty='l2', or fit "
+            "this model with scikit-learn.",
+            owner=type(owner).__name__,
+            penalty=penalty,
+        )

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import DTypePromotionError
 from scipy.sparse import csr_array, issparse
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design
-from hiperplano.data.error_messages import data_error, refuse_dates
+from hiperplano.data.error_messages import data_error, refuse_dates, refuse_unusable
 from hiperplano.data.finite import refuse_nonfinite, refuse_out_of_range, refuse_target_out_of_range
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidData, InvalidTarget
@@ -61,7 +62,7 @@ def validate(
     if isinstance(X, Design):
         design = _accepted(estimator, X, y, sample_weight, reset)
     else:
-        refuse_masked(X, y)
+        refuse_masked(X=X, y=y)
         X, y = _checked(
             estimator,
             X,
@@ -104,9 +105,9 @@ def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset:
     return design.weighted_rows()
 
 
-def refuse_masked(X: Any, y: Any) -> None:
+def refuse_masked(**arrays: Any) -> None:
     """The entries that a mask hides are missing values: they are refused like NaN, not taken for numbers."""
-    for name, values in (("X", X), ("y", y)):
+    for name, values in arrays.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
             hidden = int(np.ma.getmaskarray(values).sum())
             raise InvalidData(
@@ -118,8 +119,11 @@ def refuse_masked(X: Any, y: Any) -> None:
 
 
 def _numbers(y: Any) -> Array:
-    if issparse(y):
-        raise InvalidTarget("y is a sparse matrix; a target must be an array of numbers. Pass y.toarray().")
+    if np.asarray(y).dtype.kind in "mM":
+        raise InvalidTarget(
+            "y holds dates or times; a regression needs numbers. Subtract a date and divide by a unit of time first, "
+            "for example (day - day.min()) / one day."
+        )
     try:
         y = np.asarray(y, dtype=np.float64)
     except ValueError as problem:
@@ -139,7 +143,7 @@ def target_names(y: Any) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
+def validate_rows(estimator: Any, X: Any, finite: bool = True, reset: bool = False) -> Design:
     """Check rows for a prediction against the columns seen in `fit`.
 
     Parameters
@@ -147,8 +151,10 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True) -> Design:
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
         False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
+    reset : bool
+        True records the columns instead: for a fit to rows without targets.
     """
-    rows = _comparable_rows(estimator, X)
+    rows = _comparable_rows(estimator, X, reset)
     if finite:
         refuse_nonfinite(rows)
     return rows
@@ -160,11 +166,11 @@ def dense_rows(estimator: Any, X: Any) -> Array:
     return np.asarray(rows.collect(rows.map(Block.dense)), dtype=np.float64)
 
 
-def _comparable_rows(estimator: Any, X: Any) -> Design:
+def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
     if isinstance(X, Design):
-        return _accepted(estimator, X, None, None, reset=False)
-    refuse_masked(X, None)
-    X = _checked(estimator, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
+        return _accepted(estimator, X, None, None, reset=reset)
+    refuse_masked(X=X)
+    X = _checked(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
     return wrap(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None))
 
 
@@ -192,6 +198,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """None for equal weights of one, otherwise a checked float64 vector."""
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight=sample_weight)
     try:
         weight = np.asarray(sample_weight)
         weight = weight.astype(np.float64, casting="unsafe" if weight.dtype.kind in "OUS" else "same_kind", copy=False)
@@ -253,11 +260,12 @@ def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
     """
     if _is_plain(*args) and _columns_are_right(estimator, args[0].shape[1], rules["reset"]):
         return args if len(args) > 1 else args[0]
+    refuse_unusable(args[0], args[1] if len(args) > 1 else None)
     refuse_dates(args[0])
     try:
         with np.errstate(over="ignore"):  # of longer floats: found as infinity below
             return validate_data(estimator, *args, ensure_all_finite=False, **rules)
-    except (ValueError, OverflowError, DTypePromotionError) as problem:
+    except (ValueError, TypeError, OverflowError, DTypePromotionError) as problem:
         raise data_error(problem, *args) from problem
 
 
@@ -284,3 +292,20 @@ def _columns_are_right(estimator: Any, n_columns: int, reset: bool) -> bool:
         return True
     seen = vars(estimator)
     return "feature_names_in_" not in seen and seen.get("n_features_in_") == n_columns
+
+
+def last_step(model: Any, X: Any) -> tuple[Any, Any]:
+    """What a pipeline ends with, and the rows as its other steps make them; any other model as it is.
+
+    A classifier that only moves the cut-off of another gives way to that one, which has the coefficients.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+    X : rows as the first step takes them
+    """
+    if isinstance(model, Pipeline):
+        X = model[:-1].transform(X) if len(model) > 1 else X
+        return last_step(model[-1], X)
+    inner = getattr(model, "estimator_", None)
+    return (model, X) if inner is None or hasattr(model, "coef_") else last_step(inner, X)

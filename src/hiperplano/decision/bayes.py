@@ -12,6 +12,7 @@ from scipy.special import logsumexp, ndtr
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
+from hiperplano.decision.distributions import checked_table, error_of_table, simulated_error
 from hiperplano.errors import InvalidParameter
 from hiperplano.metrics.costs import check_costs
 
@@ -32,7 +33,7 @@ class BayesError:
     error : float
         Bound estimated by integration, or standard error of the Monte Carlo mean.
     method : str
-        "integration in 1 dimension", "integration in 2 dimensions" or "Monte Carlo, n draws".
+        "integration in 1 dimension", "integration in 2 dimensions", "sum over n outcomes" or "Monte Carlo, n draws".
     """
 
     value: float
@@ -44,8 +45,8 @@ class BayesError:
 
 
 def bayes_error(
-    means: Any,
-    covariances: Any,
+    distributions: Any,
+    covariances: Any = None,
     priors: Any = None,
     *,
     costs: Any = None,
@@ -53,18 +54,21 @@ def bayes_error(
     n_draws: int = 200_000,
     random_state: Any = 0,
 ) -> BayesError:
-    """∫ min_j Σ_k π_k·p_k(x)·C[j, k] dx for Gaussian components of known means and covariances.
+    """∫ min_j Σ_k π_k·p_k(x)·C[j, k] dx for known distributions of the classes.
 
-    Components with a common covariance are first projected on the span of their means, without loss. Problems of one or
-    two dimensions are integrated numerically, others by Monte Carlo: the mean over draws x of the cost of the best
-    decision given x.
+    With covariances they are Gaussian. Components with a common covariance are first projected on the span of their
+    means, without loss. Problems of one or two dimensions are integrated numerically, others by Monte Carlo: the mean
+    over draws x of the cost of the best decision given x. A table of probabilities of outcomes is summed, and any other
+    distributions that can be drawn from are simulated.
 
     Parameters
     ----------
-    means : array-like of shape (components, d) or (components,)
-        Means of the Gaussian components.
-    covariances : array-like of shape (d, d), (components, d, d), or, for one dimension, of numbers
-        One for all, or one for each component.
+    distributions : array-like of shape (components, d), (components,) or (components, outcomes), or list of objects
+        With covariances, the means of Gaussian components. Without: a table of p(x given component), each row of which
+        sums to 1; or objects with `rvs(size, random_state)` and `logpdf`, or `logpmf` for all, such as frozen
+        distributions of `scipy.stats`.
+    covariances : array-like of shape (d, d), (components, d, d), or, for one dimension, of numbers, optional
+        One for all, or one for each Gaussian component.
     priors : array-like of shape (components,), optional
         Equal by default.
     costs : array-like of shape (decisions, classes), optional
@@ -88,8 +92,18 @@ def bayes_error(
     >>> from hiperplano import bayes_error
     >>> round(bayes_error([0.0, 2.0], 1.0).value, 6)
     0.158655
+
+    A word is in 4 of 10 unwanted messages and in 1 of 10 others; half of all are unwanted.
+
+    >>> round(bayes_error([[0.6, 0.4], [0.9, 0.1]]).value, 3)
+    0.35
     """
-    centres, spreads, shares = _checked_mixture(means, covariances, priors)
+    if covariances is None:
+        table = checked_table(distributions)
+        shares = _checked_priors(priors, len(distributions))
+    else:
+        centres, spreads = _checked_gaussians(distributions, covariances)
+        shares = _checked_priors(priors, len(centres))
     member = _membership(labels, len(shares))
     check_number("bayes_error", "n_draws", n_draws, 2, np.inf)
     matrix = check_costs(costs, member.shape[0])
@@ -98,6 +112,12 @@ def bayes_error(
             "bayes_error: costs holds a matrix for each row; there are no rows here. Pass one matrix."
         )
     risk = matrix @ member  # cost of each decision where each component is the source
+    rng = np.random.default_rng(random_state)
+    if covariances is None:
+        if table is not None:
+            return BayesError(error_of_table(table, shares, risk), 0.0, f"sum over {table.shape[1]} outcomes")
+        found = simulated_error(distributions, shares, risk, int(n_draws), rng)
+        return BayesError(*found, f"Monte Carlo, {int(n_draws)} draws")
     centres, spreads = _projected(centres, spreads)
     if centres.shape[1] == 0:  # all components are the same
         return BayesError(float((risk @ shares).min()), 0.0, "components are equal")
@@ -106,10 +126,10 @@ def bayes_error(
         return BayesError(value, 1e-12 * float(np.abs(risk).max()), "integration in 1 dimension")
     if centres.shape[1] == 2:
         return _error_in_plane(centres, spreads, shares, risk)
-    return _monte_carlo(centres, spreads, shares, risk, int(n_draws), np.random.default_rng(random_state))
+    return _monte_carlo(centres, spreads, shares, risk, int(n_draws), rng)
 
 
-def _checked_mixture(means: Any, covariances: Any, priors: Any) -> tuple[Array, Array, Array]:
+def _checked_gaussians(means: Any, covariances: Any) -> tuple[Array, Array]:
     centres = np.asarray(means, dtype=np.float64)
     centres = centres[:, None] if centres.ndim == 1 else centres
     k, d = centres.shape
@@ -131,6 +151,10 @@ def _checked_mixture(means: Any, covariances: Any, priors: Any) -> tuple[Array, 
         raise InvalidParameter(
             "bayes_error: a covariance is not symmetric and positive definite; a Gaussian needs one that is. Check it."
         )
+    return centres, spreads
+
+
+def _checked_priors(priors: Any, k: int) -> Array:
     shares = np.full(k, 1.0 / k) if priors is None else np.asarray(priors, dtype=np.float64)
     if shares.shape != (k,) or not (shares >= 0).all() or not np.isclose(shares.sum(), 1.0):
         raise InvalidParameter(
@@ -139,7 +163,7 @@ def _checked_mixture(means: Any, covariances: Any, priors: Any) -> tuple[Array, 
             priors=priors,
             k=k,
         )
-    return centres, spreads, shares
+    return shares
 
 
 def _membership(labels: Any, components: int) -> Array:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
 from hiperplano.data.design import Array
-from hiperplano.data.validate import dense_rows
+from hiperplano.data.validate import dense_rows, last_step
 from hiperplano.errors import InvalidTarget, NotAvailable
 
 
@@ -24,8 +24,9 @@ def signed_distance(model: Any, X: Any) -> Array:
 
     Parameters
     ----------
-    model : fitted linear classifier
-        With `coef_`, `intercept_` and `decision_function`: of hiperplano or scikit-learn.
+    model : fitted linear classifier, or Pipeline that ends with one
+        With `coef_`, `intercept_` and `decision_function`: of hiperplano or scikit-learn. Distances are in the units
+        of the columns as the last step sees them.
     X : array-like, CSR matrix or table of shape (n, d)
         Rows whose distance is asked for.
 
@@ -41,6 +42,7 @@ def signed_distance(model: Any, X: Any) -> Array:
     >>> signed_distance(model, [[4.0], [5.0], [12.0]]).round(6)
     array([-1.,  0.,  7.])
     """
+    model, X = last_step(model, X)
     length = _normal_lengths(model)
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
     return np.asarray(scores / (length[0] if scores.ndim == 1 else length))
@@ -68,6 +70,7 @@ def project(model: Any, X: Any) -> Array:
     >>> project(model, [[5.0, 3.0]]).round(6)
     array([[1., 3.]])
     """
+    model, X = last_step(model, X)
     length = _normal_lengths(model)
     _require_one_plane(model, length, "project")
     rows = dense_rows(model, X)
@@ -104,6 +107,7 @@ def margin(model: Any, X: Any, y: Any) -> Array:
     >>> margin(model, [[4.0], [12.0], [6.0]], ["no", "yes", "no"]).round(6)
     array([ 1.,  7., -1.])
     """
+    model, X = last_step(model, X)
     length = _normal_lengths(model)
     codes = _codes(model, X, y)
     scores = np.asarray(model.decision_function(X), dtype=np.float64)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
@@ -94,7 +95,8 @@ def votes(scores: Any) -> Votes:
 def ambiguous(model: Any, X: Any) -> Array:
     """The rows where binary rules contradict each other.
 
-    For one-versus-rest: rows that two rules or more claim, or none. For one-versus-one: rows on which classes tie in
+    For one-versus-rest, by scikit-learn's wrapper or a model's own (`multi_class="ovr"`): rows that two rules or more
+    claim, or none. For one-versus-one: rows on which classes tie in
     votes. For a model with one score for each class: rows on which the largest score is shared.
 
     Parameters
@@ -136,6 +138,9 @@ def ambiguous(model: Any, X: Any) -> Array:
     scores = np.asarray(model.decision_function(X))
     if scores.ndim == 1:
         return np.asarray(scores == 0)
+    final = model[-1] if isinstance(model, Pipeline) else model
+    if getattr(final, "multi_class", None) == "ovr":
+        return np.asarray((scores > 0).sum(axis=1) != 1)
     return np.asarray((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1)
 
 

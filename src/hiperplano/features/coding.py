@@ -13,7 +13,9 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import Column, kind_label
+from hiperplano.features.dependence import dependent_columns
 from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers
+from hiperplano.features.terms import parse_terms, with_terms
 from hiperplano.messages import Message, translate
 
 
@@ -33,19 +35,55 @@ class Coding(TransformerMixin, BaseEstimator):
         Those that are not `used` are left out.
     fill : {"median", "model"}, default="median"
         Where missing numbers come from: the middle of the column's histogram, or scikit-learn's `IterativeImputer`.
+    independent : bool, default=False
+        Whether to leave out columns made that follow from others: copies of a column, indicators that say the same,
+        sums of columns. They tell a model nothing new, and no coefficient of theirs is determined.
+    terms : sequence of str, default=()
+        Terms to be made of the columns: `a*b`, `log(x)`, `x^2`, `spline(x, 4)`, `month(d)`, `weekday(d)`, `age(d)`.
 
     Attributes
     ----------
     coders_ : list of NumericEncoder and CategoricalEncoder
         What was learned of each column.
+    terms_ : list of Term
+        With what was learned of them.
+    left_out_ : dict of str to list of str
+        Columns made that follow from others, and so are not passed on: which others these are, by name.
     """
 
-    def __init__(self, columns: Sequence[Column], fill: str = "median") -> None:
+    def __init__(
+        self, columns: Sequence[Column], fill: str = "median", independent: bool = False, terms: Sequence[str] = ()
+    ) -> None:
         self.columns = columns
         self.fill = fill
+        self.independent = independent
+        self.terms = terms
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians and categories."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_parameters: Any) -> Any:
+        """Learn medians and categories, and give the rows as numbers."""
+        made = self._learn(X)
+        return self._frame(X, self._write(X) if made is None else made)
+
+    def transform(self, X: Any) -> Any:
+        """The rows as numbers, a frame of shape (n, columns made); columns may come in any order."""
+        check_is_fitted(self)
+        return self._frame(X, self._write(X))
+
+    def _frame(self, X: Any, made: Array) -> Any:
+        """What was made, with names, without the columns that follow from others."""
+        import pandas as pd
+
+        if self.left_out_:
+            made = made[:, [str(name) not in self.left_out_ for name in self._all_names()]]
+        return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
+
+    def _learn(self, X: Any) -> Array | None:
+        """What was made on the way, if anything."""
         used = [column for column in self.columns if column.used]
         if not used:
             raise InvalidData(
@@ -58,6 +96,10 @@ class Coding(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array([column.name for column in in_order], dtype=object)
         self.n_features_in_ = len(used)
         self._refuse_missing(X)
+        self.terms_ = [term.fitted(X) for term in parse_terms(self.terms, used)]
+        X = self.with_terms(X)
+        made_columns = [column for term in self.terms_ for column in term.made()]
+        in_order = sorted([*in_order, *made_columns], key=lambda column: column.kind == "nominal")
 
         def learn(column: Column) -> NumericEncoder | CategoricalEncoder:
             return (CategoricalEncoder if column.kind == "nominal" else NumericEncoder).of(column, X[column.name])
@@ -70,12 +112,24 @@ class Coding(TransformerMixin, BaseEstimator):
                 names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
             )
         self.imputer_ = self._fit_imputer(X) if self.fill == "model" else None
-        return self
+        self.left_out_: dict[str, list[str]] = {}
+        if not self.independent:
+            return None
+        made, names = self._write_all(X), self._all_names()
+        follows = dependent_columns(made)
+        self.left_out_ = {str(names[j]): [str(names[k]) for k in others] for j, others in follows.items()}
+        return made
 
-    def transform(self, X: Any) -> Array:
-        """The rows as numbers, of shape (n, columns made); columns may come in any order."""
-        check_is_fitted(self)
+    def with_terms(self, X: Any) -> Any:
+        """The frame with the columns that its terms make."""
+        return with_terms(X, self.terms_)
+
+    def _write(self, X: Any) -> Array:
+        """All columns that are made of a frame as it is given."""
         self._refuse_missing(X)
+        return self._write_all(self.with_terms(X))
+
+    def _write_all(self, X: Any) -> Array:
         ends = np.cumsum([len(coder.names) for coder in self.coders_]).tolist()
         made = np.empty((len(X), ends[-1]), order="F")
 
@@ -122,12 +176,22 @@ class Coding(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Readable names: `income`, `income missing`, `purpose = car`."""
         check_is_fitted(self)
-        return np.array([str(name) for coder in self.coders_ for name in coder.names], dtype=object)
+        names = [str(name) for name in self._all_names()]
+        return np.array([name for name in names if name not in self.left_out_], dtype=object)
 
     def display_names(self) -> list[str]:
         """The same names in the current language: for display, while files keep the English names."""
         check_is_fitted(self)
-        return [translate(name) for coder in self.coders_ for name in coder.names]
+        return [translate(name) for name in self._all_names() if str(name) not in self.left_out_]
+
+    def _all_names(self) -> list[str]:
+        """Of all columns that are made, each once: a table may have a column called `income missing` itself."""
+        names: list[str] = []
+        for name in (name for coder in self.coders_ for name in coder.names):
+            while str(name) in map(str, names):
+                name = Message("{name} (again)", name=name)
+            names.append(name)
+        return names
 
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""

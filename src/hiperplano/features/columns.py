@@ -26,8 +26,8 @@ class Column:
         Cells without a value.
     order : tuple of str
         The values of an ordered column, from low to high.
-    codes : tuple of float
-        Numbers that stand for "no value".
+    codes : tuple of float or str
+        Numbers or texts that stand for "no value"; they count as missing.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Column:
     why: str = field(default="", repr=False)
     missing: int = field(default=0, repr=False)
     order: tuple[str, ...] = ()
-    codes: tuple[float, ...] = ()
+    codes: tuple[float | str, ...] = ()
 
     @property
     def used(self) -> bool:

@@ -27,11 +27,15 @@ class NumericEncoder:
         What stands where there is no value: the median.
     marked : bool
         Whether a further column tells where there was none.
+    low, high : float
+        The range of the values.
     """
 
     column: Column
     fill: float
     marked: bool
+    low: float = -np.inf
+    high: float = np.inf
 
     @classmethod
     def of(cls, column: Column, series: Any) -> NumericEncoder:
@@ -43,7 +47,23 @@ class NumericEncoder:
         gaps = np.isnan(values)
         n_gaps = int(np.count_nonzero(gaps))
         known = values[~gaps] if n_gaps else values
-        return cls(column, float(np.median(known)) if len(known) else 0.0, n_gaps >= _min_count(len(values)))
+        marked = n_gaps >= _min_count(len(values))
+        if not len(known):
+            return cls(column, 0.0, marked)
+        return cls(column, float(np.median(known)), marked, float(known.min()), float(known.max()))
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The categories of an ordered column."""
+        return self.column.order
+
+    def values(self, series: Any) -> Array:
+        """The numbers, with NaN for no value."""
+        return numbers(series, self.column)
+
+    def categories(self, series: Any) -> tuple[Array, list[str]]:
+        """The number of the label of each cell, −1 for none, and the labels."""
+        return _factorise(series, self.column)
 
     @property
     def names(self) -> list[str]:
@@ -82,16 +102,26 @@ class CategoricalEncoder:
         The categories with a column.
     reference : str or None
         The most frequent one where it has none.
+    known : tuple of str
+        All categories of the fit.
     """
 
     column: Column
     kept: tuple[str, ...]
     reference: str | None
+    known: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, column: Column, series: Any) -> CategoricalEncoder:
         """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
-        return cls(column, *_frequent_categories(series))
+        codes, labels = _factorise(series, column)
+        there = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)[1:] > 0
+        known = tuple(label for label, seen in zip(labels, there.tolist(), strict=True) if seen)
+        return cls(column, *_frequent_categories(codes, labels), known)
+
+    def categories(self, series: Any) -> tuple[Array, list[str]]:
+        """The number of the label of each cell, −1 for none, and the labels."""
+        return _factorise(series, self.column)
 
     @property
     def names(self) -> list[str]:
@@ -108,7 +138,7 @@ class CategoricalEncoder:
             Filled.
         """
         place = {label: number for number, label in enumerate(self.kept)} | {self.reference: -1}
-        codes, labels = _factorise(series)
+        codes, labels = _factorise(series, self.column)
         lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
         found = lookup[codes]
         for number in range(len(self.kept)):
@@ -119,20 +149,21 @@ def numbers(series: Any, column: Column) -> Array:
     """The numbers of a column, with NaN for no value, of shape (n,)."""
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
-        codes, labels = _factorise(series)
+        codes, labels = _factorise(series, column)
         place = {label: float(number) for number, label in enumerate(column.order)}
         return np.array([*(place.get(label, np.nan) for label in labels), np.nan])[codes]
+    if kind not in "iufb" and column.kind != "ordered" and series.isna().all():
+        return np.full(len(series), np.nan)
     if column.kind == "date":
         if kind != "M":
             raise InvalidData(_type_error_message(series, column, Message("dates")))
         days = series.to_numpy(dtype="datetime64[us]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64) / 86_400e6)
     if kind not in "iufb":
-        if series.isna().all():
-            return np.full(len(series), np.nan)
         raise InvalidData(_type_error_message(series, column, Message("numbers")))
     values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.where(np.isin(values, column.codes), np.nan, values) if column.codes else values
+    empty = [code for code in column.codes if not isinstance(code, str)]
+    return np.where(np.isin(values, empty), np.nan, values) if empty else values
 
 
 def _type_error_message(series: Any, column: Column, expected: Message) -> Message:
@@ -157,14 +188,17 @@ def _not_numbers(series: Any) -> Array:
     return np.asarray(odd if odd.any() else there)
 
 
-def _factorise(series: Any) -> tuple[Array, list[str]]:
+def _factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
     """The number of the label of each cell, −1 for none, and the labels."""
     import pandas as pd
 
     if not isinstance(series.dtype, pd.CategoricalDtype):
         codes, values = pd.factorize(series)
-        return codes, [_label(value) for value in values.tolist()]
-    return series.cat.codes.to_numpy(), [_label(value) for value in series.cat.categories.tolist()]
+    else:
+        codes, values = series.cat.codes.to_numpy(), series.cat.categories
+    labels = [_label(value) for value in values.tolist()]
+    empty = [k for k, label in enumerate(labels) if label in {_label(code) for code in column.codes}]
+    return (np.where(np.isin(codes, empty), -1, codes) if empty else codes), labels
 
 
 def _label(value: Any) -> str:
@@ -177,9 +211,8 @@ def _min_count(n_rows: int) -> float:
     return max(1, min(_FEWEST, n_rows // 20), _SHARE * n_rows)
 
 
-def _frequent_categories(series: Any) -> tuple[tuple[str, ...], str | None]:
+def _frequent_categories(codes: Array, labels: list[str]) -> tuple[tuple[str, ...], str | None]:
     """The categories that get a column, in their order, and the one that is understood where none has its column."""
-    codes, labels = _factorise(series)
     counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
     gaps, counts = counts[0], counts[1:]
     by_count = np.argsort(-counts, kind="stable")[:_MOST]

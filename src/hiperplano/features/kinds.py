@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,13 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.features.columns import KINDS, Column, kind_label
 from hiperplano.features.leaks import leakage_reason
 from hiperplano.features.ordinal import ordinal_order
+from hiperplano.features.special_codes import emptied, special_codes
 from hiperplano.messages import Message
 
 _SAMPLE = 5_000  # rows in which a column that tells the target is seen to do so
 _MOST_CATEGORIES = 1_000
 _FEW_ROWS = 100  # below, all values of an honest column may differ
-_CODES = (*(-(10.0**k) + 1 for k in range(1, 9)), -1.0, *(10.0**k - 1 for k in range(2, 9)))  # −9, …, −1, 99, 999, …
+_MOST_LIKE_CODES = 9
 _ID = re.compile(
     r"(^|[_\W])(id|key|uuid|folio|documento|c[eé]dula|nit|dni|rut|ruc|cuit|cuil|curp|rfc|cpf|ssn)([_\W]|$)|(Id|ID)$",
     re.IGNORECASE,
@@ -33,7 +36,7 @@ def infer_kinds(
     *,
     chosen: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
-    missing: Mapping[str, Sequence[float]] | None = None,
+    missing: Mapping[str, Sequence[float | str]] | None = None,
     leaks: bool = True,
 ) -> list[Column]:
     """The kind of each column but the target.
@@ -47,12 +50,12 @@ def infer_kinds(
     orders : mapping, optional
         Values of ordered columns from low to high.
     missing : mapping, optional
-        Numbers that stand for "no value", by column, in place of the guess.
+        Values that stand for "no value", by column, in place of the guess; the table is already without them.
     leaks : bool, default=True
         Whether to suspect columns that tell the target.
     """
     chosen, orders, missing = dict(chosen or {}), dict(orders or {}), dict(missing or {})
-    _check_given(table, target, chosen, orders, missing)
+    _check_given(table, target, {"--kind": chosen, "--order": orders, "--missing": missing})
     rows = np.unique(np.linspace(0, table.num_rows - 1, min(table.num_rows, _SAMPLE)).astype(np.int64))
     sample = table.take(pa.array(rows)) if len(rows) < table.num_rows else table
     known = sample.column(target) if target is not None and leaks else None
@@ -61,15 +64,39 @@ def infer_kinds(
         column = _guess(name, table.column(name), missing.get(name))
         if name in orders or name in chosen:
             return _with_given_kind(column, table.column(name), chosen.get(name, "ordered"), orders.get(name))
-        reason = leakage_reason(sample.column(name), known, column.codes) if known is not None and column.used else ""
-        return Column(name, "leak", reason, column.missing) if reason else column
+        numbers = tuple(code for code in column.codes if not isinstance(code, str))
+        reason = leakage_reason(sample.column(name), known, numbers) if known is not None and column.used else ""
+        return Column(name, "leak", reason, column.missing, codes=column.codes) if reason else column
 
     names = [name for name in table.column_names if name != target]
     return in_threads(guess, names, table.num_rows * len(names))
 
 
-def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float] | None) -> Column:
+def without_codes(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
+    """The table with the cells emptied that hold a code for "no value"."""
+    for column in columns:
+        if column.codes and column.name in table.column_names:
+            place = table.column_names.index(column.name)
+            table = table.set_column(place, column.name, emptied(table.column(place), column.codes))
+    return table
+
+
+def perhaps_categories(table: pa.Table, columns: Sequence[Column]) -> list[str]:
+    """Numeric columns that hold a few whole numbers from 1 on, as codes of categories do."""
+    return [each.name for each in columns if each.kind == "numeric" and _like_codes(table.column(each.name))]
+
+
+def _like_codes(column: pa.ChunkedArray) -> bool:
+    if not pa.types.is_integer(column.type) or len(column) < _FEW_ROWS:
+        return False
+    values = sorted(value for value in pc.unique(column).to_pylist() if value is not None)
+    return 3 <= len(values) <= _MOST_LIKE_CODES and values[0] == 1 and values[-1] <= _MOST_LIKE_CODES
+
+
+def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float | str] | None) -> Column:
     n, missing = len(column), column.null_count
+    if codes:
+        return replace(_guess(name, column, ()), codes=tuple(codes))
     if missing == n:
         return Column(name, "empty", Message("all {n} cells are empty", n=f"{n:,}"), missing)
     if pa.types.is_timestamp(column.type):
@@ -109,7 +136,7 @@ def _has_order(column: pa.ChunkedArray) -> bool:
     return pa.types.is_dictionary(column.type) and bool(column.type.ordered)
 
 
-def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Sequence[float] | None) -> Column:
+def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Sequence[float | str] | None) -> Column:
     low, high = (float(value.as_py()) for value in pc.min_max(column).values())
     if not (np.isfinite(low) and np.isfinite(high)):
         row = pc.index(pc.is_inf(column.cast(pa.float64())), True).as_py()
@@ -127,15 +154,21 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
     whole = pa.types.is_integer(column.type)
     if whole and _is_identifier(name, column, low, high):
         return Column(name, "identifier", Message("whole numbers, each in one row"), missing)
-    codes, why_codes = (tuple(given), "") if given is not None else _special_codes(column, low, high)
-    rest = column if not codes else column.filter(pc.invert(pc.is_in(column, pa.array(codes).cast(column.type))))
+    codes, why_codes = ((), "") if given is not None else special_codes(column, low, high)
     if codes:
+        rest = emptied(column, codes)
+        missing = rest.null_count
         low, high = (float(value.as_py()) for value in pc.min_max(rest).values())
     if whole:
-        why = Message("whole numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
+        why = Message("whole numbers from {low} to {high}", low=_shown(low, high, low), high=_shown(low, high, high))
     else:
-        why = Message("numbers from {low:,.6g} to {high:,.6g}", low=low, high=high)
+        why = Message("numbers from {low} to {high}", low=f"{low:,.6g}", high=f"{high:,.6g}")
     return Column(name, "numeric", Message.concatenate("; ", filter(None, [why, why_codes])), missing, codes=codes)
+
+
+def _shown(low: float, high: float, value: float) -> str:
+    """With thousands apart, unless they are years."""
+    return f"{value:.0f}" if 1000 <= low <= high < 3000 else f"{value:,.6g}"
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
@@ -147,49 +180,26 @@ def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) 
     return len(pc.unique(head)) == len(head) and len(pc.unique(column.drop_null())) == n
 
 
-def _special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tuple[float, ...], str]:
-    """Numbers like 999 or −1 that lie far from all others and occur often."""
-    n = len(column) - column.null_count
-    found, reasons = [], []
-    for value, at_top in ((low, False), (high, True)):
-        if value not in _CODES:
-            continue
-        scalar = pa.scalar(value).cast(column.type)
-        count = pc.sum(pc.equal(column, scalar)).as_py()
-        rest = column.filter(pc.not_equal(column, scalar))
-        if count < max(5, 0.002 * n) or count > 0.9 * n:
-            continue
-        inner_low, inner_high = (float(each.as_py()) for each in pc.min_max(rest).values())
-        apart = value - inner_high > 2 * (inner_high - min(inner_low, 0.0)) if at_top else inner_low >= 0
-        if apart and inner_low < inner_high:
-            found.append(value)
-            next_one = inner_high if at_top else inner_low
-            reasons.append(
-                Message(
-                    "{value} ({n} rows, next {next}) taken as missing",
-                    value=f"{value:g}",
-                    n=f"{count:,}",
-                    next=f"{next_one:g}",
-                )
-            )
-    return tuple(found), Message.concatenate("; ", reasons)
-
-
 def _joined(values: Sequence[str], sign: str, most: int = 5) -> str:
     shown = sign.join(values[:most])
     return shown if len(values) <= most else f"{shown}{sign}…"
 
 
-def _check_given(table: pa.Table, target: str | None, *choices: Mapping[str, Any]) -> None:
-    for choice in choices:
+def _check_given(table: pa.Table, target: str | None, choices: Mapping[str, Mapping[str, Any]]) -> None:
+    for option, choice in choices.items():
         for name in choice:
             if name not in table.column_names or name == target:
+                names = [each for each in table.column_names if each != target]
+                near = get_close_matches(name, names, 3, 0.6)
                 raise InvalidParameter(
-                    "a choice was made for column {name!r}; the columns are {names}. Check the name.",
+                    "{option}: no column {name!r}; {hint}",
+                    option=option,
                     name=name,
-                    names=", ".join(repr(each) for each in table.column_names[:8] if each != target),
+                    hint=Message("did you mean {names}?", names=", ".join(map(repr, near)))
+                    if near
+                    else Message("the columns are {names}.", names=_joined(list(map(repr, names)), ", ", 8)),
                 )
-    for name, kind in choices[0].items():
+    for name, kind in choices["--kind"].items():
         if kind not in KINDS:
             raise InvalidParameter(
                 "column {name!r}: {kind!r} is not a kind; the kinds are {kinds}. Choose one of them.",
@@ -210,11 +220,28 @@ def _with_given_kind(column: Column, values: pa.ChunkedArray, kind: str, order: 
             example=example,
         )
     in_order = tuple(order or ())
+    if in_order:
+        _refuse_unordered(column.name, values, in_order)
     if kind == "ordered" and not in_order:
         if text:
             seen = sorted(pc.unique(values.drop_null()).to_pylist())
             in_order = ordinal_order(seen) or tuple(seen)
         else:
-            return Column(column.name, "numeric", Message("chosen: ordered numbers stay numbers"), column.missing)
-    codes = column.codes if kind == "numeric" else ()
-    return Column(column.name, kind, Message("chosen"), column.missing, order=in_order, codes=codes)
+            return replace(column, kind="numeric", why=Message("chosen: ordered numbers stay numbers"))
+    return Column(column.name, kind, Message("chosen"), column.missing, order=in_order, codes=column.codes)
+
+
+def _refuse_unordered(name: str, values: pa.ChunkedArray, order: Sequence[str]) -> None:
+    """Every value needs its place: one without would be lost."""
+    counts = {str(each["values"]): each["counts"] for each in pc.value_counts(values.drop_null()).to_pylist()}
+    left = [value for value in counts if value not in order]
+    if left:
+        raise InvalidParameter(
+            "--order {name}: the column also holds {values} ({n} rows), which have no place in the order "
+            "{order}. Name every value from low to high; --missing {name}={first} leaves one out.",
+            name=name,
+            values=_joined(list(map(repr, left)), ", "),
+            n=f"{sum(counts[value] for value in left):,}",
+            order=_joined(list(order), " < "),
+            first=left[0],
+        )

@@ -181,3 +181,42 @@ def _positive(name: str, classes: Array, wanted: str | None) -> Any:
         return None
     known = [label for label in labels if str(label).strip().lower() in _LOOKED_FOR]
     return known[0] if len(known) == 1 else labels[-1]
+
+
+def labels_of_model(file: Path, name: str, column: pa.ChunkedArray, classes: Array | None) -> Array:
+    """A target in the labels that a model knows, or as numbers where it has no classes.
+
+    Parameters
+    ----------
+    column : ChunkedArray
+        Without gaps.
+    classes : ndarray or None
+        The labels; None for a regression.
+    """
+    if not len(column):
+        raise InvalidTarget(
+            "{file}: the target {name!r} is empty in all rows. Choose another column.", file=file, name=name
+        )
+    values = plain_labels(column)
+    if classes is None:
+        if values.dtype.kind not in "iuf":
+            raise InvalidTarget(
+                "{file}: the target {name!r} holds text; the model predicts numbers. Check the column.",
+                file=file,
+                name=name,
+            )
+        return values.astype(np.float64)
+    labels = values.astype(str) if classes.dtype.kind == "U" else values
+    unknown = [label for label in np.unique(labels).tolist() if label not in classes.tolist()]
+    if unknown:
+        row = int(np.flatnonzero(labels == unknown[0])[0])
+        raise InvalidTarget(
+            "{file}: the target {name!r} holds {label!r} (row {row}); the model knows {classes}. Leave such rows "
+            "out, or fit the model again.",
+            file=file,
+            name=name,
+            label=unknown[0],
+            row=row + 1,
+            classes=", ".join(map(str, classes.tolist())),
+        )
+    return labels

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from hiperplano.data.block import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
+from hiperplano.messages import Message
 
 Prepared = tuple[Any, ...]
 """What a kernel needs of rows, computed once: a nested tuple of arrays, or CSR arrays, with an entry for each row."""
@@ -365,7 +366,7 @@ class Scaled(Kernel):
                 "The function f of f(x)·k(x, x′)·f(x′) gave an array of shape {shape}{bad}; one finite number for "
                 "each of the {n} rows is needed. Correct f.",
                 shape=found.shape,
-                bad="" if np.isfinite(found).all() else " with NaN or infinity",
+                bad="" if np.isfinite(found).all() else Message(" with NaN or infinity"),
                 n=length(X),
             )
         return found

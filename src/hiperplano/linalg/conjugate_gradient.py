@@ -120,8 +120,8 @@ def conjugate_gradients(
         Length of the residual to reach, relative to that of the right side.
     max_iter : int
     budget : int, optional
-        Steps beyond which another method would be faster: ends when a quarter of them is done and the steps so far say
-        that twice as many will be needed.
+        Steps beyond which another method would be faster: a column is given up when a quarter of them is done and its
+        progress says that twice as many will be needed.
     """
     found, size = np.zeros(right.shape), np.linalg.norm(right, axis=0)
     relative = np.where(size > 0, 1.0, 0.0)
@@ -139,8 +139,8 @@ def conjugate_gradients(
         steps += 1
         relative[active] = np.linalg.norm(residual, axis=0) / size[active]
         stays = (relative[active] > rtol) & (curvature > 0)
-        if budget is not None and steps == budget // 4 and _will_take(steps, relative[active].max(), rtol) > 2 * budget:
-            break
+        if budget is not None and steps == budget // 4:
+            stays &= _will_take(steps, relative[active], rtol) <= 2 * budget
         if not stays.all():
             active, residual, direction, square = active[stays], residual[:, stays], direction[:, stays], square[stays]
         scaled = precondition(residual, active)
@@ -149,6 +149,6 @@ def conjugate_gradients(
     return ManySolutions(found, relative, steps)
 
 
-def _will_take(steps: int, reached: float, rtol: float) -> float:
-    """Steps until `rtol`, if the residual goes on shrinking as it did."""
-    return steps * np.log(rtol) / np.log(reached) if 0 < reached < 1 else np.inf
+def _will_take(steps: int, reached: Array, rtol: float) -> Array:
+    """Steps until `rtol`, if residuals go on shrinking as they did."""
+    return np.asarray(steps * np.log(rtol) / np.log(np.clip(reached, 1e-300, 1 - 1e-9)))

@@ -12,7 +12,7 @@ array([0.75, 0.  ])
 array([-0.5])
 """
 
-from hiperplano.losses.hinge import Hinge, SquaredHinge
+from hiperplano.losses.hinge import Hinge, ModifiedHuber, SquaredHinge
 from hiperplano.losses.logistic import Logistic
 from hiperplano.losses.perceptron import Perceptron, ZeroOne
 from hiperplano.losses.robust import EpsilonInsensitive, Huber, SquaredEpsilonInsensitive
@@ -24,6 +24,7 @@ __all__ = [
     "Hinge",
     "Huber",
     "Logistic",
+    "ModifiedHuber",
     "Perceptron",
     "Softmax",
     "Squared",

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hiperplano.losses.signs import check_signs
+
 Array = NDArray[Any]
 
 _FURTHEST = 700.0  # exp of more overflows
@@ -17,6 +19,7 @@ class Logistic(NamedTuple):
     """
 
     def value(self, y: Array, score: Array) -> Array:
+        check_signs(y)
         margin = y * score
         return np.asarray(np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0))
 

@@ -10,28 +10,32 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from hiperplano.losses.hinge import Hinge, SquaredHinge
+from hiperplano.losses.hinge import Hinge, ModifiedHuber, SquaredHinge
 from hiperplano.losses.logistic import Logistic
 from hiperplano.losses.perceptron import Perceptron
-from hiperplano.losses.robust import EpsilonInsensitive, Huber
+from hiperplano.losses.robust import EpsilonInsensitive, Huber, SquaredEpsilonInsensitive
 from hiperplano.losses.squared import Squared
 
 PERCEPTRON: Final = 0
 HINGE: Final = 1
 SQUARED_HINGE: Final = 2
 LOGISTIC: Final = 3
-SQUARED: Final = 4  # from here on the target is a number, not a class
-HUBER: Final = 5
-EPSILON_INSENSITIVE: Final = 6
+MODIFIED_HUBER: Final = 4
+SQUARED: Final = 5  # from here on the loss is a function of the error, not of the margin
+HUBER: Final = 6
+EPSILON_INSENSITIVE: Final = 7
+SQUARED_EPSILON_INSENSITIVE: Final = 8
 
 LOSSES: dict[int, Any] = {
     PERCEPTRON: Perceptron,
     HINGE: Hinge,
     SQUARED_HINGE: SquaredHinge,
     LOGISTIC: Logistic,
+    MODIFIED_HUBER: ModifiedHuber,
     SQUARED: Squared,
     HUBER: Huber,
     EPSILON_INSENSITIVE: EpsilonInsensitive,
+    SQUARED_EPSILON_INSENSITIVE: SquaredEpsilonInsensitive,
 }
 _STEEPEST = 1e12  # slopes are cut here, as scikit-learn cuts them
 
@@ -51,10 +55,13 @@ def value(loss: int, target: float, score: float, epsilon: float) -> float:
         short = (0.0 if loss == PERCEPTRON else 1.0) - margin
         if short <= 0.0:
             return 0.0
-        return short * short if loss == SQUARED_HINGE else short
+        if loss == MODIFIED_HUBER and short > 2.0:
+            return 4.0 * (short - 1.0)
+        return short * short if loss in (SQUARED_HINGE, MODIFIED_HUBER) else short
     miss = abs(score - target)
-    if loss == EPSILON_INSENSITIVE:
-        return miss - epsilon if miss > epsilon else 0.0
+    if loss >= EPSILON_INSENSITIVE:
+        excess = miss - epsilon if miss > epsilon else 0.0
+        return excess if loss == EPSILON_INSENSITIVE else excess * excess
     if loss == SQUARED or miss <= epsilon:
         return 0.5 * miss * miss
     return epsilon * (miss - 0.5 * epsilon)
@@ -69,11 +76,16 @@ def slope(loss: int, target: float, score: float, epsilon: float) -> float:
             return -target * (small if margin > 0.0 else 1.0) / (1.0 + small)
         if margin > (0.0 if loss == PERCEPTRON else 1.0):
             return 0.0
-        found = -2.0 * target * (1.0 - margin) if loss == SQUARED_HINGE else -target
+        if loss == MODIFIED_HUBER:
+            found = -2.0 * target * (1.0 - margin if margin > -1.0 else 2.0)
+        else:
+            found = -2.0 * target * (1.0 - margin) if loss == SQUARED_HINGE else -target
     else:
         found = score - target
-        if loss == EPSILON_INSENSITIVE and abs(found) <= epsilon:
+        if loss >= EPSILON_INSENSITIVE and abs(found) <= epsilon:
             return 0.0
-        if loss != SQUARED and abs(found) > epsilon:
+        if loss == SQUARED_EPSILON_INSENSITIVE:
+            found = 2.0 * (found - math.copysign(epsilon, found))
+        elif loss != SQUARED and abs(found) > epsilon:
             return math.copysign(1.0 if loss == EPSILON_INSENSITIVE else epsilon, found)
     return found if abs(found) <= _STEEPEST else math.copysign(_STEEPEST, found)

@@ -12,6 +12,8 @@ from hiperplano.data.parameters import check_number
 from hiperplano.data.validate import check_weight
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 
+_ROUNDED = 1e-3  # by how much the sum of shares that were printed with few decimals may miss 1
+
 
 def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoothing: float = 0.0) -> float:
     """Σ p·log(p/q): what coding p with the code made for q costs in excess; infinite where q is 0 and p is not.
@@ -19,7 +21,7 @@ def kl_divergence(p: Any, q: Any, *, base: float = np.e, bins: Any = None, smoot
     Parameters
     ----------
     p, q : array-like
-        Probabilities or counts of the same categories, brought to sum 1; with `bins`, samples.
+        Of the same categories: probabilities, which sum to 1, or counts, which are whole numbers; with `bins`, samples.
     base : float, default=e
         Of the logarithm: e for nats, 2 for bits.
     bins : None, int, str or array-like, default=None
@@ -231,6 +233,14 @@ def _shares(values: Any, smoothing: float, name: str) -> Array:
             "0. For samples set bins.",
             name=name,
             counts=counts.ravel()[:5].tolist(),
+        )
+    total = float(counts.sum())
+    if abs(total - 1.0) > _ROUNDED and (counts != np.floor(counts)).any():
+        raise InvalidData(
+            "{name} is not a distribution: its shares add up to {total:g}, and must to 1 (counts are whole numbers). "
+            "Look for a missing category, or divide by the sum yourself.",
+            name=name,
+            total=total,
         )
     return _normalised(counts, smoothing)
 

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,14 +47,19 @@ class LinearModel(BaseEstimator):
         """x·coef + intercept for every row."""
         check_is_fitted(self)
         design = validate_rows(self, X, finite=False)
-        scores = Scores(self.coef_.T, self.intercept_)
-        if self.coef_.all():  # then a number that is not finite leaves no score of its row finite
+        coef = self._dense_coef()
+        scores = Scores(coef.T, self.intercept_)
+        if coef.all():  # then a number that is not finite leaves no score of its row finite
             with np.errstate(over="ignore", invalid="ignore"):
                 found = design.collect(design.map(scores))
             if np.isfinite(found).all():
                 return found
         refuse_nonfinite(design)
         return design.collect(design.map(scores))
+
+    def _dense_coef(self) -> Array:
+        coef: Any = self.coef_
+        return np.asarray(coef.toarray() if issparse(coef) else coef)
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,34 @@ class Scores:
     def __call__(self, block: Block) -> Array:
         xp = block.xp
         return xp.asarray(block.dot(self.coef) + self.intercept)
+
+
+class SparseCoefficients(LinearModel):
+    """A linear model whose `coef_` can be stored as a sparse matrix."""
+
+    def sparsify(self) -> Self:
+        """Store `coef_` as a CSR matrix: smaller where most coefficients are 0.
+
+        Returns
+        -------
+        self : estimator
+            The same model, which predicts as before.
+        """
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Store `coef_` as an array again.
+
+        Returns
+        -------
+        self : estimator
+            The same model.
+        """
+        check_is_fitted(self)
+        self.coef_ = self._dense_coef()
+        return self
 
 
 def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[Concatenate[Model, Rest], Model]:
@@ -88,7 +122,7 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[C
     return guarded
 
 
-class LinearClassifier(ClassifierMixin, LinearModel):
+class LinearClassifier(ClassifierMixin, SparseCoefficients):
     """A linear model whose scores choose among `classes_`."""
 
     classes_: Array

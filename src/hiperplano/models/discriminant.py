@@ -18,7 +18,17 @@ from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
 from hiperplano.messages import Message
 from hiperplano.models.base import LinearClassifier, Scores, all_or_nothing, publish, users_level
-from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
+from hiperplano.models.gaussian import (
+    SampledClasses,
+    accept_scikit_learns,
+    at_places,
+    checked_shrinkage,
+    estimated_covariances,
+    gaussian_problem,
+    log_probabilities,
+    probabilities,
+    with_classes_without_rows,
+)
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.stats.canonical import CanonicalAxes, canonical_axes
@@ -52,7 +62,7 @@ class FisherFunction:
         return np.asarray(self.classes[(np.asarray(scores) > self.cutoff).astype(int)])
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
+class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
     """Gaussian classes with one covariance: scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2, m and π a class's mean and prior.
 
     The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the
@@ -63,6 +73,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Parameters
     ----------
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
+        No effect; scikit-learn's. `solution_.method` says how the fit was made.
     shrinkage : None, "auto" or float, default=None
         Share of each class's covariance that is replaced by a simpler form: by its mean variance on all columns for a
         number from 0 to 1; "auto" takes Ledoit and Wolf's share, on columns at unit variance. With shrinkage, classes
@@ -71,6 +83,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Probabilities of the classes; shares of the sample by default.
     n_components : int, optional
         Axes that `transform` returns; at most the smaller of classes − 1 and d.
+    store_covariance : bool, default=False
+        No effect: `covariance_` is there in any case.
+    tol : float, default=1e-4
+        No effect: what counts as no variance is decided from the rounding of the rows.
+    covariance_estimator : estimator, optional
+        Makes the covariance of each class from its rows, in place of `shrinkage`: an object with a method `fit` and an
+        attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
     unbiased : bool, default=False
         Divide the scatter inside classes by n − classes, as R's MASS does, not by n.
 
@@ -129,11 +148,24 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     shrinkage_: Array
 
     def __init__(
-        self, *, shrinkage: Any = None, priors: Any = None, n_components: int | None = None, unbiased: bool = False
+        self,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        *,
+        unbiased: bool = False,
     ) -> None:
+        self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
         self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
         self.unbiased = unbiased
 
     @all_or_nothing
@@ -154,18 +186,27 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self : estimator
             The fitted model.
         """
+        accept_scikit_learns(self, ("svd", "lsqr", "eigen"))
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
-        design, classes, priors = gaussian_problem(self, X, y, sample_weight)
-        components = self._components(len(classes), design.n_columns)
-        _check_size(design, len(classes), shrinkage, priors)
-        if unbiased and design.total_weight <= len(classes):
+        design, classes, present, priors = gaussian_problem(self, X, y, sample_weight)
+        n_classes = len(present)
+        components = self._components(n_classes, design.n_columns)
+        _check_size(design, n_classes, shrinkage, priors)
+        if unbiased and design.total_weight <= n_classes:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: weights sum to {total_weight:g} for {n_classes} classes; "
                 "unbiased=True divides by their difference, which must be positive. Set unbiased=False.",
                 total_weight=design.total_weight,
-                n_classes=len(classes),
+                n_classes=n_classes,
             )
-        solution = linear_discriminant(design, len(classes), priors=priors, shrinkage=shrinkage, unbiased=unbiased)
+        solution = linear_discriminant(
+            design,
+            n_classes,
+            priors=priors,
+            shrinkage=shrinkage,
+            unbiased=unbiased,
+            covariances=estimated_covariances(self, design, n_classes),
+        )
         if solution.rank == 0:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "
@@ -173,7 +214,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         self.classes_ = classes
         publish(self, solution, design.dtype, one_target=False, remedy=Message("set shrinkage='auto'"))
+        self.coef_, self.intercept_ = with_classes_without_rows(self.coef_, self.intercept_, present, len(classes))
         self._describe(solution, components, design.dtype)
+        self.means_ = at_places(self.means_, present, len(classes), np.nan)
+        self.priors_ = at_places(self.priors_, present, len(classes), 0.0)
         if solution.ignored:
             warnings.warn(
                 "LinearDiscriminantAnalysis: " + solution.status + _REMEDY, SingularWarning, stacklevel=users_level()

@@ -1,8 +1,7 @@
-"""Least squares, ridge regression, and the least-squares classifier."""
+"""Least squares and ridge regression."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,17 +9,37 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
-from hiperplano.data.design import Array, Block
+from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
-from hiperplano.data.labels import encode_labels, label_weight
-from hiperplano.data.parameters import check_number, flag, number, one_of, whole
+from hiperplano.data.parameters import (
+    FLAG,
+    JOBS,
+    SEED,
+    accept,
+    check_number,
+    flag,
+    number,
+    one_of_ours,
+    whole,
+)
 from hiperplano.data.validate import target_names
-from hiperplano.errors import InvalidParameter
-from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
-from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, sums_first
+from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.linalg.triangular import reciprocal
+from hiperplano.models.base import LinearModel, all_or_nothing, publish
+from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, suited_solver, sums_first
 from hiperplano.solvers.statistics import Moments, NonFiniteRows
 from hiperplano.stats.least_squares import Sample, summarise
 from hiperplano.stats.summary import Summary
+
+SCIKIT_LEARN_SOLVERS = {
+    "cholesky": "gram",
+    "svd": "qr",
+    "lsqr": "auto",
+    "sparse_cg": "auto",
+    "sag": "auto",
+    "saga": "auto",
+    "lbfgs": "auto",
+}
 
 
 class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
@@ -32,6 +51,9 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
     solver: str = "auto"
     tol: float = 1e-10
     max_iter: int | None = None
+    copy_X: bool = True
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
@@ -66,8 +88,9 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> Design:
         """The design; numbers that must be refused are left to the first sum over the rows, if there is one."""
+        accept(self, copy_X=FLAG, n_jobs=JOBS, random_state=SEED)
         design = validate(self, X, y, sample_weight, finite=False)
-        if not sums_first(design, one_of(self, "solver", SOLVERS)):
+        if not sums_first(design, self._solver()):
             refuse_out_of_range(design)
         self._target_names_ = target_names(y)
         return design
@@ -80,8 +103,8 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
                 alpha=alphas,
                 fit_intercept=flag(self, "fit_intercept"),
                 positive=flag(self, "positive"),
-                solver=one_of(self, "solver", SOLVERS),
-                tol=number(self, "tol", low=0.0, open_low=True),
+                solver=self._solver(),
+                tol=number(self, "tol", low=0.0),
                 max_iter=whole(self, "max_iter", low=1, optional=True),
                 sums=sums,
             )
@@ -90,8 +113,17 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
             raise
         publish(self, solution, design.dtype, design.one_target)
         self.rank_ = solution.rank
+        self.solver_ = suited_solver(design, self._solver())
         self._sample_ = Sample.of(design)
         return self
+
+    def _solver(self) -> str:
+        return one_of_ours(self, "solver", SOLVERS, SCIKIT_LEARN_SOLVERS)
+
+    def _flatten(self, design: Design) -> None:
+        """A target of shape (n, 1) has `coef_` of shape (d,) in scikit-learn's ridge models."""
+        if design.n_targets == 1:
+            self.coef_ = self.coef_.reshape(-1)
 
 
 class LinearRegression(LeastSquares):
@@ -106,13 +138,17 @@ class LinearRegression(LeastSquares):
     ----------
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
+    copy_X : bool, default=True
+        No effect: X is never written to.
+    tol : float, default=1e-10
+        For "cg": relative length of the gradient to reach.
+    n_jobs : int or None, default=None
+        No effect: threads are taken as the rows call for them.
     positive : bool, default=False
         Constrain the coefficients to be non-negative.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
         "gram" solves the normal equations (and falls back to "qr" where they are not accurate enough), "qr" factors the
         rows, "cg" takes conjugate gradients, for so many columns that their Gram matrix does not fit memory.
-    tol : float, default=1e-10
-        For "cg": relative length of the gradient to reach.
     max_iter : int, optional
         For "cg": most steps; ten for each column by default.
 
@@ -124,6 +160,10 @@ class LinearRegression(LeastSquares):
         Intercepts; 0 if `fit_intercept` is False.
     rank_ : int
         Independent columns, without the intercept.
+    singular_ : ndarray of shape (min(n, d),)
+        Singular values of the centred columns, largest first; not after "cg".
+    solver_ : str
+        The solver that was taken: "gram", "qr", "cg", or "rows" where rows are fewer than columns.
     solution_ : LeastSquaresSolution
         How the fit ended: `status`, `method`, `digits`, `condition`, `gap`.
     n_iter_ : int
@@ -153,15 +193,19 @@ class LinearRegression(LeastSquares):
         self,
         *,
         fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-10,
+        n_jobs: int | None = None,
         positive: bool = False,
         solver: str = "auto",
-        tol: float = 1e-10,
         max_iter: int | None = None,
     ) -> None:
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
         self.positive = positive
         self.solver = solver
-        self.tol = tol
         self.max_iter = max_iter
 
     @all_or_nothing
@@ -185,6 +229,24 @@ class LinearRegression(LeastSquares):
         design = self._validated(X, y, sample_weight)
         return self._fit_design(design, np.zeros(design.n_targets))
 
+    @property
+    def singular_(self) -> Array:
+        """Singular values of the centred columns, largest first."""
+        check_is_fitted(self)
+        solution = self.solution_
+        if solution.factor is None and solution.columns is None:
+            raise NotAvailable(
+                "LinearRegression: {solver!r} does not factor the columns, so there are no singular values. Set "
+                "solver='qr'.",
+                solver=self.solver_,
+            )
+        rows, scale = (
+            (solution.factor.upper, solution.factor.scale)
+            if solution.columns is None
+            else (solution.columns.rows, solution.columns.scale)
+        )
+        return np.linalg.svd(rows * reciprocal(scale), compute_uv=False)
+
 
 class Ridge(LeastSquares):
     """Least squares with a penalty: minimise Σᵢ wᵢ·(yᵢ − xᵢ·coef − intercept)² + alpha·‖coef‖².
@@ -195,13 +257,19 @@ class Ridge(LeastSquares):
     ----------
     alpha : float or array-like of shape (targets,), default=1.0
         Strength of the penalty, 0 or more.
-    fit_intercept, positive, solver, tol, max_iter
+    fit_intercept, copy_X, max_iter, tol, positive
         As in `LinearRegression`.
+    solver : {"auto", "gram", "qr", "cg"}, default="auto"
+        As in `LinearRegression`. Scikit-learn's "cholesky" means "gram", its "svd" "qr", its other names "auto".
+    random_state : int, RandomState or None, default=None
+        No effect: a fit depends on nothing but its data.
 
     Attributes
     ----------
-    coef_, intercept_, rank_, solution_, n_iter_, n_features_in_, feature_names_in_
+    coef_, intercept_, rank_, solver_, solution_, n_features_in_, feature_names_in_
         As in `LinearRegression`.
+    n_iter_ : ndarray of shape (targets,)
+        Number of iterations.
 
     Examples
     --------
@@ -216,17 +284,21 @@ class Ridge(LeastSquares):
         alpha: Any = 1.0,
         *,
         fit_intercept: bool = True,
-        positive: bool = False,
-        solver: str = "auto",
-        tol: float = 1e-10,
+        copy_X: bool = True,
         max_iter: int | None = None,
+        tol: float = 1e-10,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
-        self.positive = positive
-        self.solver = solver
-        self.tol = tol
+        self.copy_X = copy_X
         self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -247,106 +319,25 @@ class Ridge(LeastSquares):
             The fitted model.
         """
         design = self._validated(X, y, sample_weight)
-        return self._fit_design(design, self._alphas(design.n_targets))
-
-    def _alphas(self, n_targets: int) -> Array:
-        if np.ndim(self.alpha) == 0:
-            return np.full(n_targets, number(self, "alpha", low=0.0))
-        given = np.asarray(self.alpha).tolist()
-        values = [check_number("Ridge", f"alpha[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
-        if len(values) != n_targets:
-            raise InvalidParameter(
-                "Ridge: alpha holds {n_values} numbers for {n_targets} targets; it must be one number, or one for "
-                "each target. Correct alpha or y. (Number of targets and number of penalties do not correspond.)",
-                n_values=len(values),
-                n_targets=n_targets,
-            )
-        return np.array(values)
-
-
-class LeastSquaresClassifier(LinearClassifier):
-    """Least squares on 1-of-K coded classes; the class with the largest score is predicted.
-
-    A fast baseline, and a starting point for better classifiers. Its scores are not probabilities, and points
-    far on the correct side of the plane influence it as much as points on the wrong side.
-
-    Parameters
-    ----------
-    alpha : float, default=0.0
-        Strength of the penalty alpha·‖coef‖², as in `Ridge`.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept; without one the plane goes through the origin.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" gives each class the same total, sample weights included.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, d) or (classes, d)
-        For two classes, of the difference between the second's score and the first's.
-    intercept_ : ndarray of shape (1,) or (classes,)
-        Intercepts; 0 if `fit_intercept` is False.
-    classes_ : ndarray
-        Labels of the classes, sorted.
-    solution_, n_iter_, n_features_in_, feature_names_in_
-        As in `LinearRegression`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from hiperplano import LeastSquaresClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(LeastSquaresClassifier().fit(X, y).score(X, y), 2)
-    0.85
-    """
-
-    def __init__(self, alpha: float = 0.0, *, fit_intercept: bool = True, class_weight: Any = None) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d), or Design
-            Rows; a design brings its targets and weights along.
-        y : array-like of shape (n,)
-            Labels of any kind; not with a design, which brings its own.
-        sample_weight : array-like of shape (n,), optional
-            A weight of 2 counts a row twice; rows of weight 0 are left out.
-
-        Returns
-        -------
-        self : estimator
-            The fitted model.
-        """
-        design = self._coded(validate(self, X, y, sample_weight, numeric_target=False))
-        solution = solve_least_squares(
-            design,
-            alpha=np.full(design.n_targets, number(self, "alpha", low=0.0)),
-            fit_intercept=flag(self, "fit_intercept"),
-        )
-        publish(self, solution, design.dtype, one_target=False)
+        self._fit_design(design, alphas_of_targets(self, design.n_targets))
+        self._flatten(design)
+        self.n_iter_ = np.full(design.n_targets, self.solution_.n_iter)
         return self
 
-    def _coded(self, design: Design) -> Design:
-        """Replace labels by their 1-of-K code, or for two classes by its difference, ∓1."""
-        self.classes_, codes = encode_labels(design)
-        coded = design.with_vectors(code=codes).map(_OneOfK(len(self.classes_)))
-        return design.with_vectors(y=coded, weight=label_weight(design, self.class_weight)).weighted_rows()
 
-
-@dataclass(frozen=True)
-class _OneOfK:
-    """1 in the column of a row's class and 0 in others; for two classes one column of ∓1."""
-
-    n_classes: int
-
-    def __call__(self, block: Block) -> Array:
-        xp = block.xp
-        code = block.vectors["code"]
-        if self.n_classes == 2:
-            return xp.where(code == 1, 1.0, -1.0)[:, None]
-        return xp.eye(self.n_classes)[code]
+def alphas_of_targets(model: Any, n_targets: int) -> Array:
+    """The model's `alpha`, one number for each target."""
+    if np.ndim(model.alpha) == 0:
+        return np.full(n_targets, number(model, "alpha", low=0.0))
+    name, given = type(model).__name__, np.asarray(model.alpha).tolist()
+    values = [check_number(name, f"alpha[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]
+    if len(values) != n_targets:
+        raise InvalidParameter(
+            "{model}: alpha holds {n_values} numbers for {n_targets} targets; it must be one number, or one for "
+            "each target. Correct alpha or y. (Number of targets and number of penalties do not correspond: "
+            "{n_values} != {n_targets})",
+            model=name,
+            n_values=len(values),
+            n_targets=n_targets,
+        )
+    return np.array(values)

@@ -6,92 +6,41 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
-from hiperplano.data.labels import class_totals, encode_labels, label_weight
-from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable, SeparationWarning
+from hiperplano.data.labels import labels_without_weight
+from hiperplano.data.parameters import (
+    flag,
+    number,
+    one_of_ours,
+    whole,
+)
+from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SeparationWarning
 from hiperplano.messages import Message
-from hiperplano.models.base import LinearClassifier, all_or_nothing, publish, users_level, warn_of_the_end
+from hiperplano.models.base import all_or_nothing, publish, users_level, warn_of_the_end
+from hiperplano.models.logistic_classifier import (
+    SCIKIT_LEARN_SOLVERS,
+    LogisticClassifier,
+    accept_scikit_learns,
+    code_classes,
+    refuse_l1_share,
+)
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
-from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targets
+from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
-from hiperplano.solvers.separation.search import separate
-from hiperplano.solvers.separation.unbounded_columns import unbounded_columns
+from hiperplano.solvers.separation.search import program_work, separate
+from hiperplano.solvers.separation.unbounded_columns import Growth, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
-from hiperplano.stats.logistic.odds import OddsSummary
-from hiperplano.stats.logistic.summary import summarise
 from hiperplano.stats.summary import coefficient_names
 
-_PROGRAM_CELLS = 10**6
+_PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6  # up to which a program about all rows takes less than a fit without end
 _LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own
-
-
-def class_chances(scores: Array) -> Array:
-    """Probabilities of the classes, from log-odds."""
-    return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
-
-
-class LogisticClassifier(LinearClassifier):
-    """What logistic models share: probabilities, and the table of coefficients."""
-
-    fit_intercept: bool
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, of shape (n, classes).
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return class_chances(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, accurate even where these underflow.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Logarithms of probabilities, in the order of `classes_`.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
-        return np.asarray(log_softmax(scores, axis=1))
-
-    def summary(self, level: float = 0.95) -> OddsSummary:
-        """Coefficients with their standard errors, odds ratios, and how good the fit is.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Of the confidence intervals.
-
-        Returns
-        -------
-        OddsSummary
-            For more than two classes, one block for each class but the first, compared with that one.
-        """
-        check_is_fitted(self)
-        return summarise(self, level)
 
 
 class LogisticRegression(LogisticClassifier):
@@ -105,24 +54,39 @@ class LogisticRegression(LogisticClassifier):
 
     Parameters
     ----------
+    penalty : {"l2", None}, default="l2"
+        None is the same as C=np.inf. Penalties with an L1 part are not available.
     C : float, default=1.0
         Inverse strength of the penalty, above 0; `np.inf` for plain maximum likelihood.
+    l1_ratio : float or None, default=0.0
+        Share of L1 in the penalty: 0 or None.
+    dual : bool, default=False
+        No effect; scikit-learn's.
+    tol : float, default=1e-8
+        Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
+    intercept_scaling : float, default=1
+        No effect: the intercept is never penalised.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives each class the same total.
-    firth : bool, default=False
-        Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
-        small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
+    random_state : int, RandomState or None, default=None
+        No effect: a fit depends on nothing but its data.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         "newton" uses full Hessians, "lbfgs" starts from the solution of a sample and is preconditioned by its Hessian,
         "gradient" takes plain gradient steps with a dynamic rate, for teaching. "auto" takes one of the first two.
-    tol : float, default=1e-8
-        Largest entry of the gradient of the mean loss (standardised columns) at which to stop.
+        Scikit-learn's "newton-cholesky" means "newton", its "newton-cg", "liblinear", "sag" and "saga" mean "auto".
     max_iter : int, default=1000
         Most steps.
+    verbose : int, default=0
+        No effect: `solution_` says how the fit went.
     warm_start : bool, default=False
         Start from the coefficients of the last fit.
+    n_jobs : int or None, default=None
+        No effect: threads are taken as the rows call for them.
+    firth : bool, default=False
+        Firth's bias-reduced likelihood, for two classes: finite also for separated classes, and less biased in
+        small samples. Its penalty, ½·log det of the information, takes the place of C's, and Newton is its solver.
 
     Attributes
     ----------
@@ -134,7 +98,7 @@ class LogisticRegression(LogisticClassifier):
         Labels of the classes, sorted.
     solution_ : LogisticSolution
         How the fit ended: `status`, `method`, `passes`, `gradient_norm`, `converged`.
-    n_iter_ : int
+    n_iter_ : ndarray of shape (1,)
         Number of iterations.
     n_features_in_ : int
         Number of columns seen by `fit`.
@@ -155,24 +119,38 @@ class LogisticRegression(LogisticClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
+        penalty: str | None = "l2",
         *,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        firth: bool = False,
-        solver: str = "auto",
+        C: float = 1.0,
+        l1_ratio: float | None = 0.0,
+        dual: bool = False,
         tol: float = 1e-8,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "auto",
         max_iter: int = 1000,
+        verbose: int = 0,
         warm_start: bool = False,
+        n_jobs: int | None = None,
+        firth: bool = False,
     ) -> None:
+        self.penalty = penalty
         self.C = C
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.firth = firth
-        self.solver = solver
+        self.l1_ratio = l1_ratio
+        self.dual = dual
         self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
         self.max_iter = max_iter
+        self.verbose = verbose
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.firth = firth
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -203,11 +181,23 @@ class LogisticRegression(LogisticClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         control = self._control()
         C = number(self, "C", low=0.0, open_low=True, infinite=True)
+        if self.penalty is None:
+            if C not in (1.0, np.inf):
+                warnings.warn(
+                    Message(
+                        "LogisticRegression: C={C:g} with penalty=None. Setting penalty=None will ignore the C: leave "
+                        "out one of the two.",
+                        C=C,
+                    ),
+                    UserWarning,
+                    stacklevel=users_level(),
+                )
+            C = np.inf
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
         large = design.n_rows * design.n_columns > _LARGE and not self.firth
         if not large:
             refuse_out_of_range(design)
-        classes, coded = code_classes(design, self.class_weight)
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
@@ -235,16 +225,29 @@ class LogisticRegression(LogisticClassifier):
         self.classes_ = classes
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
         publish(self, solution, design.dtype, one_target=False, warn=not no_end)
+        self.n_iter_ = np.array([solution.n_iter])
         if no_end:
             warn_of_separation(self, coded, solution)
         return self
 
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[Likelihood, dict[str, Any]]:
+        """What a fit minimises, in small steps that can be watched; and its control."""
+        control = self._control()
+        design = validate(self, X, y, sample_weight, numeric_target=False)
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
+        C = np.inf if self.penalty is None else number(self, "C", low=0.0, open_low=True, infinite=True)
+        scale = ColumnScale.exact(coded, control["fit_intercept"])
+        n_scores = 1 if len(classes) == 2 else len(classes)
+        return Likelihood(coded, scale, n_scores, 1.0 / (C * coded.total_weight)), control
+
     def _control(self) -> dict[str, Any]:
+        refuse_l1_share(self, self.l1_ratio)
+        accept_scikit_learns(self)
         return {
             "fit_intercept": flag(self, "fit_intercept"),
-            "solver": one_of(self, "solver", SOLVERS),
-            "tol": number(self, "tol", low=0.0, open_low=True),
-            "max_iter": whole(self, "max_iter", low=1),
+            "solver": one_of_ours(self, "solver", SOLVERS, SCIKIT_LEARN_SOLVERS),
+            "tol": number(self, "tol", low=0.0),
+            "max_iter": whole(self, "max_iter"),
         }
 
     def _start(self, classes: Array) -> tuple[Array, Array] | None:
@@ -252,35 +255,15 @@ class LogisticRegression(LogisticClassifier):
         if not flag(self, "warm_start") or not hasattr(self, "coef_"):
             return None
         same = np.array_equal(classes, self.classes_) and self.coef_.shape[1] == self.n_features_in_
-        return (self.coef_.astype(np.float64), self.intercept_.astype(np.float64)) if same else None
-
-
-def code_classes(design: Design, class_weight: Any) -> tuple[Array, Design]:
-    """The classes, and the rows that count with targets as the likelihood takes them.
-
-    Parameters
-    ----------
-    design : Design
-        With labels of any kind for its target.
-
-    Returns
-    -------
-    classes : ndarray
-    coded : Design
-        Its target is −1 and +1 for two classes, otherwise the numbers of the classes; every weight is above 0.
-    """
-    classes, codes = encode_labels(design)
-    weight = label_weight(design, class_weight)
-    if class_weight is not None:
-        totals = class_totals(design.with_vectors(weight=weight), codes, len(classes))
-        if not totals.all():
-            empty = classes.tolist()[int(np.flatnonzero(totals == 0)[0])]
-            raise InvalidTarget(
-                "all rows of class {empty!r} have weight 0; every class needs a row that counts. Give some of its "
-                "rows a positive weight, or leave the class out.",
-                empty=empty,
+        if not same:
+            return None
+        start = self._dense_coef().astype(np.float64), np.asarray(self.intercept_, dtype=np.float64)
+        if not all(np.isfinite(part).all() for part in start):
+            raise InvalidData(
+                "LogisticRegression: warm_start=True, but coef_ or intercept_ holds NaN or infinity; a fit must start "
+                "from finite numbers. Set warm_start=False, or fit a clone."
             )
-    return classes, with_class_targets(design, codes, len(classes), weight)
+        return start
 
 
 def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -> None:
@@ -293,31 +276,38 @@ def warn_of_separation(model: Any, design: Design, solution: LogisticSolution) -
     """
     problem = Likelihood(design, solution.scale, len(solution.coef), 0.0)
     found = unbounded_columns(problem, solution.parameters)
-    if found is None and len(model.classes_) == 2 and design.n_rows * design.n_columns <= _PROGRAM_CELLS:
+    small = design.n_rows * design.n_columns <= _PROGRAM_CELLS
+    small = small and program_work(design.n_rows, design.n_columns + 1) <= _PROGRAM_WORK
+    if found is None and len(model.classes_) == 2 and small:
         found = _by_program(design, model.fit_intercept)
     if found is None:
         warn_of_the_end(model, solution)
         return
-    columns, complete = found
     names = coefficient_names(model, False)
-    listed = ", ".join(repr(names[j]) for j in columns[:6])
+    listed = ", ".join(repr(names[j]) for j in found.columns[:6])
     message = Message(
         "{model}: the classes are {kind} by {columns}, so the likelihood has no maximum and coefficients would grow "
         "without bound; they were stopped. {remedy}",
         model=type(model).__name__,
-        kind=Message("separated") if complete else Message("separated in part (quasi-completely)"),
-        columns=listed if len(columns) <= 6 else Message("{names} and others", names=listed),
+        kind=_kind_of_separation(found),
+        columns=listed if len(found.columns) <= 6 else Message("{names} and others", names=listed),
         remedy=separation_remedy(len(solution.coef)),
     )
     warnings.warn(message, SeparationWarning, stacklevel=users_level())
 
 
-def _by_program(design: Design, fit_intercept: bool) -> tuple[Array, bool] | None:
+def _kind_of_separation(found: Growth) -> Message:
+    if not found.proved:
+        return Message("probably separated, at least in part,")
+    return Message("separated") if found.complete else Message("separated in part (quasi-completely)")
+
+
+def _by_program(design: Design, fit_intercept: bool) -> Growth | None:
     """The separating columns of a table small enough to ask about all its rows, and whether all are separated."""
     try:
         certificate = separate(design, fit_intercept)
     except NotAvailable:  # too close to tell
         return None
     if isinstance(certificate, Separable | QuasiSeparable):
-        return np.array(certificate.columns), isinstance(certificate, Separable)
+        return Growth(np.array(certificate.columns), isinstance(certificate, Separable))
     return None

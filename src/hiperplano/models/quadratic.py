@@ -15,14 +15,23 @@ from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, decided_classes, users_level
-from hiperplano.models.gaussian import checked_shrinkage, gaussian_problem, log_probabilities, probabilities
+from hiperplano.models.gaussian import (
+    SampledClasses,
+    accept_scikit_learns,
+    at_places,
+    checked_shrinkage,
+    estimated_covariances,
+    gaussian_problem,
+    log_probabilities,
+    probabilities,
+)
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
 
 
-class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
+class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimator):
     """Gaussian classes, each with a covariance of its own: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
 
     One pass over the rows gathers the moments of all classes. Columns that follow from others in the same way in every
@@ -32,6 +41,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    solver : {"svd", "eigen"}, default="svd"
+        No effect; scikit-learn's. `solution_.method` says how the fit was made.
     shrinkage : None, "auto" or float, default=None
         Share of each class's covariance that is replaced by a simpler form: by its mean variance on all columns for a
         number from 0 to 1; "auto" takes Ledoit and Wolf's share, on columns at unit variance.
@@ -39,6 +50,13 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         Probabilities of the classes; shares of the sample by default.
     reg_param : float, default=0.0
         Instead of shrinkage: share of the identity mixed into every covariance, for columns of comparable units.
+    store_covariance : bool, default=False
+        No effect: `covariance_` is there in any case.
+    tol : float, default=1e-4
+        No effect: what counts as no variance is decided from the rounding of the rows.
+    covariance_estimator : estimator, optional
+        Makes the covariance of each class from its rows, in place of `shrinkage`: an object with a method `fit` and an
+        attribute `covariance_` after it, such as those of `sklearn.covariance`. For rows without weights.
     unbiased : bool, default=False
         Divide the scatter of a class by n − 1, as R's MASS does, not by n.
 
@@ -81,11 +99,24 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
     shrinkage_: Array
 
     def __init__(
-        self, *, shrinkage: Any = None, priors: Any = None, reg_param: float = 0.0, unbiased: bool = False
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        unbiased: bool = False,
     ) -> None:
+        self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
         self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
         self.unbiased = unbiased
 
     def __sklearn_tags__(self) -> Any:
@@ -111,6 +142,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         self : estimator
             The fitted model.
         """
+        accept_scikit_learns(self, ("svd", "eigen"))
         shrinkage, unbiased = checked_shrinkage(self), flag(self, "unbiased")
         ridge = number(self, "reg_param", low=0.0, high=1.0)
         if ridge and shrinkage is not None:
@@ -120,26 +152,36 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
                 ridge=ridge,
                 shrinkage=shrinkage,
             )
-        design, classes, priors = gaussian_problem(self, X, y, sample_weight)
-        if design.n_columns**2 * len(classes) > _MOST_CELLS:
+        design, classes, self._present_, priors = gaussian_problem(self, X, y, sample_weight)
+        n_classes = len(self._present_)
+        if design.n_columns**2 * n_classes > _MOST_CELLS:
             raise InvalidData(
                 "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
                 "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",
                 n_columns=design.n_columns,
-                n_classes=len(classes),
+                n_classes=n_classes,
             )
         solution = quadratic_discriminant(
-            design, len(classes), priors=priors, shrinkage=shrinkage, ridge=ridge, unbiased=unbiased
+            design,
+            n_classes,
+            priors=priors,
+            shrinkage=shrinkage,
+            ridge=ridge,
+            unbiased=unbiased,
+            covariances=estimated_covariances(self, design, n_classes),
         )
         self.classes_ = classes
         self.solution_ = solution
-        self.means_, self.priors_, self.shrinkage_ = solution.means, solution.priors, solution.shrinkage
+        self.means_ = at_places(solution.means, self._present_, len(classes), np.nan)
+        self.priors_ = at_places(solution.priors, self._present_, len(classes), 0.0)
+        self.shrinkage_ = solution.shrinkage
         self._warn(solution)
         return self
 
     def _warn(self, solution: QuadraticSolution) -> None:
         if len(solution.singular):
-            names = ", ".join(repr(label) for label in self.classes_[solution.singular[:5]].tolist())
+            flat = self._present_[solution.singular[:5]]
+            names = ", ".join(repr(label) for label in self.classes_[flat].tolist())
             warnings.warn(
                 "QuadraticDiscriminantAnalysis: "
                 + solution.status
@@ -197,6 +239,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_rows(self, X)
         scores = rows.collect(rows.map(self.solution_.scores()))
+        scores = at_places(scores.T, self._present_, len(self.classes_), -np.inf).T
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:

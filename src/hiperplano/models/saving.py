@@ -9,17 +9,39 @@ from zipfile import ZIP_DEFLATED, BadZipFile
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
+from hiperplano.messages.printable import printable
+from hiperplano.tables.archive import check_archive
 
 TRUSTED = frozenset(
     {
+        "hiperplano.kernels.algebra.Constant",
+        "hiperplano.kernels.algebra.Product",
+        "hiperplano.kernels.algebra.Scaled",
+        "hiperplano.kernels.algebra.Sum",
+        "hiperplano.kernels.distance.Laplacian",
+        "hiperplano.kernels.distance.RBF",
+        "hiperplano.kernels.feature_map.Precomputed",
+        "hiperplano.kernels.inner_product.Exponential",
+        "hiperplano.kernels.inner_product.Linear",
+        "hiperplano.kernels.inner_product.Polynomial",
+        "hiperplano.kernels.inner_product.Sigmoid",
+        "hiperplano.kernels.resolve.InverseLength",
+        "hiperplano.models.kernel.features.KernelFeatures",
+        "hiperplano.models.kernel.logistic.KernelLogisticRegression",
+        "hiperplano.models.kernel.ridge.KernelRidge",
+        "hiperplano.selection.kernel_ridge.KernelRidgeCV",
+        "hiperplano.solvers.kernel.solution.KernelSolution",
+        "hiperplano.solvers.kernel.span.Span",
         "hiperplano.stats.least_squares.Sample",
         "hiperplano.features.coding.Coding",
         "hiperplano.features.columns.Column",
         "hiperplano.features.encoders.CategoricalEncoder",
         "hiperplano.features.encoders.NumericEncoder",
+        "hiperplano.features.terms.Term",
         "hiperplano.models.discriminant.LinearDiscriminantAnalysis",
         "hiperplano.models.hard_margin.HardMarginSVC",
-        "hiperplano.models.least_squares.LeastSquaresClassifier",
+        "hiperplano.models.least_squares_classifier.LeastSquaresClassifier",
+        "hiperplano.models.least_squares_classifier.RidgeClassifier",
         "hiperplano.models.least_squares.LinearRegression",
         "hiperplano.models.least_squares.Ridge",
         "hiperplano.models.logistic.LogisticRegression",
@@ -32,9 +54,19 @@ TRUSTED = frozenset(
         "hiperplano.models.online.sgd.SGDRegressor",
         "hiperplano.models.svm.LinearSVC",
         "hiperplano.models.svm.LinearSVR",
+        "hiperplano.features.binning.bins.CategoryBins",
+        "hiperplano.features.binning.bins.NumericBins",
+        "hiperplano.features.binning.encoder.WoEEncoder",
+        "hiperplano.features.binning.optimal.OptimalBinning",
+        "hiperplano.features.binning.pieces.Pieces",
+        "hiperplano.features.table_columns.TableColumns",
+        "hiperplano.scorecard.monitoring.development.Development",
+        "hiperplano.scorecard.scorecard.Scorecard",
+        "hiperplano.scorecard.stepwise.SelectionStep",
         "hiperplano.selection.cost_sensitive.CostSensitiveClassifier",
         "hiperplano.selection.logistic.LogisticRegressionCV",
         "hiperplano.selection.ridge.RidgeCV",
+        "hiperplano.selection.ridge.RidgeClassifierCV",
         "hiperplano.solvers.discriminant.linear.DiscriminantSolution",
         "hiperplano.solvers.discriminant.quadratic.QuadraticSolution",
         "hiperplano.solvers.discriminant.whitening.Whitening",
@@ -53,6 +85,7 @@ TRUSTED = frozenset(
         "numpy.dtype",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.model_selection._split.StratifiedKFold",
     }
 )
 """What a file may hold beyond what skops trusts (scikit-learn's estimators, NumPy's arrays, SciPy's matrices).
@@ -129,7 +162,8 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     hiperplano.errors.InvalidFile
-        If the file does not exist, is of another kind, is damaged, or holds types that are not trusted.
+        If the file does not exist, is of another kind, is damaged, claims sizes that it does not have, or holds types
+        that are not trusted.
 
     Examples
     --------
@@ -144,12 +178,13 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     if not path.is_file():
         raise InvalidFile("{path}: there is no such file. Check the path.", path=path)
-    content = path.read_bytes()
     try:
+        check_archive(path)
+        content = path.read_bytes()
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
         if not foreign:
             return loads(content, trusted=sorted(TRUSTED))
-    except (BadZipFile, KeyError, ValueError, TypeError, AttributeError, ImportError, EOFError, OSError) as problem:
+    except Exception as problem:  # bytes of a stranger can bring any of the parsers to any of its errors
         what = Message("damaged, or too new")
         if isinstance(problem, BadZipFile):
             what = Message("no file that hiperplano.save wrote")
@@ -159,7 +194,7 @@ def load(path: str | Path) -> Any:
             path=path,
             what=what,
             kind=type(problem).__name__,
-            problem=problem,
+            problem=printable(str(problem))[:200],
         ) from problem
     raise InvalidFile(
         "{path} holds types that are not trusted: {types}. A model consists of estimators of hiperplano and "
@@ -170,5 +205,5 @@ def load(path: str | Path) -> Any:
 
 
 def _listed(names: set[str], most: int = 6) -> str:
-    shown = sorted(names)[:most]
+    shown = [printable(name)[:80] for name in sorted(names)[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -9,10 +9,9 @@ from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
-from hiperplano.data.labels import class_totals, encode_labels, label_weight
-from hiperplano.data.parameters import flag, number, one_of, whole
-from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.models.base import LinearClassifier, LinearModel, all_or_nothing, publish
+from hiperplano.data.labels import class_totals, encode_labels, label_weight, labels_without_weight
+from hiperplano.data.parameters import DUAL, REAL, SEED, VERBOSITY, accept, flag, number, one_of, refuse_l1, whole
+from hiperplano.models.base import LinearClassifier, LinearModel, Scores, all_or_nothing, publish
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
 from hiperplano.solvers.svm.crammer_singer import SignOfClass, crammer_singer
 from hiperplano.solvers.svm.dual_losses import DualLoss
@@ -26,24 +25,34 @@ class LinearSVC(LinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
+    penalty : "l2", default="l2"
+        That of the objective. Penalties with an L1 part are not available.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         max(0, 1 − margin), or its square.
+    dual : "auto" or bool, default="auto"
+        No effect; `solver` says how to solve.
+    tol : float, default=1e-4
+        Duality gap to reach, relative to the objective.
+    C : float, default=1.0
+        Weight of the losses, more than 0. For a mean loss with penalty ½·λ·‖coef‖², C = 1/(λ·n).
+    intercept_scaling : float, default=1
+        No effect: the intercept is not penalised.
+    verbose : int, default=0
+        No effect: `solution_` says how the fit went.
+    random_state : int, RandomState or None, default=None
+        No effect: a fit depends on nothing but its data.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, times C; "balanced" gives each class the same total.
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one plane for each class against the rest, or all scores at once with the loss
-        max(0, 1 + largest score of another class − score of the right one), for which `loss` must be "hinge". With two
-        classes that is "ovr" with twice the C.
+        max(0, 1 + largest score of another class − score of the right one), whatever `loss` says. With two classes that
+        is "ovr" and the hinge with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
         coordinate ascent, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
         more than their columns.
-    tol : float, default=1e-4
-        Duality gap to reach, relative to the objective.
     max_iter : int, default=1000
         Most passes over the rows.
 
@@ -82,24 +91,34 @@ class LinearSVC(LinearClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
-        *,
+        penalty: str = "l2",
         loss: str = "squared_hinge",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        multi_class: str = "ovr",
-        solver: str = "auto",
+        *,
+        dual: bool | str = "auto",
         tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
         max_iter: int = 1000,
+        solver: str = "auto",
     ) -> None:
-        self.C = C
+        self.penalty = penalty
         self.loss = loss
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.multi_class = multi_class
-        self.solver = solver
+        self.dual = dual
         self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
         self.max_iter = max_iter
+        self.solver = solver
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -119,20 +138,16 @@ class LinearSVC(LinearClassifier):
         self : estimator
             The fitted model.
         """
+        refuse_l1(self)
+        one_of(self, "penalty", ("l2",))
         strength = number(self, "C", low=0.0, open_low=True)
         squared = one_of(self, "loss", ("hinge", "squared_hinge")) == "squared_hinge"
         at_once = one_of(self, "multi_class", ("ovr", "crammer_singer")) == "crammer_singer"
         control = _control(self)
-        if at_once and squared:
-            raise InvalidParameter(
-                "LinearSVC: multi_class='crammer_singer' with loss='squared_hinge'; Crammer and Singer's machine "
-                "is made of the hinge. Set loss='hinge', or multi_class='ovr'."
-            )
         design = validate(self, X, y, sample_weight, numeric_target=False)
-        self.classes_, codes = encode_labels(design)
-        design = design.with_vectors(code=codes, weight=label_weight(design, self.class_weight))
-        if self.class_weight is not None:
-            _refuse_weightless_classes(self.classes_, class_totals(design, codes, len(self.classes_)))
+        self.classes_, codes = encode_labels(design, labels_without_weight(X, y, sample_weight))
+        weight = label_weight(design, self.class_weight, self.classes_)
+        design = design.with_vectors(code=codes, weight=weight).weighted_rows()
         if at_once:
             solution = crammer_singer(design, len(self.classes_), strength=strength, **control)
         else:
@@ -140,7 +155,22 @@ class LinearSVC(LinearClassifier):
             designs = [design.with_vectors(sign=design.map(SignOfClass(one))) for one in ones]
             solution = solve_svm(designs, DualLoss.hinge(strength, squared), **control)
         publish(self, solution.for_rows(design.row_numbers(), _row_count(X, y)), design.dtype, one_target=False)
+        if len(self.classes_) > 2:
+            self._lower_classes_without_rows(design)
         return self
+
+    def _lower_classes_without_rows(self, design: Design) -> None:
+        """Give planes of classes without rows an intercept below all scores of the rows.
+
+        All of their rows are on the other side: every intercept of −1 or less is as good, and one that is larger than
+        the scores of all other classes would have the class predicted.
+        """
+        totals = class_totals(design, design.vector("code"), len(self.classes_))
+        if totals.all():
+            return
+        scores = design.collect(design.map(Scores(self.coef_.T, self.intercept_)))
+        lowest = min(-1.0, float(scores[:, totals > 0].max(axis=1).min()) - 1.0)
+        self.intercept_ = np.where(totals > 0, self.intercept_, lowest).astype(self.intercept_.dtype)
 
 
 class LinearSVR(RegressorMixin, LinearModel):
@@ -151,14 +181,18 @@ class LinearSVR(RegressorMixin, LinearModel):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the losses, more than 0.
     epsilon : float, default=0.0
         Half the width of the tube, in units of y, 0 or more.
+    tol : float, default=1e-4
+        Duality gap to reach, relative to the objective.
+    C : float, default=1.0
+        Weight of the losses, more than 0.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The excess over ε, or its square.
-    fit_intercept, solver, tol, max_iter
+    fit_intercept, max_iter, solver
         As in `LinearSVC`.
+    intercept_scaling, dual, verbose, random_state
+        No effect, as in `LinearSVC`.
 
     Attributes
     ----------
@@ -185,22 +219,30 @@ class LinearSVR(RegressorMixin, LinearModel):
 
     def __init__(
         self,
-        C: float = 1.0,
         *,
         epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
         loss: str = "epsilon_insensitive",
         fit_intercept: bool = True,
-        solver: str = "auto",
-        tol: float = 1e-4,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
         max_iter: int = 1000,
+        solver: str = "auto",
     ) -> None:
-        self.C = C
         self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
         self.loss = loss
         self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
         self.max_iter = max_iter
+        self.solver = solver
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -248,23 +290,15 @@ class LinearSVR(RegressorMixin, LinearModel):
 
 def _control(model: Any) -> dict[str, Any]:
     """What all fits need to know beside the rows and their losses."""
+    accept(model, dual=DUAL, intercept_scaling=REAL, verbose=VERBOSITY, random_state=SEED)
     return {
         "fit_intercept": flag(model, "fit_intercept"),
         "solver": one_of(model, "solver", SOLVERS),
         "tol": number(model, "tol", low=0.0, open_low=True),
-        "max_iter": whole(model, "max_iter", low=1),
+        "max_iter": whole(model, "max_iter"),
     }
 
 
 def _row_count(X: Any, y: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
     return int(X.n_rows) if isinstance(X, Design) else len(np.asarray(y))
-
-
-def _refuse_weightless_classes(classes: Array, totals: Array) -> None:
-    if not totals.all():
-        raise InvalidTarget(
-            "All rows of class {empty!r} have weight 0, so one class is missing; each class needs a positive "
-            "weight. Leave those rows out, or correct class_weight.",
-            empty=classes.tolist()[int(totals.argmin())],
-        )

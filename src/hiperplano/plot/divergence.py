@@ -161,10 +161,11 @@ class DivergenceDisplay(Display):
         check_number(cls.__name__, "smoothing", smoothing, 0.0, np.inf)
         counted = common_bins(expected, actual, bins)
         one, other = (counts + smoothing for counts in (counted.expected, counted.actual))
+        one, other = one / one.sum(), other / other.sum()
         display = cls(
             labels=_labels(counted),
-            expected=one / one.sum(),
-            actual=other / other.sum(),
+            expected=one,
+            actual=other,
             kl=kl_divergence(one, other),
             js=js_divergence(one, other),
             psi=stability(one, other, bins=None),

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.data.validate import last_step
 from hiperplano.plot.plane import Points, arrow, circle_points, draw_level, one_plane
 from hiperplano.plot.style import INK, Display, format_number, hide_spines, legend_above
 
@@ -56,10 +57,10 @@ class MarginDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted linear classifier
+        estimator : fitted linear classifier, or Pipeline that ends with one
             Of hiperplano or scikit-learn.
         X : array-like or table of shape (n, 2)
-            Rows to draw, of two columns.
+            Rows to draw, of two columns; for a pipeline, those that its last step sees.
         y : array-like of shape (n,)
             Their labels, of two classes.
         ax : matplotlib axes, optional
@@ -72,6 +73,7 @@ class MarginDisplay(Display):
         display
             With `ax_` and `figure_` once drawn.
         """
+        estimator, X = last_step(estimator, X)
         coef, intercept = one_plane(cls.__name__, estimator)
         points = Points.of(cls.__name__, X, y, estimator.classes_)
         support = _support(estimator, points, coef, intercept)

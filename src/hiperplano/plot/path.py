@@ -286,10 +286,15 @@ def _plan_of_logistic(model: LogisticRegressionCV, total: float) -> _Plan:
         warm_start=True,
     )
     scoring = model.scoring or "neg_log_loss"
-    errors = _error(scoring, model.scores_[:, order])
+    errors = _error(scoring, model._fold_scores_[:, order])
     spread = errors.std(axis=0, ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else None
     return _Plan(
-        prototype, 1.0 / (model.Cs_[order] * total), scoring, errors.mean(axis=0), spread, 1.0 / (model.C_ * total)
+        prototype,
+        1.0 / (model.Cs_[order] * total),
+        scoring,
+        errors.mean(axis=0),
+        spread,
+        1.0 / (float(np.ravel(model.C_)[0]) * total),
     )
 
 

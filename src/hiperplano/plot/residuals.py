@@ -71,7 +71,7 @@ class ResidualDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted LinearRegression, Ridge or RidgeCV
+        estimator : fitted LinearRegression, Ridge or RidgeCV, or Pipeline that ends with one
             With one target. For other regressors use `from_predictions`.
         X, y : the rows of the fit
             In the order of the fit.

@@ -104,7 +104,24 @@ class Cutoffs:
     kind: ClassVar[str] = "cutoffs"
 
 
-Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs
+@dataclass(frozen=True)
+class Verdict:
+    """Judgements on a model: what is judged, in which tone, and the sentence."""
+
+    rows: Sequence[tuple[str, str, str]]
+    kind: ClassVar[str] = "verdict"
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks that are folded away until a reader opens them."""
+
+    title: str
+    blocks: Sequence[Any]
+    kind: ClassVar[str] = "details"
+
+
+Block = Paragraph | Notice | Formula | Code | Table | Figures | Cutoffs | Verdict | Details
 
 
 @dataclass(frozen=True)

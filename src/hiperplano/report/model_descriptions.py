@@ -24,7 +24,7 @@ def describe_model(model: Any) -> ModelDescription:
 
 
 def _kinds() -> dict[str, tuple[str, str]]:
-    return _regressions() | _probabilities() | _planes()
+    return _regressions() | _probabilities() | _planes() | _kernels()
 
 
 def _regressions() -> dict[str, tuple[str, str]]:
@@ -51,6 +51,24 @@ def _regressions() -> dict[str, tuple[str, str]]:
     }
 
 
+def _kernels() -> dict[str, tuple[str, str]]:
+    ridge = _(
+        "The prediction is a weighted sum of similarities, given by the kernel, to rows of the fit, with a penalty on "
+        "functions that vary much."
+    )
+    return {
+        "KernelRidge": (_("Kernel ridge regression"), ridge),
+        "KernelRidgeCV": (_("Kernel ridge regression"), f"{ridge} {_chosen()}"),
+        "KernelLogisticRegression": (
+            _("Kernel logistic regression"),
+            _(
+                "The log-odds are a weighted sum of similarities, given by the kernel, to rows of the fit, under which "
+                "the observed classes are most likely, with a penalty on functions that vary much."
+            ),
+        ),
+    }
+
+
 def _probabilities() -> dict[str, tuple[str, str]]:
     logistic = _(
         "The log-odds are a weighted sum of the columns, with the coefficients under which the observed classes are "
@@ -58,6 +76,10 @@ def _probabilities() -> dict[str, tuple[str, str]]:
     )
     return {
         "LogisticRegression": (_("Logistic regression"), logistic),
+        "Scorecard": (
+            _("Scorecard"),
+            _("Columns are cut into bins, and every bin has points; the sum of the points ranks by the odds."),
+        ),
         "LogisticRegressionCV": (_("Logistic regression"), f"{logistic} {_chosen()}"),
         "LinearDiscriminantAnalysis": (
             _("Linear discriminant analysis"),

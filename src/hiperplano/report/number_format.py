@@ -60,8 +60,19 @@ def count(value: Any) -> Number:
     return Number(float(value), f"{int(value):,}".replace(",", _THIN))
 
 
+def odds(value: Any) -> Number:
+    """A ratio, with so many digits that one of a column of large numbers does not look like 1."""
+    number = float(value)
+    away = abs(number - 1.0)
+    if not 1e-9 < away < 1e-3:
+        return significant(number)
+    return Number(number, f"{number:.{1 - int(np.floor(np.log10(away)))}f}")
+
+
 def column(heading: str, values: Array) -> list[Number]:
     """The numbers of a column of a summary: p-values and test statistics in the summary's own style."""
+    if heading.startswith("odds"):
+        return [odds(value) for value in np.ravel(values).tolist()]
     if heading not in ("p", "t", "z"):
         return [significant(value) for value in np.ravel(values).tolist()]
     texts = column_text(heading, values)

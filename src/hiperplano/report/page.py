@@ -10,13 +10,15 @@ from typing import Any
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import InvalidParameter
 from hiperplano.messages.catalogue import LANGUAGES, translator, use_language
-from hiperplano.report.blocks import KeyFigure, Page, Section
+from hiperplano.report.blocks import KeyFigure, Page, Section, Verdict
+from hiperplano.report.coefficients import read_coefficients
 from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
 from hiperplano.report.model_descriptions import describe_model
 from hiperplano.report.number_format import count, decimal, percent, significant
 from hiperplano.report.render import render
+from hiperplano.report.scorecard.sections import scorecard_sections
 from hiperplano.report.sections.certificate import certificate_section
-from hiperplano.report.sections.coefficients import coefficients_section, read_coefficients
+from hiperplano.report.sections.coefficients import coefficients_section
 from hiperplano.report.sections.data import data_section
 from hiperplano.report.sections.model import model_section
 from hiperplano.report.sections.multiclass import multiclass_section
@@ -25,6 +27,8 @@ from hiperplano.report.sections.reproducibility import reproducibility_section
 from hiperplano.report.sections.residuals import residuals_section
 from hiperplano.report.sections.stability import score_shift, stability_section
 from hiperplano.report.subject import Subject, prepare_subject
+from hiperplano.report.verdict import mean_costs, verdict
+from hiperplano.scorecard import Scorecard, Strategy, TrendStability
 
 _ = translator("report")
 
@@ -102,10 +106,23 @@ def write_report(
     )
 
 
-def write_subject(path: Path, subject: Subject, provenance: Mapping[str, Any], language: str) -> Path:
-    """Write the page of a prepared subject; what is already known of its rows is not computed again."""
+def write_subject(
+    path: Path,
+    subject: Subject,
+    provenance: Mapping[str, Any],
+    language: str,
+    strategy: Strategy | None = None,
+    trends: TrendStability | None = None,
+) -> Path:
+    """Write the page of a prepared subject; what is already known of its rows is not computed again.
+
+    Parameters
+    ----------
+    strategy, trends : optional
+        Of a scorecard, where they are known.
+    """
     with use_language(language):
-        text = render(_page(subject, provenance, language))
+        text = render(_page(subject, provenance, language, strategy, trends))
     write_bytes(path, text.encode())
     return path
 
@@ -125,19 +142,28 @@ def _writable(path: Path) -> Path:
     return path
 
 
-def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Page:
+def _page(
+    subject: Subject,
+    provenance: Mapping[str, Any],
+    language: str,
+    strategy: Strategy | None,
+    trends: TrendStability | None,
+) -> Page:
     found = read_coefficients(subject)
     judged, ranking = _validation(subject)
+    card = isinstance(subject.parts.final_step, Scorecard)
     sections = [
-        data_section(subject),
-        model_section(subject, found),
-        coefficients_section(subject, found),
+        _verdict_section(subject),
+        *(scorecard_sections(subject, strategy, trends) if card else []),
         judged,
+        coefficients_section(subject, found),
+        model_section(subject, found),
         certificate_section(subject),
         stability_section(subject, ranking),
+        data_section(subject),
         reproducibility_section(subject, provenance),
     ]
-    name = describe_model(subject.parts.linear).name
+    name = describe_model(subject.parts.final_step if card else subject.parts.linear).name
     return Page(
         title=f"{name} · {subject.target}",
         lead=_lead(subject),
@@ -147,12 +173,19 @@ def _page(subject: Subject, provenance: Mapping[str, Any], language: str) -> Pag
     )
 
 
+def _verdict_section(subject: Subject) -> Section:
+    rows = [(each.aspect, each.tone, each.text) for each in verdict(subject)]
+    return Section("verdict", _("Verdict"), [Verdict(rows)])
+
+
 def _lead(subject: Subject) -> str:
     n = count(subject.validation.n).text
     if subject.training is None:
         sentence = _("Evaluated on {n} rows.", n=n)
     else:
-        sentence = _("Fitted to {made} rows and evaluated on {n}.", made=count(subject.training.n).text, n=n)
+        sentence = _("Trained on {made} rows, validated on {n}.", made=count(subject.training.n).text, n=n)
+        if subject.training.X is subject.validation.X:
+            sentence = _("Trained on {n} rows; none were held out for validation.", n=n)
     if subject.task == "two classes":
         sentence += " " + _("Positive class: {target} = {label}.", target=subject.target, label=subject.positive)
     return sentence
@@ -181,7 +214,15 @@ def _key_figures(subject: Subject, ranking: Ranking | None) -> list[KeyFigure]:
         f1 = KeyFigure("F1", decimal(class_metrics(sample)["f1"]), _("mean over classes"))
         return [right, f1, KeyFigure(_("Classes"), count(len(subject.classes))), rows]
     last = rows
-    if subject.training is not None:
+    if subject.costs is not None:
+        cost, accept_all = mean_costs(subject)
+        remark = _(
+            "per row; {other} if {label} were decided for everybody",
+            other=significant(accept_all).text,
+            label=subject.negative,
+        )
+        right = KeyFigure(_("Mean cost"), significant(cost), remark)
+    if subject.training is not None and subject.training.X is not subject.validation.X:
         last = KeyFigure("PSI", decimal(score_shift(subject).psi), _("of the score, from training to validation"))
     return [
         KeyFigure(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,46 +19,64 @@ from hiperplano.messages import Message
 from hiperplano.metrics.costs import check_costs, class_numbers
 from hiperplano.metrics.ranking import RankingScores, SortedScores
 from hiperplano.models.base import LinearClassifier, decided_classes
-from hiperplano.models.logistic import LogisticClassifier, class_chances
+from hiperplano.models.logistic_classifier import LogisticClassifier, class_chances
 from hiperplano.report.columns import column_names, row_count
+from hiperplano.report.units import Units
 
 Task = Literal["two classes", "many classes", "regression"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelParts:
     """The parts of a model.
 
     Attributes
     ----------
-    coder : transformer or None
+    transformer : transformer or None
         What comes before the model proper in a pipeline.
-    decider : estimator
+    final_step : estimator
         The last step.
     linear : estimator
         What has coefficients: the last step, or what is inside it.
-    inner_coder : transformer or None
-        What comes before `linear` inside the decider.
+    inner_transformer : transformer or None
+        What comes before `linear` inside the last step.
+    target_scaler : transformer or None
+        What was done to the target before `linear` saw it.
     """
 
     transformer: Any
     final_step: Any
     linear: Any
     inner_transformer: Any
+    target_scaler: Any = None
 
     @classmethod
     def of(cls, model: Any) -> ModelParts:
         check_is_fitted(model)
         transformer, final_step = _split(model)
+        if isinstance(final_step, TransformedTargetRegressor):
+            inner_transformer, linear = _split(final_step.regressor_)
+            return cls(transformer, final_step, linear, inner_transformer, final_step.transformer_)
         inner_transformer, linear = _split(getattr(final_step, "estimator_", final_step))
         return cls(transformer, final_step, linear, inner_transformer)
+
+    @property
+    def steps(self) -> list[Any]:
+        """The transformers one by one, the first that sees the rows first."""
+        parts = (self.transformer, self.inner_transformer)
+        return [step for part in parts if part is not None for step in _single_steps(part)]
+
+    @cached_property
+    def units(self) -> Units:
+        """Those of the table in terms of the model's own."""
+        coef = np.atleast_2d(np.asarray(self.linear.coef_))
+        return Units.of(self.steps, coef.shape[1], self.target_scaler)
 
     def names(self, given: list[str]) -> list[str]:
         """Names of the columns that have coefficients, from those of the table."""
         names = given
-        for transformer in (self.transformer, self.inner_transformer):
-            if transformer is not None:
-                names = _names_out(transformer, names)
+        for step in self.steps:
+            names = _names_out(step, names)
         own = getattr(self.linear, "feature_names_in_", None)
         expected = getattr(self.linear, "n_features_in_", len(names))
         if len(names) == expected:
@@ -71,11 +90,24 @@ def _split(model: Any) -> tuple[Any, Any]:
     return None, model
 
 
-def _names_out(transformer: Any, names: list[str]) -> list[str]:
-    try:
-        return [str(name) for name in getattr(transformer, "display_names", transformer.get_feature_names_out)()]
-    except (AttributeError, ValueError):  # a step without names for what it makes
-        return names
+def _single_steps(transformer: Any) -> list[Any]:
+    """The steps of a pipeline, also of pipelines in it."""
+    if not isinstance(transformer, Pipeline):
+        return [transformer]
+    steps = [step for _name, step in transformer.steps if step not in (None, "passthrough")]
+    return [single for step in steps for single in _single_steps(step)]
+
+
+def _names_out(step: Any, names: list[str]) -> list[str]:
+    """Names of the columns that a step makes, in the current language where it has them."""
+    if hasattr(step, "display_names"):
+        return list(step.display_names())
+    for given in ((names,), ()):
+        try:
+            return [str(name) for name in step.get_feature_names_out(*given)]
+        except (AttributeError, ValueError):  # one without names for what it makes, or with others for what it takes
+            continue
+    return names
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +250,7 @@ def prepare_subject(
 ) -> Subject:
     """Check the arguments, and split the model into its parts.
 
-    `coded` are the rows of X and of `training` as the last step of the model sees them, where they are known.
+    `transformed` are the rows of X and of `training` as the last step of the model sees them, where they are known.
     """
     parts = ModelParts.of(model)
     classes = np.asarray(parts.final_step.classes_) if is_classifier(parts.final_step) else None

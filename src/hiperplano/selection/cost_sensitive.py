@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import one_of
@@ -21,6 +21,7 @@ from hiperplano.decision.votes import binary_scores
 from hiperplano.errors import InvalidParameter, InvalidTarget, NotAvailable
 from hiperplano.metrics.costs import check_costs, class_numbers, constant_costs, realised_costs
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
+from hiperplano.selection.splits import no_folds
 
 
 def _estimator_has(method: str) -> Any:
@@ -158,13 +159,15 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
+        if np.asarray(y).ndim == 2:
+            y = column_or_1d(y, warn=True)  # once: splitters do not take a column
         fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)
         codes = class_numbers(np.asarray(y).ravel(), classes)
         matrix = check_costs(self.costs if costs is None else costs, len(classes), len(codes))
         weight = check_weight(sample_weight, len(codes))
         self._check_decisions(matrix, classes, tuned, fitted)
-        cutoff = self._tuned(X, y, codes, matrix, weight, inner) if tuned else None
+        cutoff = self._tuned(X, classes[codes], codes, matrix, weight, inner) if tuned else None
         self.estimator_, self.classes_ = fitted, classes
         self.costs_ = matrix if matrix.ndim == 2 else _mean_costs(codes, matrix, weight, len(classes))
         for name in ("cutoff_", "cutoff_cost_"):
@@ -235,7 +238,11 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         estimator = self._inner()
         scored = hasattr(estimator, "decision_function")
         method = "decision_function" if scored else "predict_proba"
-        scores = cross_val_predict(estimator, X, y, cv=self.cv, method=method, params=inner or None)
+        try:
+            splits = list(check_cv(self.cv, codes, classifier=True).split(X, codes))
+        except (ValueError, TypeError) as problem:
+            raise no_folds("CostSensitiveClassifier", self.cv, len(codes), problem) from problem
+        scores = cross_val_predict(estimator, X, y, cv=splits, method=method, params=inner or None)
         scores = scores if scored else scores[:, 1] - 0.5
         by_decision = constant_costs(codes, costs)
         if weight is not None:

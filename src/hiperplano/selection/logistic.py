@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn import get_config
+from sklearn.utils.metadata_routing import UNUSED, process_routing
 
 from hiperplano.data import Design, validate
-from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.design import Array, Block, Sums
-from hiperplano.data.parameters import check_number, flag, number, one_of, whole
-from hiperplano.errors import ConvergenceWarning, InvalidParameter, InvalidTarget
-from hiperplano.losses import Logistic, Softmax
+from hiperplano.data.design import Array
+from hiperplano.data.labels import labels_without_weight
+from hiperplano.data.parameters import check_number, flag, number, one_of, one_of_ours, whole
+from hiperplano.errors import ConvergenceWarning, InvalidParameter
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, publish, users_level
-from hiperplano.models.logistic import LogisticClassifier, LogisticRegression, code_classes
+from hiperplano.models.logistic import LogisticRegression
+from hiperplano.models.logistic_classifier import (
+    SCIKIT_LEARN_SOLVERS,
+    LogisticClassifier,
+    accept_scikit_learns,
+    code_classes,
+    refuse_l1_share,
+)
+from hiperplano.selection.logistic_folds import IsTested, TrainingWeight, count_rows, fold_rows, log_loss_scores
+from hiperplano.selection.routing import of_rows, route, routing_of
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
-from hiperplano.solvers.objective import one_or_all
+from hiperplano.solvers.solution import Solution
 
 
 class LogisticRegressionCV(LogisticClassifier):
@@ -34,32 +42,52 @@ class LogisticRegressionCV(LogisticClassifier):
     ----------
     Cs : int or array-like of float, default=10
         Values of C to try; an int takes so many from 1e-4 to 1e4, evenly on a logarithmic scale.
+    l1_ratios : array-like or None, default=None
+        Shares of L1 in the penalty: 0. Penalties with an L1 part are not available.
     fit_intercept : bool, default=True
         Whether to fit an intercept; without one the plane goes through the origin.
     cv : int, splitter or iterable of (train, test), optional
         Five stratified folds by default.
+    dual : bool, default=False
+        No effect; scikit-learn's.
+    penalty : "l2", default="l2"
+        That of the objective.
     scoring : str or callable, optional
         Any of scikit-learn's scorers, larger is better; the negative log loss by default.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" gives each class the same total.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         For the last fit to all rows, and for the folds of more than two classes, as in `LogisticRegression`.
     tol : float, default=1e-6
         Largest entry of the gradient (standardised columns) at which fits stop.
     max_iter : int, default=1000
         Most steps of each fit.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" gives each class the same total.
+    n_jobs, verbose, intercept_scaling, random_state
+        No effect, as in `LogisticRegression`.
+    refit : bool, default=True
+        Fit all rows with the best C. False takes the mean of the folds' coefficients, each at the best C of its fold.
+    use_legacy_attributes : bool, default=True
+        Fitted attributes as scikit-learn 1.9 has them by default, with an entry for each class; False: one array for
+        all classes, as it will have them from 1.10 on.
 
     Attributes
     ----------
-    C_ : float
-        The best of `Cs_`; of equal scores the smallest.
+    C_ : ndarray of shape (1,) or (classes,), or float
+        The best of `Cs_`, the same for all classes; of equal scores the smallest. A float without legacy attributes.
     Cs_ : ndarray of shape (Cs,)
         Values of C that were tried.
-    scores_ : ndarray of shape (folds, Cs)
-        The score of every C in every fold.
+    l1_ratio_, l1_ratios_
+        Zeros, in the shapes of `C_` and of `l1_ratios`.
+    scores_ : dict of ndarray of shape (folds, Cs), or ndarray of shape (folds, 1, Cs)
+        The score of every C in every fold: by class (for two classes the second), or for all of them.
+    coefs_paths_ : dict of ndarray of shape (folds, Cs, d + 1), or ndarray of shape (folds, 1, Cs, scores, d + 1)
+        Coefficients of every C and fold, by class or for all of them; the intercept, if there is one, comes last. With
+        `l1_ratios` given, arrays in dictionaries have one more axis, of length 1, after that of `Cs`.
     best_score_ : float
         Mean over the folds.
-    coef_, intercept_, classes_, solution_, n_iter_, n_features_in_, feature_names_in_
+    n_iter_ : ndarray of shape (1, folds, Cs) or (folds, 1, Cs)
+        Steps of every fit.
+    coef_, intercept_, classes_, solution_, n_features_in_, feature_names_in_
         Of the fit to all rows with `C_`, as in `LogisticRegression`.
 
     Notes
@@ -74,32 +102,55 @@ class LogisticRegressionCV(LogisticClassifier):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LogisticRegressionCV(Cs=[0.01, 1.0, 100.0]).fit(X, y)
     >>> model.C_
-    100.0
+    array([100.])
     """
 
     def __init__(
         self,
-        Cs: Any = 10,
         *,
+        Cs: Any = 10,
+        l1_ratios: Any = None,
         fit_intercept: bool = True,
         cv: Any = None,
+        dual: bool = False,
+        penalty: str = "l2",
         scoring: Any = None,
-        class_weight: Any = None,
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: bool = True,
     ) -> None:
         self.Cs = Cs
+        self.l1_ratios = l1_ratios
         self.fit_intercept = fit_intercept
         self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
         self.scoring = scoring
-        self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}  # the scorer may ask for it
+    C_: Any
+    scores_: Any
+    coefs_paths_: Any
+    l1_ratio_: Any
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Choose C, and fit all rows with it.
 
         Parameters
@@ -110,39 +161,76 @@ class LogisticRegressionCV(LogisticClassifier):
             Labels of any kind; not given with a design.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
+        **params
+            `groups` of the rows, for splitters that take them; with scikit-learn's metadata routing, whatever the
+            splitter and the scorer asked for.
 
         Returns
         -------
         self : estimator
             The fitted model.
         """
-        with one_blas_thread():  # once for all passes
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, params)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        Cs = self._checked_Cs()
-        control: dict[str, Any] = {
-            "tol": number(self, "tol", low=0.0, open_low=True),
-            "max_iter": whole(self, "max_iter", low=1),
-            "fit_intercept": flag(self, "fit_intercept"),
-        }
-        one_of(self, "solver", SOLVERS)
+    @all_or_nothing
+    def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+        Cs, control = self._checked_Cs(), self._control()
+        solver, refit = control.pop("solver"), flag(self, "refit")
         design = validate(self, X, y, sample_weight, numeric_target=False)
-        classes, coded = code_classes(design, self.class_weight)
-        splits = _splits(self.cv, design, y)
-        trained, tested = (_counts([split[side] for split in splits], design.n_rows) for side in (0, 1))
+        classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
+        routed = route(self, sample_weight, params)
+        splits = fold_rows(self.cv, design, y, routed.split)
+        trained, tested = (count_rows([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
-        _refuse_missing_classes(coded, classes)
         if len(classes) == 2:
-            coef, intercept, converged = fold_coefficients(coded, Cs, **control)
+            coef, intercept, steps, converged = fold_coefficients(coded, Cs, **control)
             coef, intercept = coef[:, :, None, :], intercept[:, :, None]
         else:
-            coef, intercept, converged = self._one_by_one(coded, trained.shape[1], Cs, len(classes), control)
+            coef, intercept, steps, converged = self._one_by_one(
+                coded, trained.shape[1], Cs, len(classes), control | {"solver": solver}
+            )
         if self.scoring is None:
             weight = design.vector("weight") if design.has_weight else None
-            scores = _log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
+            scores = log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
         else:
-            scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept)
+            scores = self._scores_by_scorer(design.with_vectors(tested=tested), classes, coef, intercept, routed.score)
+        mean = self._mean_scores(scores)
+        self.classes_, self.Cs_, self.best_score_ = classes, Cs, float(mean.max())
+        best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
+        if refit:
+            C = float(Cs[best])
+            solution: Any = fit_likelihood(
+                coded,
+                n_scores=coef.shape[2],
+                strength=1.0 / (C * coded.total_weight),
+                solver=solver,
+                start=(coef[best].mean(axis=0), intercept[best].mean(axis=0)),
+                **control,
+            )
+        else:
+            chosen, folds = scores.argmax(axis=1), np.arange(len(scores))
+            C = float(Cs[chosen].mean())
+            solution = _mean_of_folds(coef[chosen, folds], intercept[chosen, folds], converged)
+        publish(self, solution, design.dtype, one_target=False)
+        self._describe(C, scores, coef, intercept, steps)
+        if not converged:
+            self._warn_of_folds()
+        return self
+
+    def _control(self) -> dict[str, Any]:
+        one_of(self, "penalty", ("l2", "l1", "elasticnet"))
+        shares = [] if self.l1_ratios is None else np.ravel(self.l1_ratios).tolist()
+        refuse_l1_share(self, max(shares, default=0.0))
+        accept_scikit_learns(self)
+        flag(self, "use_legacy_attributes")
+        return {
+            "tol": number(self, "tol", low=0.0),
+            "max_iter": whole(self, "max_iter"),
+            "fit_intercept": flag(self, "fit_intercept"),
+            "solver": one_of_ours(self, "solver", SOLVERS, SCIKIT_LEARN_SOLVERS),
+        }
+
+    def _mean_scores(self, scores: Array) -> Array:
         mean = scores.mean(axis=0)
         if np.isnan(mean).any():
             raise InvalidParameter(
@@ -152,30 +240,72 @@ class LogisticRegressionCV(LogisticClassifier):
                 n=np.isnan(scores).sum(),
                 size=scores.size,
             )
-        best = min(np.flatnonzero(mean == mean.max()), key=lambda position: Cs[position])
-        solution = fit_likelihood(
-            coded,
-            n_scores=coef.shape[2],
-            strength=1.0 / (Cs[best] * coded.total_weight),
-            solver=self.solver,
-            start=(coef[best].mean(axis=0), intercept[best].mean(axis=0)),
-            **control,
+        return np.asarray(mean)
+
+    def _describe(self, C: float, scores: Array, coef: Array, intercept: Array, steps: Array) -> None:
+        """Set what is kept of the folds, in scikit-learn's shapes."""
+        paths = np.concatenate([coef, intercept[..., None]], axis=3) if self.fit_intercept else coef
+        self._fold_scores_ = scores
+        self.l1_ratios_ = np.array([None]) if self.l1_ratios is None else np.asarray(self.l1_ratios)
+        if not self.use_legacy_attributes:
+            self.C_, self.l1_ratio_, self.n_iter_ = C, 0.0, steps.T[:, None]
+            self.scores_, self.coefs_paths_ = scores[:, None], np.moveaxis(paths, 0, 1)[:, None]
+            return
+        keys = self.classes_.tolist()[-paths.shape[2] :]
+        ratio = () if self.l1_ratios is None else (slice(None), slice(None), None)
+        self.C_, self.l1_ratio_ = np.full(len(keys), C), np.zeros(len(keys))
+        self.n_iter_ = steps.T[ratio][None] if ratio else steps.T[None]
+        self.scores_ = dict.fromkeys(keys, scores[ratio] if ratio else scores)
+        by_class = np.moveaxis(paths, (2, 1), (0, 1))
+        self.coefs_paths_ = {key: path[ratio] if ratio else path for key, path in zip(keys, by_class, strict=True)}
+
+    def _warn_of_folds(self) -> None:
+        warnings.warn(
+            Message(
+                "LogisticRegressionCV: fits to some folds stopped after max_iter={max_iter} steps above "
+                "tol={tol:g}, so their scores are not final. Raise max_iter, or tol if that is accurate enough.",
+                max_iter=self.max_iter,
+                tol=self.tol,
+            ),
+            ConvergenceWarning,
+            stacklevel=users_level(),
         )
-        self.classes_, self.Cs_, self.C_ = classes, Cs, float(Cs[best])
-        self.scores_, self.best_score_ = scores, float(mean[best])
-        publish(self, solution, design.dtype, one_target=False)
-        if not converged:
-            warnings.warn(
-                Message(
-                    "LogisticRegressionCV: fits to some folds stopped after max_iter={max_iter} steps above "
-                    "tol={tol:g}, so their scores are not final. Raise max_iter, or tol if that is accurate enough.",
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                ),
-                ConvergenceWarning,
-                stacklevel=users_level(),
-            )
-        return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **score_params: Any) -> float:
+        """The score of `scoring`; the accuracy, if none was given.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+        **score_params
+            With scikit-learn's metadata routing, what the scorer asked for.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        if self.scoring is None:
+            return float(super().score(X, y, sample_weight=sample_weight))
+        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if get_config()["enable_metadata_routing"]:
+            extra = dict(process_routing(self, "score", **extra, **score_params).scorer.score)
+        return Scorer(self.scoring, None, extra=extra)(self, X, y)
+
+    def get_metadata_routing(self) -> Any:
+        """What is passed on to the splitter and the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+            Scikit-learn's.
+        """
+        return routing_of(self)
 
     def _checked_Cs(self) -> Array:
         if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
@@ -187,168 +317,67 @@ class LogisticRegressionCV(LogisticClassifier):
             raise InvalidParameter("LogisticRegressionCV: Cs is empty; at least one value is needed. Pass some.")
         name = "LogisticRegressionCV"
         return np.array(
-            [check_number(name, f"Cs[{i}]", value, 0.0, np.inf, open_low=True) for i, value in enumerate(values)]
+            [check_number(name, f"Cs[{i}]", C, 0.0, np.inf, open_low=True, infinite=True) for i, C in enumerate(values)]
         )
 
     def _one_by_one(
         self, design: Design, n_splits: int, Cs: Array, n_classes: int, control: dict[str, Any]
-    ) -> tuple[Array, Array, bool]:
-        """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d); and whether all converged."""
+    ) -> tuple[Array, Array, Array, bool]:
+        """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d), steps; and whether all did."""
         coef = np.empty((len(Cs), n_splits, n_classes, design.n_columns))
         intercept = np.empty(coef.shape[:3])
+        steps = np.empty(coef.shape[:2], dtype=int)
         converged = True
         for split in range(n_splits):
-            part = design.with_vectors(weight=design.map(_TrainingWeight(split))).weighted_rows()
+            part = design.with_vectors(weight=design.map(TrainingWeight(split))).weighted_rows()
             start = None
             for position in np.argsort(Cs):
                 found = fit_likelihood(
                     part,
                     n_scores=n_classes,
                     strength=1.0 / (Cs[position] * part.total_weight),
-                    solver=self.solver,
                     start=start,
                     keep_hessian=False,
                     **control,
                 )
                 start = found.coef, found.intercept
                 coef[position, split], intercept[position, split] = start
+                steps[position, split] = found.n_iter
                 converged &= found.converged
-        return coef, intercept, converged
+        return coef, intercept, steps, converged
 
-    def _scores_by_scorer(self, design: Design, classes: Array, coef: Array, intercept: Array) -> Array:
+    def _scores_by_scorer(
+        self, design: Design, classes: Array, coef: Array, intercept: Array, given: dict[str, Any] | None
+    ) -> Array:
         scores = np.empty(coef.shape[1::-1])
         for split in range(len(scores)):
-            part = design.gather(design.map(_IsTested(split)))
+            part = design.gather(design.map(IsTested(split)))
             times = part.collect(part.vector("tested"))[:, split]
             again = np.repeat(np.arange(part.n_rows), times)
             x, y, weight = part.arrays()
-            scorer = Scorer(self.scoring, None if weight is None else weight[again])
+            rows = design.row_numbers()[np.flatnonzero(design.collect(design.map(IsTested(split))))][again]
+            extra = None if given is None else {name: of_rows(value, rows) for name, value in given.items()}
+            scorer = Scorer(self.scoring, None if weight is None else weight[again], classes, extra)
             for position in range(len(coef)):
-                given = LogisticRegression()
-                given.classes_, given.n_features_in_ = classes, design.n_columns
-                given.coef_, given.intercept_ = coef[position, split], intercept[position, split]
-                scores[split, position] = scorer(given, x[again], y[again, 0])
+                model = LogisticRegression()
+                model.classes_, model.n_features_in_ = classes, design.n_columns
+                model.coef_, model.intercept_ = coef[position, split], intercept[position, split]
+                scores[split, position] = scorer(model, x[again], y[again, 0])
         return scores
 
 
-def _splits(cv: Any, design: Design, y: Any) -> list[tuple[Array, Array]]:
-    """Positions of the training and test rows of every split, among the rows that count.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        A splitter divides the rows that count; a list names rows among those given.
-    design : Design
-        The rows that count, with labels.
-    y : array-like of shape (n,) or None
-        The labels as they were given, with those of rows that do not count; None with a design.
-    """
-    numbers, labels = design.row_numbers(), design.collect(design.vector("y"))[:, 0]
-    listed = not (cv is None or isinstance(cv, int | np.integer) or hasattr(cv, "split"))
-    place = np.full(len(np.asarray(y)) if listed and y is not None else design.n_rows, -1)
-    place[numbers if listed else slice(None)] = np.arange(design.n_rows)
-
-    def counting(rows: Any) -> Array:
-        found = place[_positions(rows, len(place))]
-        return np.asarray(found[found >= 0])
-
-    splits = check_cv(cv, labels, classifier=True).split(numbers[:, None], labels)
-    return [(counting(train), counting(test)) for train, test in splits]
-
-
-def _counts(splits: list[Array], n_rows: int) -> Array:
-    """How often each row is in each split, of shape (n, splits): bootstrap samples take some twice."""
-    counts = [np.bincount(rows, minlength=n_rows) for rows in splits]
-    return np.stack(counts, axis=1).astype(np.min_scalar_type(max(int(count.max()) for count in counts)))
-
-
-def _positions(rows: Any, n_rows: int) -> Array:
-    """Positions of rows given as positions or as a mask."""
-    rows = np.asarray(rows)
-    rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-    if not len(rows) or rows.min() < -n_rows or rows.max() >= n_rows:
-        limits = Message(" from {first} to {last}", first=rows.min(), last=rows.max()) if len(rows) else ""
-        raise InvalidParameter(
-            "LogisticRegressionCV: cv gives {n} rows{limits} of a table of {n_rows}; every split needs rows to "
-            "train and to test on, by their positions. Check the splitter.",
-            n=len(rows),
-            limits=limits,
-            n_rows=n_rows,
-        )
-    return np.asarray(np.where(rows < 0, rows + n_rows, rows))
-
-
-def _refuse_missing_classes(design: Design, classes: Array) -> None:
-    """An error for a split that trains on no row of some class."""
-    (weights,) = design.fold(_TrainingWeights(len(classes)))
-    for k, label in enumerate(classes.tolist()):
-        if not weights[k].all():
-            raise InvalidTarget(
-                "fold {fold} trains on no row of class {label!r}; every fold needs all classes. Use stratified "
-                "folds, or fewer of them.",
-                fold=int(np.flatnonzero(weights[k] == 0)[0]),
-                label=label,
-            )
-
-
-@dataclass(frozen=True)
-class _TrainingWeights:
-    """Σ w of each class in each split's training rows, of shape (classes, splits)."""
-
-    n_classes: int
-
-    def __call__(self, block: Block) -> Sums:
-        xp = block.xp
-        codes = xp.arange(self.n_classes) if self.n_classes > 2 else np.array([-1.0, 1.0])
-        return ((block.y == codes).T.astype(xp.float64) @ block.weighted(block.vectors["trained"].astype(xp.float64)),)
-
-
-@dataclass(frozen=True)
-class _TrainingWeight:
-    """The weight of a row in the training of a split, 0 if it is not among its rows."""
-
-    split: int
-
-    def __call__(self, block: Block) -> Array:
-        xp = block.xp
-        return block.weighted(block.vectors["trained"][:, self.split].astype(xp.float64))
-
-
-@dataclass(frozen=True)
-class _IsTested:
-    """Whether a split is tested on a row."""
-
-    split: int
-
-    def __call__(self, block: Block) -> Array:
-        xp = block.xp
-        return xp.asarray(block.vectors["tested"][:, self.split] > 0)
-
-
-@dataclass(frozen=True)
-class _LogLosses:
-    """Σ w·loss, of shape (splits, Cs), and Σ w of every split's test rows."""
-
-    coef: Array
-    intercept: Array
-
-    def __call__(self, block: Block) -> Sums:
-        xp = block.xp
-        n_Cs, n_splits, k, d = self.coef.shape
-        sums, totals = xp.zeros((n_splits, n_Cs)), xp.zeros(n_splits)
-        loss: Any = Logistic() if k == 1 else Softmax()
-        for split in range(n_splits):
-            part = block.take(block.vectors["tested"][:, split] > 0)
-            weight = part.weighted(part.vectors["tested"][:, split].astype(xp.float64))
-            score = part.dot(self.coef[:, split].reshape(-1, d).T) + self.intercept[:, split].ravel()
-            for position in range(n_Cs):
-                own = one_or_all(score[:, position * k : (position + 1) * k])
-                sums[split, position] = weight @ loss.value(part.y[:, 0], own)
-            totals[split] = weight.sum()
-        return sums, totals
-
-
-def _log_loss_scores(design: Design, coef: Array, intercept: Array) -> Array:
-    """Negative mean log loss of every split's test rows, of shape (splits, Cs)."""
-    sums, totals = design.fold(_LogLosses(coef, intercept))
-    return np.asarray(-sums / totals[:, None])
+def _mean_of_folds(coef: Array, intercept: Array, converged: bool) -> Solution:
+    """The mean of the folds' coefficients, of shape (folds, scores, d)."""
+    return Solution(
+        coef=coef.mean(axis=0),
+        intercept=intercept.mean(axis=0),
+        method=Message("mean over the folds"),
+        n_iter=0,
+        objective=np.nan,
+        gap=np.nan,
+        converged=converged,
+        status=Message(
+            "The mean of the coefficients of {n} folds, each at its best C; no fit to all rows was made (refit=False).",
+            n=len(coef),
+        ),
+    )

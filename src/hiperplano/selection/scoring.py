@@ -1,20 +1,34 @@
-"""Scorers that take sample weights."""
+"""Scorers that take sample weights and know all classes."""
 
 from __future__ import annotations
 
 from inspect import signature
 from typing import Any
 
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, make_scorer
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
 
 
 class Scorer:
-    """One of scikit-learn's scorers, or any callable like them, given weights if it takes them."""
+    """One of scikit-learn's scorers, or any callable like them.
 
-    def __init__(self, scoring: Any, weight: Array | None) -> None:
+    Parameters
+    ----------
+    scoring : str or callable
+        As everywhere in scikit-learn.
+    weight : ndarray of shape (n,) or None
+        Of the rows to be scored; given to scorers that take weights.
+    classes : ndarray, optional
+        All classes: test rows may lack some.
+    extra : dict, optional
+        Arguments for the scorer in place of the weights.
+    """
+
+    def __init__(
+        self, scoring: Any, weight: Array | None, classes: Array | None = None, extra: dict[str, Any] | None = None
+    ) -> None:
         try:
             self._score = get_scorer(scoring)
         except (ValueError, TypeError) as problem:
@@ -25,6 +39,25 @@ class Scorer:
             ) from problem
         named = isinstance(scoring, str) or "sample_weight" in signature(self._score).parameters
         self._extra = {"sample_weight": weight} if weight is not None and named else {}
+        if extra is not None:
+            self._extra = extra
+        if classes is not None:
+            self._score = _with_labels(self._score, classes)
 
     def __call__(self, model: Any, X: Any, y: Array) -> float:
         return float(self._score(model, X, y, **self._extra))
+
+
+def _with_labels(scorer: Any, classes: Array) -> Any:
+    """The scorer with the labels of all classes, if its metric takes them."""
+    metric = getattr(scorer, "_score_func", None)
+    taken = signature(metric).parameters if metric is not None else {}
+    if "labels" not in taken or "labels" in scorer._kwargs or "average" in taken:
+        return scorer
+    known = {"labels": classes} | ({"pos_label": classes[1]} if len(classes) == 2 and "pos_label" in taken else {})
+    return make_scorer(
+        metric,
+        response_method=scorer._response_method,
+        greater_is_better=scorer._sign == 1,
+        **known | scorer._kwargs,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from hiperplano.data.design import Array, Design
@@ -13,7 +14,7 @@ from hiperplano.errors import InvalidParameter
 Split = tuple[Array, Array]
 
 
-def row_splits(model: Any, design: Design, n_rows: int, y: Any) -> list[Split]:
+def row_splits(model: Any, design: Design, n_rows: int, y: Any, extra: dict[str, Any]) -> list[Split]:
     """The (train, test) pairs that a model's `cv` makes of the table that came in.
 
     Parameters
@@ -26,6 +27,8 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any) -> list[Split]:
         Of the table.
     y : array-like
         Its target, for splitters that look at it.
+    extra : dict
+        Arguments for the splitter, such as groups.
 
     Returns
     -------
@@ -35,19 +38,13 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any) -> list[Split]:
     name, place = type(model).__name__, np.full(n_rows, -1)
     place[design.row_numbers()] = np.arange(design.n_rows)
     try:
+        splitter = check_cv(model.cv, y, classifier=is_classifier(model))
         splits = [
             (place[np.asarray(train)], place[np.asarray(test)])
-            for train, test in check_cv(model.cv).split(np.empty((n_rows, 1)), y)
+            for train, test in splitter.split(np.empty((n_rows, 1)), y, **extra)
         ]
     except (ValueError, TypeError, IndexError) as problem:
-        raise InvalidParameter(
-            "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
-            "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
-            model=name,
-            cv=model.cv,
-            n=n_rows,
-            problem=str(problem),
-        ) from problem
+        raise no_folds(name, model.cv, n_rows, problem) from problem
     splits = [(train[train >= 0], test[test >= 0]) for train, test in splits]
     for number, (train, test) in enumerate(splits):
         if not (len(train) and len(test)):
@@ -60,3 +57,15 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any) -> list[Split]:
                 test=len(test),
             )
     return splits
+
+
+def no_folds(model: str, cv: Any, n_rows: int, problem: Exception) -> InvalidParameter:
+    """The error for a `cv` that cannot divide the rows."""
+    return InvalidParameter(
+        "{model}: cv={cv!r} gives no folds of {n} rows ({problem}); cv must be None, a number of folds from 2 "
+        "to that of the rows, a splitter, or pairs of train and test rows. Set one of them.",
+        model=model,
+        cv=cv,
+        n=n_rows,
+        problem=str(problem),
+    )

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.cost import Budget
 
 End = TypeVar("End")
 Minimisation = Generator[Array, tuple[float, Array], "State"]
@@ -67,15 +68,14 @@ class _Memory:
 
 
 def lbfgs(
-    state: State, precondition: Preconditioner, tol: float, max_steps: int, patience: float = 0.0
+    state: State, precondition: Preconditioner, tol: float, max_steps: int, budget: Budget | None = None
 ) -> Minimisation:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
     Parameters
     ----------
-    patience : float
-        If positive: give up when three steps together shrink the gradient by less than this factor each, so that
-        the caller can bring a better preconditioner.
+    budget : Budget, optional
+        Give up when it is spent, so that the caller can bring a better preconditioner.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def lbfgs(
         memory.add(found.theta - state.theta, found.gradient - state.gradient)
         state = found
         history.append(state.largest)
-        if patience and len(history) > 3 and history[-1] > history[-4] * patience**3:
+        if budget is not None and budget.is_spent(history):
             return state
     return state
 

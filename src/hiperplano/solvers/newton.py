@@ -47,6 +47,7 @@ def newton(
     bounded: bool = True,
     longest: float = np.inf,
     first_step: Callable[[Array, Array], Array] | None = None,
+    watch: Callable[[State], None] | None = None,
 ) -> Minimum:
     """Minimise until the gradient is below `tol` and the next step would move no parameter by more than `settled`.
 
@@ -67,6 +68,8 @@ def newton(
         Most that a parameter moves in one step.
     first_step : callable, (gradient, direction) -> direction, optional
         Makes a better first step of Newton's.
+    watch : callable, optional
+        Is told every state, the first and the last included.
     """
     hessian: Array = np.empty(0)
     still = False
@@ -81,6 +84,8 @@ def newton(
     state = State(theta, *look(theta))
     sizes: list[float] = []
     while True:
+        if watch is not None:
+            watch(state)
         here = hessian
         direction = -SymmetricSolver(here).precondition(state.gradient)
         sizes.append(float(np.abs(direction).max(initial=0.0)))
@@ -89,6 +94,8 @@ def newton(
         still = sizes[-1] <= settled * max(1.0, float(np.abs(state.theta).max(initial=0.0)))
         if small and (still or gain <= _NOTHING):
             state.theta = state.theta + direction
+            if watch is not None:
+                watch(state)
             return Minimum(state, here)
         even = small and len(sizes) > _RUNNING and sizes[-1] > 0.5 * sizes[-1 - _RUNNING]
         if even and gain <= _GAIN:  # rounding, in a direction that hardly curves

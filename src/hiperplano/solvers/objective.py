@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.penalties import L2
-from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.row_span import InRowSpan
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
 _IMPLAUSIBLE = 1e90  # a gradient of standardised columns, which NaN, infinity or a number beyond the range made
 
@@ -68,6 +70,15 @@ class Objective:
         self.passes: float = 0
         self._origin = scale.origin
 
+    def with_rows(self, design: Design, scale: ColumnScale) -> Self:
+        """The same objective of other rows."""
+        return type(self)(design, self.loss, scale, self.n_scores, self.strength)
+
+    @cached_property
+    def in_row_span(self) -> InRowSpan[Self]:
+        """The same problem in the span of its rows, which are fewer than columns."""
+        return InRowSpan(self)
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.n_scores, self.scale.size
@@ -102,7 +113,7 @@ class Objective:
         """Shift and scale of columns are seen to after the sums, which saves walks over every block."""
         scale, origin = self.scale, self._origin
         value, slope, curvature, slopes, curvatures, products = self.design.fold(
-            HessianSums(self.loss, scale.scores(theta), origin)
+            HessianSums(self.loss, scale.scores(theta), origin, self.design.density)
         )
         gradient = (slopes - slope * (scale.shift - origin)) * scale.scale
         gradient[scale.constant] = 0.0
@@ -129,6 +140,7 @@ class Objective:
 class GradientSums:
     """Σ loss, Σ slope·x of shape (d, scores), and Σ slope."""
 
+    stays_sparse = True
     loss: Any
     scores: LinearScores
 
@@ -140,27 +152,38 @@ class GradientSums:
             value = value * block.weight
             slope *= block.weight[:, None]
         ones = block.xp.ones(len(block))
-        return value.sum()[None], block.xp.asarray((slope.T @ rows).T), ones @ slope
+        products = block.transpose_dot(slope) if block.is_sparse else block.xp.asarray((slope.T @ rows).T)
+        return value.sum()[None], products, ones @ slope
 
 
 @dataclass(frozen=True)
 class HessianSums:
     """Σ loss, Σ slope, Σ curvature, Σ slope·u, Σ curvature·u and Σ curvature·u·uᵀ of one score, u = x − origin."""
 
+    sums_squares = True
     loss: Any
     scores: LinearScores
     origin: Array
+    density: float
+
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether sparse rows are multiplied by their stored entries: with many of them dense products are faster."""
+        return self.density < SPARSE_PRODUCTS and not self.origin.any()
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         score, y = self.scores(block)[:, 0], block.y[:, 0]
-        x = xp.subtract(block.dense(), self.origin) if self.origin.any() else block.dense()
         value, slope = value_and_slope(self.loss, y, score)
         curvature = self.loss.curvature(y, score)
         if block.weight is not None:
             value, slope, curvature = value * block.weight, slope * block.weight, curvature * block.weight
-        rows = x * xp.sqrt(curvature)[:, None]
         totals = value.sum()[None], slope.sum()[None], curvature.sum()[None]
+        if self.stays_sparse:
+            both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
+            return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
+        x = xp.subtract(block.dense(), self.origin) if self.origin.any() else block.dense()
+        rows = x * xp.sqrt(curvature)[:, None]
         return *totals, slope @ x, curvature @ x, rows.T @ rows
 
 

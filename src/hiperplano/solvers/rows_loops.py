@@ -11,25 +11,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# Sums over a row may be taken in several parts at once; NaN and infinity keep their meaning. Divisions by 0 follow
-# IEEE rules: the checks that Python's would need stand in the way of the optimiser.
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
-_compiled: Any = njit
-# For functions that only loops call: they need no wrapper for Python, and save the time of building it.
-part = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
-
-
-def loop(function: Any) -> Any:
-    """Compile a function that Python calls, and keep the machine code on disk if there is a place to write to."""
-    try:
-        return _compiled(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # neither beside the source nor in the user's cache folder
-        return _compiled(**_OPTIONS)(function)
-
+from hiperplano.data.compiled import loop as loop
+from hiperplano.data.compiled import part as part
 
 _LINE = 64  # bytes that come from memory together
 

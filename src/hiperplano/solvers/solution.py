@@ -6,8 +6,12 @@ from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from hiperplano.data.design import Array
 from hiperplano.messages import Message
+
+_TINY = 1e-300
 
 
 class FitResult:
@@ -26,6 +30,45 @@ class FitResult:
     def __setstate__(self, state: dict[str, Any]) -> None:
         messages = {name: Message.from_plain(plain) for name, plain in state.get("messages", {}).items()}
         vars(self).update({name: value for name, value in state.items() if name != "messages"} | messages)
+
+
+def smallest_digits(digits: float, coef: Array, scale: Array) -> float:
+    """Decimal digits of the worst coefficient that is not 0, where all of them together have `digits`.
+
+    An error that is a share of the length of all coefficients is a larger share of a small one.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (targets, d)
+    scale : ndarray of shape (d,)
+        One over the spread of each column, in whose units coefficients are compared; 0 if it does not vary.
+    """
+    size = np.abs(coef[:, scale > 0]) / scale[scale > 0]
+    size = np.where(size > 0, size, np.nan)
+    size = size[~np.isnan(size).all(axis=1)]
+    if not size.size:
+        return digits
+    with np.errstate(under="ignore"):
+        size = size / np.nanmax(size, axis=1, keepdims=True)
+        share = np.nanmin(size, axis=1) / np.sqrt(np.nansum(np.square(size), axis=1))
+    return max(0.0, digits + float(np.log10(max(share.min(), _TINY))))
+
+
+def trusted_digits(digits: float, smallest: float) -> Message:
+    """The clause of a status on the accuracy of coefficients: of all together, and of the worst by itself."""
+    whole, least = int(digits), int(smallest)
+    if least >= whole - 1:
+        return Message("; about {digits} digits of the coefficients can be trusted.", digits=least)
+    if least:
+        return Message(
+            "; about {digits} digits of the coefficients can be trusted, {least} of the smallest.",
+            digits=whole,
+            least=least,
+        )
+    return Message(
+        "; about {digits} digits of the coefficients can be trusted, none of the smallest: it is 0 up to rounding.",
+        digits=whole,
+    )
 
 
 @dataclass(frozen=True, repr=False)

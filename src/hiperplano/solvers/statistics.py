@@ -13,7 +13,7 @@ from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
-_SPARSE_BELOW = 0.1  # share of stored entries under which a sparse product beats a dense one
+SPARSE_PRODUCTS = 0.1  # share of stored entries under which a sparse product beats a dense one
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
 _CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refinement costs less before that
 
@@ -85,7 +85,7 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
         For NaN and infinity, and for columns beyond 1e±100.
     """
     d = design.n_columns
-    sparse = design.is_sparse and design.density < _SPARSE_BELOW
+    sparse = design.is_sparse and design.density < SPARSE_PRODUCTS
     with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
         shift = _sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
         (raw,) = design.fold(_MomentSums(shift, sparse, n_groups))
@@ -141,13 +141,19 @@ def _digits_lost(raw: Array, share: float) -> bool:
 class _MomentSums:
     """Σ w·v·vᵀ of v = [1, x − shift, y − shift], together or by group."""
 
+    sums_squares = True
     shift: Array
     sparse: bool
     n_groups: int
 
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether rows are multiplied by their stored entries."""
+        return self.sparse and not self.n_groups
+
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if self.sparse and not self.n_groups:
+        if self.stays_sparse:
             return (_sparse_products(block, self.shift[block.n_columns :]),)
         rows = augmented(block, self.shift)
         if not self.n_groups:
@@ -174,11 +180,10 @@ def _sparse_products(block: Block, target_shift: Array) -> Array:
     """The same matrix times itself, for CSR rows about the origin, in the time of the stored entries."""
     d, weight = block.n_columns, block.weights
     small = np.column_stack([np.ones(len(block)), block.y - target_shift])
-    weighted = block.scaled_rows(weight)
     out = np.empty((d + small.shape[1],) * 2)
     edges = np.r_[0, d + 1 : len(out)]
-    out[1 : d + 1, 1 : d + 1] = (block.x.T @ weighted.x).toarray()
-    cross = weighted.transpose_dot(small)
+    out[1 : d + 1, 1 : d + 1] = block.weighted_products(weight)
+    cross = block.transpose_dot(small * weight[:, None])
     out[1 : d + 1, edges] = cross
     out[np.ix_(edges, np.arange(1, d + 1))] = cross.T
     out[np.ix_(edges, edges)] = small.T @ (small * weight[:, None])

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Sums
+from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
@@ -38,7 +39,7 @@ def inference(
 
     Parameters
     ----------
-    model : fitted estimator
+    model : fitted estimator, or Pipeline that ends with one
         Its coefficients are taken as they are.
     X : array-like, CSR matrix or table of shape (n, d), or Design
         As a rule the rows of the fit.
@@ -70,6 +71,7 @@ def inference(
     [1.43 0.66] [1.12 0.68]
     """
     check_is_fitted(model)
+    model, X = last_step(model, X)
     if cov not in KINDS:
         words = ", ".join(repr(kind) for kind in KINDS)
         raise InvalidParameter(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block
+from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
@@ -92,7 +93,7 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
 
     Parameters
     ----------
-    model : fitted LinearRegression, Ridge or RidgeCV
+    model : fitted LinearRegression, Ridge or RidgeCV, or Pipeline that ends with one
         With one target.
     X, y : the rows of the fit
         Or a design, which brings its own target.
@@ -117,6 +118,7 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
     7
     """
     check_is_fitted(model)
+    model, X = last_step(model, X)
     solution = getattr(model, "solution_", None)
     if not isinstance(solution, LeastSquaresSolution) or not hasattr(model, "summary"):
         raise NotAvailable(
@@ -155,8 +157,9 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
     residuals, leverage, *by_row = (align_rows(each, design, n_rows) for each in (residuals, leverage, *scaled))
     scaled = _Scaled(*by_row)
     names = coefficient_names(model, False)
+    labels = getattr(X, "index", None)
     findings = [
-        *about_rows(leverage, scaled.studentised, scaled.cooks, sample.n, df, hat.freedom, exact),
+        *about_rows(leverage, scaled.studentised, scaled.cooks, sample.n, df, hat.freedom, exact, labels),
         *about_residuals(dw, bp, exact),
         *about_columns(names, vif, condition),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -25,7 +25,14 @@ _EXACT = Message("the target is fitted exactly: residuals are rounding errors, a
 
 
 def about_rows(
-    leverage: Array, studentised: Array, cooks: Array, n: int, df: float, freedom: float, exact: bool
+    leverage: Array,
+    studentised: Array,
+    cooks: Array,
+    n: int,
+    df: float,
+    freedom: float,
+    exact: bool,
+    labels: Any = None,
 ) -> list[Finding]:
     """Which rows stand out: by their target, by their columns, by both.
 
@@ -39,24 +46,27 @@ def about_rows(
         Degrees of freedom of the residuals and of the fit.
     exact : bool
         Whether the target is fitted exactly.
+    labels : sequence, optional
+        What rows are called: the index of a frame. Their positions by default.
     """
+    labels = range(len(leverage)) if labels is None else labels
     high, threshold = int(np.nanargmax(leverage)), 2 * freedom / n
     pulls = Message(
         "row {row} pulls most on its own fit; {k} of {n} rows are above twice the mean, {threshold:.2g}: their columns "
         "are unusual, whatever their target.",
-        row=high,
+        row=labels[high],
         k=int(np.sum(leverage > threshold)),
         n=n,
         threshold=threshold,
     )
     found = [
-        _outlier(studentised, n, df, exact),
+        _outlier(studentised, n, df, exact, labels),
         Finding(Message("leverage"), float(leverage[high]), pulls),
-        _most_influential(cooks, exact),
+        _most_influential(cooks, exact, labels),
     ]
     alone = np.flatnonzero(leverage == 1.0)
     if len(alone):
-        rows = ", ".join(map(str, alone[:6].tolist())) + (" …" if len(alone) > 6 else "")
+        rows = ", ".join(str(labels[row]) for row in alone[:6].tolist()) + (" …" if len(alone) > 6 else "")
         sentence = Message(
             "row {rows}: fitted exactly whatever the target, so it has no studentised residual and no Cook's distance "
             "(NaN); a coefficient depends on such a row alone.",
@@ -66,7 +76,7 @@ def about_rows(
     return found
 
 
-def _outlier(studentised: Array, n: int, df: float, exact: bool) -> Finding:
+def _outlier(studentised: Array, n: int, df: float, exact: bool, labels: Any) -> Finding:
     if exact or np.isnan(studentised).all():
         return Finding(_OUTLIER, np.nan, _EXACT)
     row = int(np.nanargmax(np.abs(studentised)))
@@ -75,33 +85,33 @@ def _outlier(studentised: Array, n: int, df: float, exact: bool) -> Finding:
         sentence = Message(
             "the largest studentised residual is in row {row}; so large a one among {n} rows would be rare by chance "
             "(p = {p:.2g}).",
-            row=row,
+            row=labels[row],
             n=n,
             p=p,
         )
     else:
         sentence = Message(
             "the largest studentised residual is in row {row}; among {n} rows that is not unusual (p = {p:.2g}).",
-            row=row,
+            row=labels[row],
             n=n,
             p=p,
         )
     return Finding(_OUTLIER, float(studentised[row]), sentence)
 
 
-def _most_influential(cooks: Array, exact: bool) -> Finding:
+def _most_influential(cooks: Array, exact: bool, labels: Any) -> Finding:
     if exact or np.isnan(cooks).all():
         return Finding(_COOK, np.nan, _EXACT)
     row = int(np.nanargmax(cooks))
     if cooks[row] > 1:
         sentence = Message(
             "row {row} moves the coefficients most when it is left out; above 1, look at it.",
-            row=row,
+            row=labels[row],
         )
     else:
         sentence = Message(
             "row {row} moves the coefficients most when it is left out; below 1, no single row decides the fit.",
-            row=row,
+            row=labels[row],
         )
     return Finding(_COOK, float(cooks[row]), sentence)
 
@@ -122,7 +132,7 @@ def about_residuals(dw: float, bp: tuple[float, float], exact: bool) -> list[Fin
         return [Finding(_DURBIN_WATSON, np.nan, _EXACT), Finding(_BREUSCH_PAGAN, np.nan, _EXACT)]
     if bp[1] < 0.05:
         changes = Message(
-            "p = {p:.2g}: the errors' variance changes with the columns; take inference(…, cov='HC3').", p=bp[1]
+            "p = {p:.2g}: the errors' variance changes with the columns; take robust standard errors (HC3).", p=bp[1]
         )
     else:
         changes = Message("p = {p:.2g}: no sign that the errors' variance changes with the columns.", p=bp[1])

@@ -16,6 +16,8 @@ _DECIMALS = {
 """Numbers that tell the sign of decimals, by having some or by having thousands separated by the other sign."""
 _AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1.234 may be a thousand times as large as it looks
 _AROUND = " $€£%"
+_TOLD = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
+_CODE = re.compile(r"0\d+")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class Dialect:
         Whether the sign of decimals was given, or told by numbers that can be read in one way only.
     ambiguous : dict of str to str
         Columns whose numbers may be a thousand times as large as they look, each with one of them.
+    skipped : int
+        Lines before the names: spreadsheets write `sep=;` there.
+    unnamed_rows : bool
+        Whether rows begin with a cell that has no name above it, as R's `write.table` writes their names.
+    codes : tuple of str
+        Columns of whole numbers of which some begin with 0: postcodes and the like, which are no amounts.
     """
 
     separator: str
@@ -39,23 +47,51 @@ class Dialect:
     encoding: str
     sure: bool = True
     ambiguous: dict[str, str] = field(default_factory=dict)
+    skipped: int = 0
+    unnamed_rows: bool = False
+    codes: tuple[str, ...] = ()
 
 
-def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None) -> Dialect:
-    """The dialect of the beginning of a file; what is given is not guessed."""
+def sniff(sample: bytes, separator: str | None = None, decimal: str | None = None, further: bytes = b"") -> Dialect:
+    """The dialect of the beginning of a file; what is given is not guessed.
+
+    Parameters
+    ----------
+    further : bytes
+        From other parts of the file, where codes are looked for too.
+    """
     encoding = detect_encoding(sample)
-    text = decode_sample(sample, encoding)
+    lines = _whole_lines(decode_sample(sample, encoding))
+    told = _TOLD.fullmatch(lines[0].strip()) if lines else None
+    lines = lines[1:] if told else lines
+    separator = separator or (told[1].replace("\\t", "\t") if told else _separator(lines[:200]))
+    names, *rows = list(csv.reader(lines[:200], delimiter=separator)) or [[]]
+    unnamed_rows = bool(rows) and all(len(row) == len(names) + 1 for row in rows) and len(names) > 1
+    names = ["", *names] if unnamed_rows else names
+    more = csv.reader(lines[200:] + _whole_lines(decode_sample(further, encoding))[1:], delimiter=separator)
+    codes = _code_columns(names, [*rows, *more])
+    rows = [[cell.strip(_AROUND) for cell in row] for row in rows]
+    sure, ambiguous = True, {}
+    if not decimal:
+        decimal, sure = _decimal([cell for row in rows for cell in row], separator)
+        ambiguous = {} if sure else _ambiguous_columns(names, rows, decimal)
+    return Dialect(separator, decimal, encoding, sure, ambiguous, int(bool(told)), unnamed_rows, codes)
+
+
+def _whole_lines(text: str) -> list[str]:
+    """Lines that are not empty, as they are read; the last is left out where it may be cut."""
     lines = text.splitlines()
     if len(lines) > 2 and not text.endswith(("\n", "\r")):
-        lines = lines[:-1]  # it may be cut
-    lines = [line for line in lines if line.strip()]  # as they are read
-    separator = separator or _separator(lines[:200])
-    if decimal:
-        return Dialect(separator, decimal, encoding)
-    names, *rows = list(csv.reader(lines[:200], delimiter=separator)) or [[]]
-    rows = [[cell.strip(_AROUND) for cell in row] for row in rows]
-    decimal, sure = _decimal([cell for row in rows for cell in row], separator)
-    return Dialect(separator, decimal, encoding, sure, {} if sure else _ambiguous_columns(names, rows, decimal))
+        lines = lines[:-1]
+    return [line for line in lines if line.strip()]
+
+
+def _code_columns(names: list[str], rows: list[list[str]]) -> tuple[str, ...]:
+    found: set[int] = set()
+    for row in rows:
+        if len(row) == len(names):
+            found.update(j for j, cell in enumerate(row) if _CODE.fullmatch(cell.strip()))
+    return tuple(names[j] for j in sorted(found))
 
 
 def detect_encoding(sample: bytes) -> str:

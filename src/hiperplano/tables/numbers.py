@@ -16,6 +16,8 @@ _PARTS = (
     r"(?P<after> ?[%€$])?$"
 )
 _THOUSANDS_ONLY = r"['’\x{a0}\x{202f}]"  # these part thousands and nothing else
+_IN_BRACKETS = r"^\(([^()+−-]*\d[^()]*)\)$"  # accountants write −1,234 as (1,234)
+_CODE = r"^0\d+$"
 _LOOKED_AT, _MANY, _ALMOST = 1_000, 20, 0.9
 
 
@@ -50,6 +52,8 @@ def as_numbers(name: str, column: pa.ChunkedArray, decimal: str | None) -> Parse
     if not _look_like_numbers(texts.slice(0, _LOOKED_AT)):
         return ParsedNumbers()
     texts, there = _strip_and_mask(texts)
+    if pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+        return ParsedNumbers()  # postcodes and other codes, whose zeros would be lost
     parts = _parts(pc.if_else(there, texts, None))
     body = pc.struct_field(parts, "body")
     if not _share_one_unit(parts):
@@ -77,8 +81,8 @@ def _look_like_numbers(texts: pa.Array) -> bool:
 
 
 def _strip_and_mask(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Texts without spaces around them, and which of them are not empty."""
-    texts = pc.utf8_trim_whitespace(texts)
+    """Texts without spaces around them, negative amounts with a sign, and which of them are not empty."""
+    texts = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), _IN_BRACKETS, r"-\1")
     return texts, pc.and_(texts.is_valid(), pc.invert(pc.is_in(texts, pa.array(DASHES))))
 
 

@@ -1,11 +1,11 @@
-"""Files → columns: text tables, Parquet, Arrow and Feather, detected by their first bytes."""
+"""Files → columns: text tables, Excel, Parquet, Arrow and Feather, detected by their first bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,7 @@ from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
 from hiperplano.tables.dates import as_dates
 from hiperplano.tables.dialect import Dialect
+from hiperplano.tables.excel import is_excel, read_excel
 from hiperplano.tables.numbers import as_numbers
 from hiperplano.tables.text import MOST_WORDS, read_csv
 
@@ -27,7 +28,7 @@ class Source:
     Attributes
     ----------
     form : str
-        "csv", "parquet" or "arrow".
+        "csv", "excel", "parquet" or "arrow".
     dialect : Dialect or None
         Of a text table.
     reading_notes : tuple of str
@@ -41,34 +42,60 @@ class Source:
 
 
 def read_table(
-    path: str | Path, *, separator: str | None = None, decimal: str | None = None, drop: Collection[str] = ()
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    drop: Collection[str] = (),
+    only: Collection[str] = (),
 ) -> tuple[pa.Table, Source]:
     """The columns of a file: numbers, dates, and texts as numbered words.
 
     Parameters
     ----------
     path : str or Path
-        A text table (also compressed with gzip, bzip2 or zstd), a Parquet, an Arrow or a Feather file.
+        A text table (also compressed with gzip, bzip2 or zstd), an Excel, Parquet, Arrow or Feather file.
     separator, decimal : str, optional
         Of a text table; found by looking at its beginning by default.
+    sheet : str, optional
+        Of a workbook; the first by default.
     drop : collection of str
         Columns that are not wanted.
+    only : collection of str
+        The columns that are wanted, where not all are.
     """
     path = Path(path)
     form = _file_format(path)
-    table, dialect = form.read(path, separator, decimal)
+    found = form.read(path, separator, decimal, sheet)
+    table, notes = _without_row_numbers(found.table)
     _check_names(path, table.column_names)
-    unknown = [name for name in drop if name not in table.column_names]
+    unknown = [name for name in (*drop, *only) if name not in table.column_names]
     if unknown:
         raise InvalidFile(no_such_column(path, unknown[0], table.column_names))
-    table = table.drop_columns(list(drop)) if drop else table
+    kept = [name for name in table.column_names if name not in drop and (not only or name in only)]
+    table = table.select(kept)
     if not table.num_rows:
         raise InvalidFile(
             "{file} holds names of columns but no rows; a table needs rows. Check how it was written.", file=path
         )
     columns = {name: _normalise_column(path, name, table.column(name)) for name in table.column_names}
-    reading_notes = () if dialect is None else tuple(_read_numbers(columns, dialect))
-    return pa.table(columns), Source(path, form.name, dialect, reading_notes)
+    notes += () if found.dialect is None else tuple(_read_numbers(columns, found.dialect))
+    return pa.table(columns), Source(path, form.name, found.dialect, (*found.notes, *notes))
+
+
+def _without_row_numbers(table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+    """Without a first column that has no name and tells rows apart, as pandas and R write them."""
+    if not table.num_columns or table.column_names[0].strip():
+        return table, ()
+    first = table.column(0)
+    if first.null_count or len(pc.unique(first)) < len(first):
+        return table, ()
+    note = Message(
+        "The first column has no name and another value in each row ({value!r}, …): row names, which were left out.",
+        value=first[0].as_py(),
+    )
+    return table.remove_column(0), (note,)
 
 
 def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iterator[str]:
@@ -93,10 +120,18 @@ def _read_numbers(columns: dict[str, pa.ChunkedArray], dialect: Dialect) -> Iter
             )
 
 
+class _Contents(NamedTuple):
+    """What a file holds; `dialect` where its texts may be numbers."""
+
+    table: pa.Table
+    dialect: Dialect | None = None
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class _Format:
     name: str
-    read: Callable[[Path, str | None, str | None], tuple[pa.Table, Dialect | None]]
+    read: Callable[[Path, str | None, str | None, str | None], _Contents]
 
 
 def _file_format(path: Path) -> _Format:
@@ -119,13 +154,25 @@ def _file_format(path: Path) -> _Format:
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return _Format("arrow", _read_arrow)
     if head.startswith(b"PK\x03\x04"):
-        raise InvalidFile(
-            "{file} is a zip archive, as Excel writes them; a table in text is needed. Save it as CSV.", file=path
-        )
-    return _Format("csv", read_csv)
+        if is_excel(path):
+            return _Format("excel", _read_excel)
+        raise InvalidFile("{file} is a zip archive; a table is needed. Unpack it, and name the file in it.", file=path)
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InvalidFile("{file} is an Excel file of the old kind (.xls). Save it as .xlsx or CSV.", file=path)
+    return _Format("csv", _read_csv)
 
 
-def _read_parquet(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, None]:
+def _read_csv(path: Path, separator: str | None, decimal: str | None, _sheet: str | None) -> _Contents:
+    return _Contents(*read_csv(path, separator, decimal))
+
+
+def _read_excel(path: Path, _separator: str | None, decimal: str | None, sheet: str | None) -> _Contents:
+    table, notes = read_excel(path, sheet)
+    # Numbers in a workbook are numbers already; those that were typed as text tell their decimal mark themselves.
+    return _Contents(table, Dialect("", decimal or ".", "", sure=decimal is not None), tuple(notes))
+
+
+def _read_parquet(path: Path, *_options: str | None) -> _Contents:
     import pyarrow.parquet as pq
 
     with _ReadErrors(path):
@@ -133,15 +180,15 @@ def _read_parquet(path: Path, separator: str | None, decimal: str | None) -> tup
         texts = [
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]
-        return pq.read_table(path, read_dictionary=texts), None
+        return _Contents(pq.read_table(path, read_dictionary=texts))
 
 
-def _read_arrow(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, None]:
+def _read_arrow(path: Path, *_options: str | None) -> _Contents:
     with _ReadErrors(path), pa.memory_map(str(path)) as source:
         start = source.read(6)
         source.seek(0)
         reader = pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
-        return reader.read_all(), None
+        return _Contents(reader.read_all())
 
 
 class _ReadErrors:

@@ -18,7 +18,13 @@ _HEAD = 2**16
 MOST_WORDS = 10_000
 """Different texts up to which a column is held as numbered words."""
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_MISSING = ["", "#N/A", "#N/D", "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
+_SHEET_ERRORS = (
+    "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#N/A", "#N/D", "#¡DIV/0!", "#¿NOMBRE?", "#¡NULO!",
+    "#¡NUM!", "#¡REF!", "#¡VALOR!",
+)  # fmt: skip
+MISSING = ["", *_SHEET_ERRORS, "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
+"""Texts that stand for no value: of databases and programs, and errors of spreadsheets in two languages."""
+_FURTHER = 2**18  # bytes in the middle and at the end of a file in which codes are looked for
 
 
 def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa.Table, Dialect]:
@@ -48,13 +54,26 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
             file=path,
             place=head.index(b"\x00") + 1,
         )
-    dialect = sniff(head, separator, decimal)
-    _check_header(path, head, dialect)
-    table = _read(path, compression, dialect)
+    dialect = sniff(head, separator, decimal, b"" if compression else _further(path))
+    names = _check_header(path, head, dialect)
+    own = names if dialect.unnamed_rows else None
+    table = _read(path, compression, dialect, own)
     if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
         dialect = replace(dialect, encoding="cp1252")
-        table = _read(path, compression, dialect)
+        table = _read(path, compression, dialect, own)
     return _strip_whitespace(table), dialect
+
+
+def _further(path: Path) -> bytes:
+    """Some of the middle and of the end of a large file."""
+    size = path.stat().st_size
+    if size <= _HEAD:
+        return b""
+    with path.open("rb") as file:
+        file.seek(max(_HEAD, size // 2))
+        middle = file.read(_FURTHER)
+        file.seek(max(_HEAD, size - _FURTHER))
+        return b"\n".join([middle[: middle.rfind(b"\n") + 1], file.read()])
 
 
 def _strip_whitespace(table: pa.Table) -> pa.Table:
@@ -67,7 +86,7 @@ def _strip_whitespace(table: pa.Table) -> pa.Table:
             words_of = [chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk for chunk in column.chunks]
             if any(pc.any(pc.match_substring_regex(each, r"^\s|\s$")).as_py() for each in words_of):
                 texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
-                texts = pc.if_else(pc.is_in(texts, pa.array(_MISSING)), None, texts)
+                texts = pc.if_else(pc.is_in(texts, pa.array(MISSING)), None, texts)
                 coded = pa.types.is_dictionary(column.type)
                 table = table.set_column(k, table.column_names[k], texts.dictionary_encode() if coded else texts)
     return table
@@ -83,13 +102,17 @@ def _compression(path: Path) -> str | None:
     return next((name for mark, name in _PACKED.items() if start.startswith(mark)), None)
 
 
-def _read(path: Path, compression: str | None, dialect: Dialect) -> pa.Table:
+def _read(path: Path, compression: str | None, dialect: Dialect, names: list[str] | None = None) -> pa.Table:
+    given = (
+        {"column_names": ["", *names], "skip_rows": dialect.skipped + 1} if names else {"skip_rows": dialect.skipped}
+    )
     options = {
-        "read_options": arrow_csv.ReadOptions(encoding=dialect.encoding, block_size=2**22),
+        "read_options": arrow_csv.ReadOptions(encoding=dialect.encoding, block_size=2**22, **given),
         "parse_options": arrow_csv.ParseOptions(delimiter=dialect.separator),
         "convert_options": arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(dialect.codes, pa.string()),
             decimal_point=dialect.decimal,
-            null_values=_MISSING,
+            null_values=MISSING,
             strings_can_be_null=True,
             auto_dict_encode=True,
             auto_dict_max_cardinality=MOST_WORDS,
@@ -130,8 +153,10 @@ def _quoted(complaint: str) -> str:
     return complaint.rsplit(": ", 1)[-1].strip()[:60]
 
 
-def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
-    first = next(line for line in decode_sample(head, dialect.encoding).splitlines() if line.strip())
+def _check_header(path: Path, head: bytes, dialect: Dialect) -> list[str]:
+    """The names in the first line, which must be some."""
+    lines = [line for line in decode_sample(head, dialect.encoding).splitlines() if line.strip()]
+    first = "".join(lines[dialect.skipped : dialect.skipped + 1])
     names = [name.strip().strip('"') for name in first.split(dialect.separator)]
     if len(names) == 1:
         others = [sign for sign in (*SEPARATORS, ":", " ") if sign != dialect.separator and sign in first]
@@ -156,6 +181,7 @@ def _check_header(path: Path, head: bytes, dialect: Dialect) -> None:
             file=path,
             row=first[:60],
         )
+    return names
 
 
 def _is_number(text: str, decimal: str) -> bool:

@@ -216,7 +216,7 @@ def test_rows_that_no_plane_separates_end_after_the_passes_asked_for(model, n_cl
     assert fitted.solution_.passes == fitted.n_iter_ == 7
     assert fitted.solution_.clean is False
     assert "Made the 7 passes requested" in str(fitted.solution_)
-    assert "no plane was found that separates all rows" in str(fitted.solution_)
+    assert "mistakes in the last pass: no plane" in str(fitted.solution_)
 
 
 def test_classes_of_any_kind_at_the_first_chunk():

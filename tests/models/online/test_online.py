@@ -21,6 +21,8 @@ from hiperplano import (
     replay,
 )
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.solvers.online.learner import row_arrays
+from hiperplano.solvers.online.sampling_order import SamplingOrder
 from tests.models.online.test_passive_aggressive import regression
 from tests.models.online.test_perceptron import noisy
 
@@ -271,8 +273,19 @@ def test_a_fraction_shortens_the_last_visit():
             if t * (w @ x + b) <= 0:
                 w, b = w + step * t * x, b + step * t
     np.testing.assert_allclose(ours.coef_[0], w, atol=1e-12)
-    with pytest.raises(InvalidData, match="visits in a pass"):
-        Perceptron().fit(X, y, sample_weight=np.full(50, 1e8))
+
+
+def test_the_size_of_weights_costs_no_time():
+    """Up to eight visits a weight is that many rows; from there on it lengthens the steps."""
+    X, y = noisy(50)
+    weight = np.where(np.arange(50) % 3 == 0, 1e40, 2.0)
+    order = SamplingOrder(row_arrays(X), weight, y.astype(float), seed=None)
+    rows, visit_weight = order.of_pass(1)
+    np.testing.assert_array_equal(np.bincount(rows), np.where(weight > 8, 8, 2))
+    np.testing.assert_allclose(np.bincount(rows, visit_weight), weight)
+    ours = Perceptron(shuffle=False, max_iter=2, tol=None).fit(X, y, sample_weight=np.full(50, 80.0))
+    plain = Perceptron(shuffle=False, max_iter=2, tol=None).fit(np.repeat(X, 8, axis=0), np.repeat(y, 8))
+    np.testing.assert_allclose(ours.coef_, 10 * plain.coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("model", WALKING, ids=str)
@@ -381,8 +394,6 @@ def test_pickles_and_copies_go_on_learning(model):
 
 
 def test_large_rows_are_shuffled_in_pools():
-    from hiperplano.solvers.online.learner import row_arrays
-    from hiperplano.solvers.online.sampling_order import SamplingOrder
 
     X = np.zeros((20_000, 40))
     visits = SamplingOrder(row_arrays(X), None, np.zeros(20_000), seed=5)
@@ -447,10 +458,27 @@ def test_what_is_held_out_goes_by_content(model):
 
 def test_steps_that_are_too_long_for_a_batch_are_said_to_be():
     X, y = regression()
-    model = SGDRegressor(batch_size=None, learning_rate="constant", eta0=30.0)
-    with pytest.warns(ConvergenceWarning, match="the gradient grew from pass to pass"):
+    with pytest.raises(InvalidData, match=r"the fit diverged.*Scale them"):
+        SGDRegressor(batch_size=None, learning_rate="constant", eta0=30.0).fit(X, y)
+    model = SGDRegressor(batch_size=None, learning_rate="invscaling", eta0=3000.0)
+    with pytest.warns(ConvergenceWarning, match="the steps are too long, and have not become short enough"):
         model.fit(X, y)
     assert not model.solution_.converged
+
+
+@pytest.mark.parametrize("tol", [1e-3, None])
+@pytest.mark.parametrize("average", [False, True])
+def test_a_fit_that_goes_astray_is_refused(tol, average):
+    """Slopes are cut at 1e12, so weights need not overflow to be worthless."""
+    X, y = regression()
+    with pytest.raises(InvalidData, match=r"the fit diverged.*Scale them"):
+        SGDRegressor(learning_rate="constant", eta0=2.5, tol=tol, max_iter=20, average=average).fit(X, y)
+    with pytest.raises(InvalidData, match=r"the fit diverged"):
+        SGDClassifier("squared_hinge", learning_rate="constant", eta0=30.0, tol=tol, max_iter=20).fit(X, y > 0)
+    settled = SGDRegressor(learning_rate="constant", eta0=1e-3, tol=tol, max_iter=300).fit(X, y)
+    again = SGDRegressor(learning_rate="constant", eta0=1e-3, tol=tol, max_iter=300, warm_start=True)
+    again.fit(X, y).fit(X, y)  # from the end of a good fit, whose loss is next to nothing
+    np.testing.assert_allclose(settled.coef_, again.coef_, atol=0.1)
 
 
 # One check asks for 83% of the rows to be answered rightly: with 20 random states each of these has 85% or more, in two

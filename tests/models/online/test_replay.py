@@ -1,11 +1,15 @@
 """`replay` yields the numbers of the compiled loop, whatever the model, its options, its rows and their weights."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import logsumexp
 from sklearn.base import clone, is_classifier
 
 from hiperplano import (
+    LogisticRegression,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Pegasos,
@@ -141,3 +145,46 @@ def test_a_replay_with_tol_ends_where_the_fit_ends():
         steps = list(replay(clone(model).set_params(random_state=0), X, y))
         assert fit.solution_.examples == len(steps)
         np.testing.assert_array_equal(steps[-1].coef, last_planes(fit)[0][0])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("solver", "steps"), [("newton", 3), ("gradient", 20)])
+def test_steps_of_a_likelihood_end_at_the_fit_and_go_down(solver, steps, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)) * [1.0, 10.0, 0.1] + 5.0
+    y = np.digitize(X[:, 0] - 5.0 + rng.normal(size=120), [0.0] if classes == 2 else [-0.5, 0.5])
+    model = LogisticRegression(C=2.0, solver=solver, max_iter=500)
+    found = list(replay(model, X, y))
+    assert len(found) >= steps
+    assert not hasattr(model, "coef_")
+    fitted = model.fit(X, y)
+    np.testing.assert_allclose(found[-1].coef, fitted.coef_, rtol=1e-6)
+    np.testing.assert_allclose(found[-1].intercept, fitted.intercept_, rtol=1e-6, atol=1e-6)
+    losses = [step.loss for step in found]
+    assert all(after <= before + 1e-12 for before, after in pairwise(losses))
+    strength = 1 / (2.0 * 120)
+    scores = X @ found[-1].coef.T + found[-1].intercept
+    scores = np.column_stack([np.zeros(120), scores]) if classes == 2 else scores
+    mean = np.mean(logsumexp(scores, axis=1) - scores[np.arange(120), y])
+    np.testing.assert_allclose(losses[-1], mean + strength / 2 * np.sum(found[-1].coef ** 2), rtol=1e-9)
+    for before, after in pairwise(found):
+        np.testing.assert_array_equal(before.coef, after.coef_before)
+        assert after.rate > 0
+
+
+def test_ridge_by_stochastic_gradient_tells_loss_and_rate():
+    """F, algorithm 7, one line after the other."""
+    rng = np.random.default_rng(0)
+    X, alpha = rng.normal(size=(20, 2)), 0.1
+    y = X @ [1.0, -1.0] + rng.normal(size=20)
+    model = SGDRegressor(alpha=alpha, eta0=0.1, power_t=0.5, shuffle=False, tol=None, max_iter=2)
+    w, b = np.zeros(2), 0.0
+    for t, step in enumerate(replay(model, X, y), start=1):
+        x, target = X[(t - 1) % 20], y[(t - 1) % 20]
+        rate, miss = 0.1 / np.sqrt(t), target - w @ x - b
+        assert step.rate == pytest.approx(rate)
+        assert step.loss == pytest.approx(miss**2 / 2)
+        w, b = (1 - rate * alpha) * w + rate * miss * x, b + rate * miss
+        np.testing.assert_allclose(step.coef, w, rtol=1e-9)
+        assert step.intercept == pytest.approx(b)
+    assert t == 40

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.model_selection import FixedThresholdClassifier
 
 from hiperplano import LinearRegression, Ridge, SGDClassifier, SGDRegressor, losses, replay
-from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from tests.models.online import reference
 from tests.models.online.test_passive_aggressive import regression
 from tests.models.online.test_perceptron import noisy
@@ -215,7 +215,9 @@ def test_huge_steps_are_refused_not_published():
     "given",
     [
         {"loss": "log"},
-        {"penalty": "l1"},
+        {"penalty": "l3"},
+        {"learning_rate": "pa1", "loss": "log_loss"},
+        {"learning_rate": "pa2", "batch_size": 2},
         {"alpha": -1.0},
         {"learning_rate": "fast"},
         {"learning_rate": "optimal", "alpha": 0.0},
@@ -227,6 +229,8 @@ def test_huge_steps_are_refused_not_published():
 def test_parameters_are_checked(given):
     with pytest.raises(InvalidParameter, match=next(iter(given))):
         SGDClassifier(**given).fit(*noisy())
+    with pytest.raises(NotAvailable, match="penalties with an L1 part"):
+        SGDClassifier(penalty="l1").fit(*noisy())
 
 
 def test_probabilities_are_a_method_by_its_name():

@@ -6,7 +6,7 @@ import numpy as np
 
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.validate import design as make_design
-from hiperplano.solvers.likelihood import fit
+from hiperplano.solvers.likelihood import preconditioners
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 
 
@@ -18,12 +18,12 @@ def test_an_even_sample_is_let_go_before_a_telling_one_is_drawn(monkeypatch):
     problem = Likelihood(rows, ColumnScale.exact(rows, fit_intercept=True), 1, 1e-3)
     samples = [rows.sample(500)]
     first, seen = weakref.ref(samples[0]), []
-    draw = fit.sample_by_length
+    draw = preconditioners.sample_by_length
 
     def watched(*arguments):
         seen.append(first() is None)
         return draw(*arguments)
 
-    monkeypatch.setattr(fit, "sample_by_length", watched)
-    fit._from_sample(problem, samples)
+    monkeypatch.setattr(preconditioners, "sample_by_length", watched)
+    preconditioners._Sample(problem, samples).buy(problem.prior(), first=True)
     assert seen == [True]

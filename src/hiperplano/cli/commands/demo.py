@@ -23,6 +23,7 @@ def demo(
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.problem import TableOptions
     from hiperplano.cli.workflow.run import Settings, run
+    from hiperplano.cli.workflow.scorecard import ScorecardSettings, make_scorecard
     from hiperplano.data.files import replacing
     from hiperplano.datasets.credit_default import load_credit_default
 
@@ -34,5 +35,16 @@ def demo(
     command = ["fit", str(table), "--target", "default", "--out", str(out), "--seed", str(seed)]
     settings = Settings(seed=seed, out=out, arguments=tuple(command))
     run(terminal, table, "default", TableOptions(), settings)
+    terminal.print(_("The same table as a scorecard:"))
+    command = ["scorecard", str(table), "--target", "default", "--time", "application_date"]
+    folder = out / "scorecard"
+    card = ScorecardSettings(
+        time="application_date",
+        seed=seed,
+        out=folder,
+        arguments=(*command, "--out", str(folder), "--seed", str(seed)),
+    )
+    make_scorecard(terminal, table, "default", TableOptions(), card)
+    terminal.finish()
     terminal.print(_("Open {file} in a browser. The same with a table of your own:", file=out / "report.html"))
     terminal.print(_("  hiperplano fit YOUR_FILE --target YOUR_COLUMN"))

@@ -18,42 +18,64 @@ def predict(
     file: Annotated[Path, options.table()],
     out: Annotated[
         Path,
-        Option("--out", "-o", metavar="FILE", help=_("Where to write: .csv, .parquet or .arrow."), show_default=False),
+        Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help=_("Where to write: .csv, .xlsx, .parquet or .arrow."),
+            show_default=False,
+        ),
     ],
+    strict: Annotated[
+        bool, Option("--strict", help=_("Refuse a table with values, categories or columns unlike those of the fit."))
+    ] = False,
     keep: Annotated[bool, Option("--keep", help=_("Also write the columns of the table."))] = False,
+    raw: Annotated[
+        bool, Option("--raw", help=_("Write text to .csv as it is, also what spreadsheets would run as formulas."))
+    ] = False,
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
+    sheet: Annotated[str | None, options.sheet()] = None,
     json: Annotated[bool, options.as_json()] = False,
     quiet: Annotated[bool, options.quiet()] = False,
     lang: Annotated[str | None, options.language()] = None,
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Score the rows of a table."""
-    options.one_of("--out", out.suffix.lower(), _FORMS)
+    options.one_of("--out", out.suffix.lower(), (".csv", ".xlsx", ".parquet", ".arrow", ".feather"))
     import numpy as np
 
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.scoring import score_table
+    from hiperplano.cli.workflow.writing import write_table
+    from hiperplano.messages import translate
 
     terminal = Terminal(json, quiet)
     with terminal.progress_bar(_("scoring")), terminal.capture_warnings():
-        scored = score_table(model, file, separator=separator, decimal=decimal)
+        scored = score_table(model, file, separator=separator, decimal=decimal, sheet=sheet, strict=strict)
         terminal.add_note(*scored.notes)
         columns = predictions(scored.model, scored.rows, scored.metadata)
-        _write(out, {**({name: scored.frame[name] for name in scored.frame} if keep else {}), **columns})
+        columns["unlike the fit"] = [translate(flag) for flag in scored.novelty.flags()]
+        options.ensure_folder(out.parent)
+        given = [name for name in scored.frame if name not in scored.novelty.missing_columns] if keep else []
+        write_table(out, {**{name: scored.frame[name] for name in given}, **columns}, raw=raw)
     n = len(scored.frame)
     labels, counts = np.unique(columns["prediction"], return_counts=True)
     decided = (
         dict(zip(labels.tolist(), counts.tolist(), strict=True)) if scored.metadata.task == "classification" else {}
     )
-    terminal.results = {"rows": n, "file": str(out), "decisions": decided}
+    terminal.results = {
+        "rows": n,
+        "file": str(out),
+        "decisions": decided,
+        "unlike": {each.column: int(each.rows.sum()) for each in scored.novelty.oddities},
+        "unlike_rows": scored.novelty.odd_rows,
+        "missing_columns": scored.novelty.missing_columns,
+    }
     terminal.print(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
     for label, count in decided.items():
         terminal.print(f"  {label}: {count:,} ({count / n:.1%})")
     terminal.finish()
-
-
-_FORMS = (".csv", ".parquet", ".arrow", ".feather")
 
 
 def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
@@ -80,25 +102,3 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
         flipped = metadata.positive == model.classes_.tolist()[0]
         return columns | {f"score {metadata.positive}": -scores if flipped else scores}
     return columns | {f"score {label}": scores[:, k] for k, label in enumerate(model.classes_.tolist())}
-
-
-def _write(path: Path, columns: dict[str, Any]) -> None:
-    import pyarrow as pa
-
-    from hiperplano.data.files import replacing
-
-    table = pa.table({name: pa.array(values) for name, values in columns.items()})
-    options.ensure_folder(path.parent)
-    with replacing(path) as new:
-        if path.suffix.lower() == ".csv":
-            from pyarrow import csv
-
-            csv.write_csv(table, new)
-        elif path.suffix.lower() == ".parquet":
-            from pyarrow import parquet
-
-            parquet.write_table(table, new)
-        else:
-            from pyarrow import feather
-
-            feather.write_feather(table, str(new))

@@ -20,6 +20,7 @@ def report(
     target: Annotated[str | None, options.saved_target()] = None,
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
+    sheet: Annotated[str | None, options.sheet()] = None,
     json: Annotated[bool, options.as_json()] = False,
     quiet: Annotated[bool, options.quiet()] = False,
     lang: Annotated[str | None, options.language()] = None,
@@ -34,7 +35,9 @@ def report(
 
     terminal = Terminal(json, quiet)
     with terminal.progress_bar(_("writing the report")), terminal.capture_warnings():
-        scored = score_table(model, file, separator=separator, decimal=decimal, target=target, needs_target=True)
+        scored = score_table(
+            model, file, separator=separator, decimal=decimal, sheet=sheet, target=target, needs_target=True
+        )
         terminal.add_note(*scored.notes)
         assert scored.y is not None
         options.ensure_folder(out.parent)

@@ -19,18 +19,18 @@ def separable(
     origin: Annotated[bool, Option("--origin", help=_("Only planes through the origin."))] = False,
     kind: Annotated[list[str] | None, options.kind()] = None,
     drop: Annotated[list[str] | None, options.drop()] = None,
+    only: Annotated[list[str] | None, options.only()] = None,
     order: Annotated[list[str] | None, options.order()] = None,
     missing: Annotated[list[str] | None, options.missing()] = None,
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
+    sheet: Annotated[str | None, options.sheet()] = None,
     json: Annotated[bool, options.as_json()] = False,
     quiet: Annotated[bool, options.quiet()] = False,
     lang: Annotated[str | None, options.language()] = None,
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Whether a plane separates two classes, with a proof."""
-    import pandas as pd
-
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.problem import TableOptions, read_problem
     from hiperplano.features.coding import Coding
@@ -38,12 +38,12 @@ def separable(
     from hiperplano.stats.separability import separability
 
     terminal = Terminal(json, quiet)
-    choices = TableOptions(kind, drop, order, missing, separator, decimal, "classification")
+    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, "classification")
     with terminal.progress_bar(_("looking for a plane")), terminal.capture_warnings():
         problem = read_problem(file, target, choices, leaks=False)
         terminal.add_note(*problem.notes)
         coding = Coding(tuple(problem.columns))
-        rows = pd.DataFrame(coding.fit_transform(problem.frame), columns=coding.get_feature_names_out())
+        rows = coding.fit_transform(problem.frame)
         found = separability(rows, problem.target.values, fit_intercept=not origin)
         proved = found.verify(rows, problem.target.values)
     terminal.results = {

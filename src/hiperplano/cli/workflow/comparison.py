@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from hiperplano.cli.result_tables import format_metric, make_table
 from hiperplano.cli.workflow.evaluation import LOWER_IS_BETTER, METRICS, evaluate_model, metric_label
-from hiperplano.cli.workflow.model_registry import CLASSIFICATION, ModelChoice
+from hiperplano.cli.workflow.model_registry import BASELINES, CLASSIFICATION, ModelChoice
 from hiperplano.cli.workflow.problem import Problem
-from hiperplano.cli.workflow.training import fit_model
+from hiperplano.cli.workflow.training import Wishes, fit_model
 from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
 from hiperplano.features.coding import Coding
@@ -28,13 +28,23 @@ _ = translator("terminal")
 
 @dataclass(frozen=True)
 class Row:
-    """A model with its measures on every fold."""
+    """A model with its measures on every fold.
+
+    Attributes
+    ----------
+    measures, training : dict of str to ndarray
+        On the rows held out, and on those of the fit.
+    baseline : bool
+        Whether it is a constant, which is there to be beaten.
+    """
 
     name: str
     measures: dict[str, Array]
     seconds: float
     best: bool = False
     chosen: bool = False
+    training: dict[str, Array] = field(default_factory=dict)
+    baseline: bool = False
 
     def interval(self, name: str) -> tuple[float, float, float]:
         """Mean over the folds, standard error of it, and half the width of its 95% interval.
@@ -58,6 +68,8 @@ def compare_models(
     fill: str,
     step: Callable[..., None],
     every: bool,
+    probabilities: bool = False,
+    terms: Sequence[str] = (),
 ) -> tuple[list[Row], dict[str, str]]:
     """Rows of the comparison, in the order of simplicity, and what was left out, with the reason.
 
@@ -72,12 +84,14 @@ def compare_models(
     step : callable
         Is told the name of the model that is about to be fitted.
     """
-    y = problem.target.values
+    y, positive = problem.target.values, problem.target.positive
+    choices = [BASELINES[problem.target.task], *choices]
     left_out: dict[str, str] = {}
     found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
+    training_found: dict[str, list[dict[str, float]]] = {choice.name: [] for choice in choices}
     seconds = dict.fromkeys(found, 0.0)
     for training, validation in _folds(problem, n_folds, seed):
-        coding = Coding(tuple(problem.columns), fill=fill)
+        coding = Coding(tuple(problem.columns), fill=fill, independent=True, terms=tuple(terms))
         coded = coding.fit_transform(problem.frame.take(training))
         other = coding.transform(problem.frame.take(validation))
         for choice in choices:
@@ -90,7 +104,7 @@ def compare_models(
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    fitted = fit_model(choice, coded, y[training], seed, costs)
+                    fitted = fit_model(choice, coded, y[training], seed, Wishes(costs))
             except NotSeparable:
                 left_out[choice.name] = Message("no plane separates the classes")
                 continue
@@ -100,15 +114,24 @@ def compare_models(
                 left_out[choice.name] = message_of(problem_found)
                 continue
             seconds[choice.name] += fitted.seconds
-            found[choice.name].append(
-                evaluate_model(fitted.model, fitted.scaled(other), y[validation], problem.target.positive, costs)
-            )
+            for place, rows, labels in ((found, other, y[validation]), (training_found, coded, y[training])):
+                place[choice.name].append(evaluate_model(fitted.model, fitted.scaled(rows), labels, positive, costs))
     rows = [
-        Row(name, {key: np.array([fold[key] for fold in folds]) for key in folds[0]}, seconds[name] / n_folds)
-        for name, folds in found.items()
-        if name not in left_out and folds
+        Row(
+            choice.name,
+            _by_measure(found[choice.name]),
+            seconds[choice.name] / n_folds,
+            training=_by_measure(training_found[choice.name]),
+            baseline=choice.baseline,
+        )
+        for choice in choices
+        if choice.name not in left_out and found[choice.name]
     ]
-    return _mark_best(rows, problem.target.task, len(problem.target.classes)), left_out
+    return _mark_best(rows, problem.target.task, len(problem.target.classes), probabilities), left_out
+
+
+def _by_measure(folds: list[dict[str, float]]) -> dict[str, Array]:
+    return {key: np.array([fold[key] for fold in folds]) for key in folds[0]}
 
 
 def _folds(problem: Problem, n_folds: int, seed: int) -> Any:
@@ -137,27 +160,34 @@ def primary_metric(rows: Sequence[Row], task: str, n_classes: int) -> str:
     """What decides: the cost where there are costs, else how well classes are ordered, or the error."""
     if task != CLASSIFICATION:
         return "rmse"
-    if all("cost" in row.measures for row in rows):
+    if rows and all("cost" in row.measures for row in rows):
         return "cost"
     return "auc" if n_classes == 2 else "accuracy"
 
 
-def _mark_best(rows: list[Row], task: str, n_classes: int) -> list[Row]:
-    """The best, and the simplest within one standard error of it."""
-    if not rows:
+def _mark_best(rows: list[Row], task: str, n_classes: int, probabilities: bool = False) -> list[Row]:
+    """The best, and the simplest within one standard error of it.
+
+    Parameters
+    ----------
+    probabilities : bool
+        Whether only models that give them can be recommended.
+    """
+    allowed = [
+        place for place, row in enumerate(rows) if not row.baseline and (not probabilities or "loss" in row.measures)
+    ]
+    if not allowed:
         return rows
     name = primary_metric(rows, task, n_classes)
     sign = -1.0 if name in LOWER_IS_BETTER else 1.0
     means = [sign * row.interval(name)[0] for row in rows]
-    best = int(np.argmax(means))
+    best = max(allowed, key=lambda place: means[place])
     enough = means[best] - rows[best].interval(name)[1]
-    simplest = next(place for place, mean in enumerate(means) if mean >= enough)
-    return [
-        Row(row.name, row.measures, row.seconds, place == best, place == simplest) for place, row in enumerate(rows)
-    ]
+    simplest = next(place for place in allowed if means[place] >= enough)
+    return [replace(row, best=place == best, chosen=place == simplest) for place, row in enumerate(rows)]
 
 
-def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
+def comparison_table(rows: Sequence[Row], task: str, n_classes: int, n_folds: int) -> Table:
     """Models in rows, measures in columns, each with half the width of its interval."""
     table = make_table(
         _("Models on the same {n} folds: mean ± half of the 95% interval", n=n_folds),
@@ -166,21 +196,27 @@ def comparison_table(rows: Sequence[Row], task: str, n_folds: int) -> Table:
     )
     table.add_column(_("model"), no_wrap=True)
     names = [name for name in METRICS[task] if any(name in row.measures for row in rows)]
+    primary = primary_metric(rows, task, n_classes)
     for name in names:
         table.add_column(metric_label(name), justify="right", no_wrap=True)
-    table.add_column(_("s"), justify="right")
+        if name == primary:
+            table.add_column(_("training"), justify="right", no_wrap=True)
+    table.add_column(_("s"), justify="right", no_wrap=True)
     for row in rows:
         cells = []
         for name in names:
-            if name in row.measures:
-                mean, _error, half = row.interval(name)
-                cells.append(f"{format_metric(mean, 3)}±{format_metric(half, 3).removeprefix('0')}")
-            else:
-                cells.append("–")
+            cells.append(_with_interval(row, name) if name in row.measures else "–")
+            if name == primary:
+                cells.append(format_metric(float(row.training[name].mean()), 3) if name in row.training else "–")
         mark = ("★" if row.best else "") + ("◆" if row.chosen else "")
-        name = f"{row.name} {mark}".rstrip()
-        table.add_row(name, *cells, f"{row.seconds:.2f}", style="bold green" if row.chosen else None)
+        style = "bold green" if row.chosen else ("dim" if row.baseline else None)
+        table.add_row(f"{row.name} {mark}".rstrip(), *cells, f"{row.seconds:.2f}", style=style)
     return table
+
+
+def _with_interval(row: Row, name: str) -> str:
+    mean, _error, half = row.interval(name)
+    return f"{format_metric(mean, 3)}±{format_metric(half, 3).removeprefix('0')}"
 
 
 def comparison_json(rows: Sequence[Row], task: str) -> dict[str, Any]:
@@ -191,7 +227,10 @@ def comparison_json(rows: Sequence[Row], task: str) -> dict[str, Any]:
         for name in row.measures:
             mean, error, half = row.interval(name)
             measures[name] = {"mean": mean, "se": error, "low": mean - half, "high": mean + half}
-        models.append({"name": row.name, "measures": measures, "seconds": row.seconds})
+            measures[name] |= {"training": float(row.training[name].mean())} if name in row.training else {}
+        probabilities = task == CLASSIFICATION and "loss" in row.measures
+        facts = {"name": row.name, "measures": measures, "seconds": row.seconds, "baseline": row.baseline}
+        models.append(facts | ({"probabilities": probabilities} if task == CLASSIFICATION else {}))
     return {
         "task": task,
         "models": models,

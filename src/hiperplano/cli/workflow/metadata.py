@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,15 @@ _PACKAGES = ("hiperplano", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Metadata:
-    """Where a fit came from."""
+    """Where a fit came from.
+
+    Attributes
+    ----------
+    measures : dict of str to dict
+        Figures of the fit, by part of the rows: "training" and "validation".
+    score_edges, score_counts : list
+        Bands of the training rows' scores, and how many rows lie in each: what new scores are compared with.
+    """
 
     task: str
     target: str
@@ -37,8 +45,11 @@ class Metadata:
     rows: int
     command: str
     seed: int
-    validation: float
+    validation: float | str
     versions: dict[str, str]
+    measures: dict[str, dict[str, float]] = field(default_factory=dict)
+    score_edges: list[float] = field(default_factory=list)
+    score_counts: list[int] = field(default_factory=list)
 
     def attach(self, pipeline: Pipeline) -> Pipeline:
         """Put the metadata on a pipeline, in plain values, so that they are saved with it; return the pipeline."""
@@ -56,8 +67,8 @@ class Metadata:
             _("File"): self.file,
             _("SHA-256 of the file"): self.sha256,
             _("Rows"): f"{self.rows:,}",
-            _("Seed"): str(self.seed),
-            _("Share for validation"): f"{self.validation:g}",
+            _("Random seed"): str(self.seed),
+            _("Rows for validation"): f"{self.validation:g}" if isinstance(self.validation, float) else self.validation,
             _("Versions"): ", ".join(f"{name} {number}" for name, number in self.versions.items()),
         }
 

@@ -29,6 +29,12 @@ class ModelChoice:
         Rows times columns of the numbers beyond which a comparison leaves it out, as too slow.
     separable_only : bool
         Whether it refuses classes that overlap.
+    scaled_target : bool
+        Whether it wants the target of a regression in units of its spread.
+    strength : str
+        Its parameter that the option for the strength of a penalty sets: "C", "alpha" or none.
+    baseline : bool
+        Whether it is there to be compared with only.
     """
 
     name: str
@@ -38,6 +44,9 @@ class ModelChoice:
     many_classes: bool = True
     most_cells: float = float("inf")
     separable_only: bool = False
+    scaled_target: bool = False
+    strength: str = ""
+    baseline: bool = False
 
 
 def _model(name: str, seeded: bool = False, **parameters: Any) -> Callable[[int], Any]:
@@ -52,17 +61,45 @@ def _model(name: str, seeded: bool = False, **parameters: Any) -> Callable[[int]
     return make
 
 
+def _shuffled(name: str) -> Callable[[int], Any]:
+    """A factory of a model whose folds do not depend on the order of the rows in the file."""
+
+    def make(seed: int) -> Any:
+        from sklearn.model_selection import StratifiedKFold
+
+        import hiperplano
+
+        return getattr(hiperplano, name)(cv=StratifiedKFold(5, shuffle=True, random_state=seed))
+
+    return make
+
+
+def _constant(task: str) -> Callable[[int], Any]:
+    def make(seed: int) -> Any:
+        from sklearn.dummy import DummyClassifier, DummyRegressor
+
+        return DummyClassifier(strategy="prior") if task == CLASSIFICATION else DummyRegressor()
+
+    return make
+
+
 _ENDLESS = float("inf")
+_PENALTIES = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+
+BASELINES = {task: ModelChoice("constant", task, _constant(task), baseline=True) for task in TASKS}
+"""What every model must beat: the shares of the classes, or the mean."""
 
 MODELS = (
     ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
     ModelChoice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
-    ModelChoice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS)),
-    ModelChoice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True),
-    ModelChoice("logistic-cv", CLASSIFICATION, _model("LogisticRegressionCV"), scaled=True),
+    ModelChoice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS), strength="C"),
+    ModelChoice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True, strength="C"),
+    ModelChoice("logistic-cv", CLASSIFICATION, _shuffled("LogisticRegressionCV"), scaled=True),
     ModelChoice("firth", CLASSIFICATION, _model("LogisticRegression", firth=True), many_classes=False, most_cells=3e6),
-    ModelChoice("svm", CLASSIFICATION, _model("LinearSVC"), scaled=True),
-    ModelChoice("svm-hinge", CLASSIFICATION, _model("LinearSVC", loss="hinge"), scaled=True, most_cells=3e7),
+    ModelChoice("svm", CLASSIFICATION, _model("LinearSVC"), scaled=True, strength="C"),
+    ModelChoice(
+        "svm-hinge", CLASSIFICATION, _model("LinearSVC", loss="hinge"), scaled=True, most_cells=3e7, strength="C"
+    ),
     ModelChoice(
         "hard-margin", CLASSIFICATION, _model("HardMarginSVC"), scaled=True, many_classes=False, separable_only=True
     ),
@@ -78,17 +115,44 @@ MODELS = (
     ModelChoice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
     ModelChoice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
     ModelChoice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
-    ModelChoice("least-squares", REGRESSION, _model("LinearRegression")),
-    ModelChoice("ridge", REGRESSION, _model("Ridge"), scaled=True),
-    ModelChoice("ridge-cv", REGRESSION, _model("RidgeCV"), scaled=True),
-    ModelChoice("svm", REGRESSION, _model("LinearSVR"), scaled=True, most_cells=3e7),
     ModelChoice(
-        "passive-aggressive", REGRESSION, _model("PassiveAggressiveRegressor", seeded=True, average=True), scaled=True
+        "kernel-logistic",
+        CLASSIFICATION,
+        _model("KernelLogisticRegression", seeded=True),
+        scaled=True,
+        most_cells=3e5,
+        strength="C",
     ),
-    ModelChoice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True),
+    ModelChoice("least-squares", REGRESSION, _model("LinearRegression")),
+    ModelChoice("ridge", REGRESSION, _model("Ridge"), scaled=True, strength="alpha"),
+    ModelChoice("ridge-cv", REGRESSION, _model("RidgeCV"), scaled=True),
+    ModelChoice("svm", REGRESSION, _model("LinearSVR"), scaled=True, most_cells=3e7, scaled_target=True, strength="C"),
+    ModelChoice(
+        "passive-aggressive",
+        REGRESSION,
+        _model("PassiveAggressiveRegressor", seeded=True, average=True),
+        scaled=True,
+        scaled_target=True,
+    ),
+    ModelChoice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True, scaled_target=True),
+    ModelChoice(
+        "kernel-ridge",
+        REGRESSION,
+        _model("KernelRidge", seeded=True, kernel="rbf", gamma="scale", fit_intercept=True),
+        scaled=True,
+        most_cells=3e5,
+        strength="alpha",
+    ),
+    ModelChoice(
+        "kernel-ridge-cv",
+        REGRESSION,
+        _model("KernelRidgeCV", seeded=True, kernel="rbf", gamma="scale", fit_intercept=True, alphas=_PENALTIES),
+        scaled=True,
+        most_cells=3e5,
+    ),
 )
 """In the order of simplicity: one formula, then one convex problem, then a penalty to be chosen, then learners whose
-end depends on the way, then more coefficients."""
+end depends on the way, then more coefficients, then one for each row."""
 
 
 def suitable_models(task: str, n_classes: int) -> list[ModelChoice]:

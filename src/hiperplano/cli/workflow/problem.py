@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from hiperplano.cli import options
 from hiperplano.cli.workflow.model_registry import TASKS
 from hiperplano.errors import InvalidFile, InvalidParameter
 from hiperplano.features.columns import Column
-from hiperplano.features.kinds import infer_kinds
+from hiperplano.features.kinds import infer_kinds, perhaps_categories, without_codes
+from hiperplano.features.special_codes import ALL, without_given
 from hiperplano.features.target import Target, read_target
 from hiperplano.messages import Message
 from hiperplano.messages.catalogue import translator
 from hiperplano.tables.reading import Source, no_such_column, read_table, to_frame
 
 _ = translator("terminal")
+
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -28,12 +33,37 @@ class TableOptions:
 
     kind: Sequence[str] | None = None
     drop: Sequence[str] | None = None
+    only: Sequence[str] | None = None
     order: Sequence[str] | None = None
     missing: Sequence[str] | None = None
     separator: str | None = None
     decimal: str | None = None
+    sheet: str | None = None
     task: str | None = None
     positive: str | None = None
+
+    def read(self, path: Path, keep: Sequence[str] = ()) -> tuple[pa.Table, Source]:
+        """The table, without the columns that are not wanted; those in `keep` are."""
+        only = [*(self.only or []), *keep] if self.only else []
+        return read_table(
+            path,
+            separator=self.separator,
+            decimal=self.decimal,
+            sheet=self.sheet,
+            drop=list(self.drop or []),
+            only=only,
+        )
+
+    def kinds(self, table: pa.Table, target: str | None, leaks: bool) -> tuple[pa.Table, list[Column]]:
+        """The table without codes for "no value", and its columns."""
+        missing = {name: _values(text) for name, text in options.pairs("--missing", list(self.missing or [])).items()}
+        _refuse_unknown("--missing", missing, table.column_names)
+        table, codes = without_given(table, missing, target)
+        chosen = options.pairs("--kind", list(self.kind or []))
+        orders = {name: value.split(",") for name, value in options.pairs("--order", list(self.order or [])).items()}
+        codes = {name: values for name, values in codes.items() if name != target}
+        columns = infer_kinds(table, target, chosen=chosen, orders=orders, missing=codes, leaks=leaks)
+        return without_codes(table, columns), columns
 
 
 @dataclass(frozen=True)
@@ -43,7 +73,10 @@ class Problem:
     Attributes
     ----------
     frame : pandas frame
-        Without the target, and without rows whose target is missing.
+        Without the target, and without rows whose target is missing; its index has the numbers of the rows in the
+        file, from 1 on.
+    extra : pandas frame
+        Columns that no model sees but that weigh or split the rows.
     notes : list of str
         What a person should know of how the table was read.
     """
@@ -52,10 +85,19 @@ class Problem:
     columns: list[Column]
     frame: Any
     target: Target
+    extra: Any = None
     notes: list[str] = field(default_factory=list)
 
 
-def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool = True, step: Any = None) -> Problem:
+def read_problem(
+    path: Path,
+    target: str,
+    choices: TableOptions,
+    *,
+    leaks: bool = True,
+    aside: Sequence[str] = (),
+    step: Any = None,
+) -> Problem:
     """Read a file, infer the kinds of its columns, and split off the target.
 
     Parameters
@@ -64,34 +106,52 @@ def read_problem(path: Path, target: str, choices: TableOptions, *, leaks: bool 
         Name of its column.
     leaks : bool
         Whether to suspect columns that tell the target.
+    aside : sequence of str
+        Columns that are not for the model: weights, or what splits the rows.
     step : callable, optional
         Is told what is being done.
     """
     step = step or (lambda text="": None)
     if choices.task is not None:
         options.one_of("--task", choices.task, TASKS)
-    kinds = options.pairs("--kind", list(choices.kind or []))
-    orders = {name: value.split(",") for name, value in options.pairs("--order", list(choices.order or [])).items()}
-    missing = _numbers(options.pairs("--missing", list(choices.missing or [])))
-    dropped = list(choices.drop or [])
-    if target in dropped:
+    if target in (choices.drop or []):
         raise InvalidParameter(_("--drop names the target {name!r}; it is needed. Drop another.", name=target))
     step(_("reading {file}", file=path.name))
-    table, source = read_table(path, separator=choices.separator, decimal=choices.decimal, drop=dropped)
-    if target not in table.column_names:
-        raise InvalidFile(no_such_column(path, target, table.column_names))
-    if table.num_columns < 2:
+    table, source = choices.read(path, [target, *aside])
+    for name in (target, *aside):
+        if name not in table.column_names:
+            raise InvalidFile(no_such_column(path, name, table.column_names))
+    if table.num_columns < 2 + len(aside):
         raise InvalidFile(
             _("{file}: the target is the only column; there is nothing to learn from. Give more columns.", file=path)
         )
     notes = list(source.reading_notes)
+    step(_("looking at the columns"))
+    extra = to_frame(table.select(list(aside)))
+    table, columns = choices.kinds(table.drop_columns(list(aside)), target, leaks)
+    there = table.column(target).is_valid().to_numpy()
+    numbers = np.flatnonzero(there)
     table, left_out = with_target(table, target)
     notes += [left_out] if left_out else []
-    step(_("looking at the columns"))
     found = read_target(path, target, table.column(target), choices.task, choices.positive)
-    columns = infer_kinds(table, target, chosen=kinds, orders=orders, missing=missing, leaks=leaks)
-    used = [column.name for column in columns if column.used]
-    return Problem(source, columns, to_frame(table.select(used)), found, notes)
+    notes += _category_note(perhaps_categories(table, columns))
+    frame = to_frame(table.select([column.name for column in columns if column.used]))
+    frame.index = numbers + 1
+    return Problem(source, columns, frame, found, extra.iloc[numbers], notes)
+
+
+def _category_note(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    shown = ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+    return [
+        Message(
+            "Few whole numbers from 1 on, taken as amounts: {names}. If they are codes of categories, give --kind "
+            "{first}=nominal.",
+            names=shown,
+            first=names[0],
+        )
+    ]
 
 
 def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
@@ -112,8 +172,21 @@ def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
     return table.filter(table.column(target).is_valid()), said
 
 
-def _numbers(given: dict[str, str]) -> dict[str, tuple[float, ...]]:
-    try:
-        return {name: tuple(float(each) for each in value.split(",") if each) for name, value in given.items()}
-    except ValueError as problem:
-        raise InvalidParameter(_("--missing needs numbers ({why}); as income=999.", why=problem)) from problem
+def _values(text: str) -> list[str]:
+    return [value.strip() for value in text.split(",") if value.strip()]
+
+
+def _refuse_unknown(option: str, given: dict[str, list[str]], names: list[str]) -> None:
+    for name in given:
+        if name != ALL and name not in names:
+            raise InvalidParameter(
+                _("{option}: no column {name!r}; {hint}", option=option, name=name, hint=hint(name, names))
+            )
+
+
+def hint(name: str, names: list[str]) -> str:
+    """The columns that look like one that is not there."""
+    near = get_close_matches(name, names, 3, 0.6)
+    if near:
+        return _("did you mean {names}?", names=", ".join(map(repr, near)))
+    return _("the columns are {names}.", names=", ".join(map(repr, names[:8])))

@@ -2,50 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hiperplano.cli.options import ensure_folder
-from hiperplano.cli.result_tables import (
-    coefficients_json,
-    coefficients_table,
-    columns_table,
-    metrics_table,
-    read_coefficients,
-)
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.costs import read_costs
 from hiperplano.cli.workflow.evaluation import evaluate_sample
 from hiperplano.cli.workflow.metadata import Metadata, command_line, file_digest, versions
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION, find_model
 from hiperplano.cli.workflow.problem import Problem, TableOptions, read_problem
-from hiperplano.cli.workflow.training import FittedModel, fit_auto, fit_model, train_validation_split
+from hiperplano.cli.workflow.results import Results, coding_notes, print_results, results_json
+from hiperplano.cli.workflow.split import Split, split_rows
+from hiperplano.cli.workflow.training import FittedModel, Wishes, fit_auto, fit_model
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
-from hiperplano.messages import Message, translate
+from hiperplano.messages import Message
 from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
-from hiperplano.report.subject import prepare_subject
+from hiperplano.report.subject import Subject, prepare_subject
 
 _ = translator("terminal")
+
+_BANDS = 10
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fit."""
+    """How to fit.
+
+    Attributes
+    ----------
+    validation : float or Path
+        Share of the rows, 0 for none, or another file.
+    strength : dict of str to float
+        C or alpha, where given.
+    class_weight : str or None
+        "balanced", or weights by label as a=1,b=5.
+    weight, split_by : str or None
+        Columns of weights, and of times or groups by which rows are split.
+    everything : bool
+        Whether to print all that is known.
+    """
 
     model: str = "auto"
-    validation: float = 0.3
+    validation: float | Path = 0.3
     cost: Path | None = None
     fill: str = "median"
     seed: int = 0
     out: Path = Path()
     report: bool = True
     arguments: tuple[str, ...] = ()
+    strength: dict[str, float] = field(default_factory=dict)
+    class_weight: str | None = None
+    cutoff: float | None = None
+    weight: str | None = None
+    split_by: str | None = None
+    terms: tuple[str, ...] = ()
+    everything: bool = False
+
+    @property
+    def aside(self) -> list[str]:
+        """Columns that are not for the model."""
+        return list(dict.fromkeys(name for name in (self.weight, self.split_by) if name is not None))
 
 
 def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, settings: Settings) -> None:
@@ -59,68 +83,136 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         Name of its column.
     """
     with terminal.progress_bar(_("reading"), steps=7 if settings.report else 6) as step, terminal.capture_warnings():
-        problem = read_problem(path, target, choices, step=step)
-        terminal.add_note(*problem.notes)
-        costs = _costs(problem, settings)
-        training, validation = train_validation_split(problem.target, settings.validation, settings.seed)
-        frames = in_threads(problem.frame.take, (training, validation), problem.frame.size)
-        labels = problem.target.values[training], problem.target.values[validation]
+        problem = read_problem(path, target, choices, aside=settings.aside, step=step)
+        wishes = _wishes(problem, settings)
+        parts = split_rows(problem, choices, settings.validation, settings.split_by, settings.weight, settings.seed)
         step(_("encoding the columns"))
-        coding = Coding(tuple(problem.columns), fill=settings.fill)
-        coded = coding.fit_transform(frames[0]), coding.transform(frames[1])
+        coding = Coding(tuple(problem.columns), fill=settings.fill, independent=True, terms=settings.terms)
+        coded = coding.fit_transform(parts.frames[0])
         step(_("fitting"))
-        fitted, said = _fit(problem, coded[0], labels[0], settings, costs)
-        if said:
-            terminal.add_note(said)
+        fitted, said = _fit(problem, coded, parts, settings, wishes)
         step(_("evaluating"))
-        pipeline = fitted.pipeline(coding)
-        scaled = [fitted.scaled(rows) for rows in coded]
-        made_on, positive = (frames[0], labels[0]), problem.target.positive
-        subject = prepare_subject(
-            pipeline, frames[1], labels[1], made_on, target, positive, costs, transformed=(scaled[1], scaled[0])
-        )
-        parts = (_("training"), _("validation"))
-        measures = {
-            part: evaluate_sample(sample, costs)
-            for part, sample in zip(parts, (subject.fitted_on, subject.validation), strict=True)
-        }
-        metadata = _metadata(problem, fitted, settings, costs)
-        metadata.attach(pipeline)
+        subject = _subject(problem, parts, coding, coded, fitted, wishes.costs)
+        results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes))
+        for note in (said, *problem.notes, parts.note, *coding_notes(coding), *_tuned(fitted)):
+            terminal.add_note(*([note] if note else []))
+        metadata = _metadata(results, settings, wishes.costs)
+        metadata.attach(subject.model)
         step(_("writing"))
         folder = ensure_folder(settings.out)
         if getattr(fitted.linear, "firth", False):  # whose intervals need the rows, which no file holds
             fitted.linear.summary()
-        save(pipeline, folder / "model.skops")
+        save(subject.model, folder / "model.skops")
         files = {"model": folder / "model.skops"}
         if settings.report:
             step(_("writing the report"))
             files["report"] = write_subject(folder / "report.html", subject, metadata.provenance(), current_language())
-    _print_results(terminal, problem, fitted, coding, measures, dict(zip(parts, map(len, labels), strict=True)))
-    _json_results(terminal, problem, fitted, coding, list(measures.values()), metadata, files)
-    terminal.finish()
+    terminal.results = results_json(results, metadata, files) if terminal.as_json else {}
+    print_results(terminal, results, settings.everything)
+    terminal.print_notes()
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
 
 
-def _costs(problem: Problem, settings: Settings) -> Array | None:
-    if settings.cost is None:
-        return None
-    if problem.target.task != CLASSIFICATION:
-        raise InvalidParameter(_("--cost is for classes; {name!r} is a number.", name=problem.target.name))
-    return read_costs(settings.cost, list(problem.target.classes), problem.target.positive)
+def _wishes(problem: Problem, settings: Settings) -> Wishes:
+    target = problem.target
+    if target.task != CLASSIFICATION:
+        for option, value in (
+            ("--cost", settings.cost), ("--cutoff", settings.cutoff), ("--class-weight", settings.class_weight)
+        ):  # fmt: skip
+            if value is not None:
+                raise InvalidParameter(
+                    _("{option} is for classes; {name!r} is a number.", option=option, name=target.name)
+                )
+        return Wishes(strength=settings.strength)
+    if settings.cutoff is not None and len(target.classes) != 2:
+        raise InvalidParameter(_("--cutoff is for two classes; {name!r} has more.", name=target.name))
+    costs = None
+    if settings.cost is not None:
+        costs = read_costs(settings.cost, list(target.classes), target.positive)
+    weights = _class_weight(settings.class_weight, list(target.classes))
+    return Wishes(costs, settings.strength, weights, settings.cutoff, target.positive)
 
 
-def _fit(problem: Problem, rows: Array, y: Array, settings: Settings, costs: Array | None) -> tuple[FittedModel, str]:
+def _class_weight(given: str | None, classes: list[Any]) -> Any:
+    """Weights by label, from a=1,b=5; or the word balanced."""
+    if given is None or given == "balanced":
+        return given
+    by_text = {str(label): label for label in classes}
+    found = {}
+    for pair in given.split(","):
+        label, _sign, number = pair.partition("=")
+        try:
+            found[by_text[label.strip()]] = float(number)
+        except (KeyError, ValueError) as problem:
+            raise InvalidParameter(
+                _(
+                    "--class-weight {given}: 'balanced' or a weight for labels of the target ({labels}) is needed, as "
+                    "{first}=5.",
+                    given=given,
+                    labels=", ".join(by_text),
+                    first=str(classes[-1]),
+                )
+            ) from problem
+    return found
+
+
+def _fit(problem: Problem, rows: Any, parts: Split, settings: Settings, wishes: Wishes) -> tuple[FittedModel, str]:
     task, n_classes = problem.target.task, len(problem.target.classes)
+    given = (rows, parts.labels[0], settings.seed, wishes, parts.weight)
     if settings.model == "auto":
-        return fit_auto(task, n_classes, rows, y, settings.seed, costs)
-    return fit_model(find_model(settings.model, task, n_classes), rows, y, settings.seed, costs), ""
+        return fit_auto(task, n_classes, *given)
+    return fit_model(find_model(settings.model, task, n_classes), *given), ""
 
 
-def _metadata(problem: Problem, fitted: FittedModel, settings: Settings, costs: Array | None) -> Metadata:
+def _subject(
+    problem: Problem, parts: Split, coding: Coding, coded: Any, fitted: FittedModel, costs: Array | None
+) -> Subject:
+    scaled = fitted.scaled(coded)
+    held = fitted.scaled(coding.transform(parts.frames[1])) if parts.validated else scaled
+    return prepare_subject(
+        fitted.pipeline(coding),
+        parts.frames[1],
+        parts.labels[1],
+        (parts.frames[0], parts.labels[0]),
+        problem.target.name,
+        problem.target.positive,
+        costs,
+        transformed=(held, scaled),
+    )
+
+
+def _measures(subject: Subject, parts: Split, wishes: Wishes) -> dict[str, dict[str, float]]:
+    """Of training and of validation, where there is one."""
+    samples = {"training": subject.fitted_on} | ({"validation": subject.validation} if parts.validated else {})
+    found = {part: evaluate_sample(sample, wishes.costs) for part, sample in samples.items()}
+    if subject.task == "two classes" and wishes.costs is None and subject.validation.probabilities is not None:
+        for measures in found.values():
+            measures["cutoff"] = 0.5 if wishes.cutoff is None else wishes.cutoff
+    return found
+
+
+def _tuned(fitted: FittedModel) -> list[str]:
+    """What cross-validation chose."""
+    for name in ("C", "alpha"):
+        value = getattr(fitted.linear, f"{name}_", None)
+        if value is not None and np.ndim(value) == 0:
+            return [
+                Message(
+                    "{parameter} = {value:g} was chosen by cross-validation on the training rows",
+                    parameter=name,
+                    value=float(value),
+                )
+            ]
+    return []
+
+
+def _metadata(results: Results, settings: Settings, costs: Array | None) -> Metadata:
+    problem, subject = results.problem, results.subject
+    edges, counts = _bands(subject)
     return Metadata(
         task=problem.target.task,
         target=problem.target.name,
-        model=fitted.choice.name,
+        model=results.fitted.choice.name,
         positive=problem.target.positive,
         costs=None if costs is None else costs.tolist(),
         file=str(problem.source.path),
@@ -128,72 +220,20 @@ def _metadata(problem: Problem, fitted: FittedModel, settings: Settings, costs: 
         rows=len(problem.frame),
         command=command_line(list(settings.arguments)),
         seed=settings.seed,
-        validation=settings.validation,
+        validation=str(settings.validation) if isinstance(settings.validation, Path) else settings.validation,
         versions=versions(),
+        measures={part: {"rows": results.rows[part], **found} for part, found in results.measures.items()},
+        score_edges=edges,
+        score_counts=counts,
     )
 
 
-def _print_results(
-    terminal: Terminal, problem: Problem, fitted: FittedModel, coding: Coding, measures: Any, rows: dict[str, int]
-) -> None:
-    if not terminal.prints_text:
-        return
-    target = problem.target
-    terminal.print(columns_table(problem.columns, len(problem.frame)))
-    about = _(
-        "Target {name}: {task} ({why})", name=target.name, task=_task_word(target.task), why=translate(target.why)
-    )
-    if target.positive is not None:
-        about += _("; positive class: {label}", label=target.positive)
-    terminal.out.print(about, markup=False)
-    terminal.print()
-    name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
-    terminal.out.print(_("Model {name}, fitted in {s} s", name=name, s=f"{fitted.seconds:.2f}"), markup=False)
-    solution = getattr(fitted.linear, "solution_", None)
-    if solution is not None:
-        terminal.out.print(translate(str(solution)), markup=False)
-    terminal.print()
-    terminal.print(metrics_table(measures, rows))
-    found = read_coefficients(fitted.linear, fitted.scaler, coding.display_names(), target.positive)
-    if found is not None:
-        terminal.print(coefficients_table(found))
-        for column, reference in coding.references().items():
-            other = Message("no value") if reference is None else reference
-            terminal.add_note(Message("{column}: compared with {reference}", column=column, reference=other))
-    for column in coding.too_rare():
-        terminal.add_note(Message("{column}: each of its categories is in too few rows to learn from", column=column))
-
-
-def _json_results(
-    terminal: Terminal,
-    problem: Problem,
-    fitted: FittedModel,
-    coding: Coding,
-    measures: list[dict[str, float]],
-    metadata: Metadata,
-    files: dict[str, Path],
-) -> None:
-    if not terminal.as_json:
-        return
-    names = coding.get_feature_names_out().tolist()
-    found = read_coefficients(fitted.linear, fitted.scaler, names, problem.target.positive)
-    terminal.results = {
-        "target": {"name": metadata.target, "task": metadata.task, "positive": metadata.positive},
-        "columns": [
-            {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing} for each in problem.columns
-        ],
-        "model": {"name": metadata.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
-        "solution": str(getattr(fitted.linear, "solution_", "")),
-        "training": measures[0],
-        "validation": measures[1],
-        "coefficients": coefficients_json(found),
-        "seed": metadata.seed,
-        "rows": metadata.rows,
-        "sha256": metadata.sha256,
-        "versions": metadata.versions,
-        "files": {name: str(file) for name, file in files.items()},
-    }
-
-
-def _task_word(task: str) -> str:
-    return _("classification") if task == CLASSIFICATION else _("regression")
+def _bands(subject: Subject) -> tuple[list[float], list[int]]:
+    """Bands of the training scores, or predictions, of equal size."""
+    sample = subject.fitted_on
+    if subject.task == "many classes":
+        return [], []
+    values = np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
+    edges = np.unique(np.quantile(values, np.arange(1, _BANDS) / _BANDS))
+    counts = np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
+    return edges.tolist(), counts.tolist()

@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from sklearn.pipeline import Pipeline
 
 from hiperplano.cli.workflow.metadata import Metadata, load_with_metadata
 from hiperplano.cli.workflow.problem import with_target
 from hiperplano.data.design import Array
-from hiperplano.errors import InvalidFile, InvalidTarget
-from hiperplano.features.target import plain_labels
+from hiperplano.errors import InvalidFile
+from hiperplano.features.novelty import Novelty, novelty
+from hiperplano.features.target import labels_of_model
+from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.tables.reading import no_such_column, read_table, to_frame
 
 _ = translator("terminal")
+
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class ScoredTable:
         The same, scaled where the model wants it.
     notes : list of str
         What a person should know of how the table was read.
+    novelty : Novelty
+        How its rows differ from those of the fit.
     """
 
     pipeline: Pipeline
@@ -42,6 +47,7 @@ class ScoredTable:
     rows: Array
     y: Array | None
     notes: list[str]
+    novelty: Novelty
 
     @property
     def model(self) -> Any:
@@ -54,8 +60,10 @@ def score_table(
     *,
     separator: str | None = None,
     decimal: str | None = None,
+    sheet: str | None = None,
     target: str | None = None,
     needs_target: bool = False,
+    strict: bool = False,
 ) -> ScoredTable:
     """Code the rows of a table for a saved model; with the target where the model is to be evaluated.
 
@@ -65,58 +73,78 @@ def score_table(
         Written by `hiperplano fit`.
     file : Path
         Of the table.
-    separator, decimal : str, optional
-        Of a text table.
+    separator, decimal, sheet : str, optional
+        Of a text table, and of a workbook.
     target : str, optional
         Name of its column, if it is not that of the fit.
+    strict : bool
+        Whether to refuse a table that holds anything unlike the rows of the fit.
     """
     pipeline, metadata = load_with_metadata(model)
-    table, source = read_table(file, separator=separator, decimal=decimal)
+    table, source = read_table(file, separator=separator, decimal=decimal, sheet=sheet)
     y, notes = None, list(source.reading_notes)
+    numbers = np.arange(table.num_rows)
     if needs_target:
         name = target or metadata.target
         if name not in table.column_names:
             raise InvalidFile(no_such_column(file, name, table.column_names))
+        numbers = np.flatnonzero(table.column(name).is_valid().to_numpy())
         table, left_out = with_target(table, name)
         notes += [left_out] if left_out else []
-        y = _target(file, name, table.column(name), pipeline, metadata)
+        classes = None if metadata.task == "regression" else np.asarray(pipeline[-1].classes_)
+        y = labels_of_model(file, name, table.column(name), classes)
     frame = to_frame(table)
-    coded = pipeline[0].transform(frame)
+    frame.index = numbers + 1
+    found = novelty(pipeline[0], frame)
+    _refuse(found, file, strict)
+    notes += _sentences(found)
+    known = frame.assign(**dict.fromkeys(found.missing_columns, None)) if found.missing_columns else frame
+    coded = pipeline[0].transform(known)
     rows = coded if len(pipeline) == 2 else pipeline[1].transform(coded)
-    return ScoredTable(pipeline, metadata, frame, coded, rows, y, notes)
+    return ScoredTable(pipeline, metadata, known, coded, rows, y, notes, found)
 
 
-def _target(file: Path, name: str, column: pa.ChunkedArray, pipeline: Pipeline, metadata: Metadata) -> Array:
-    """The target in the labels of the model."""
-    if not len(column):
-        raise InvalidTarget(
-            _("{file}: the target {name!r} is empty in all rows. Choose another column.", file=file, name=name)
-        )
-    values = plain_labels(column)
-    if metadata.task == "regression":
-        if values.dtype.kind not in "iuf":
-            raise InvalidTarget(
-                _(
-                    "{file}: the target {name!r} holds text; the model predicts numbers. Check the column.",
-                    file=file,
-                    name=name,
-                )
-            )
-        return values.astype(np.float64)
-    classes = np.asarray(pipeline[-1].classes_)
-    labels = values.astype(str) if classes.dtype.kind == "U" else values
-    unknown = [label for label in np.unique(labels).tolist() if label not in classes.tolist()]
-    if unknown:
-        row = int(np.flatnonzero(labels == unknown[0])[0])
-        raise InvalidTarget(
+def _refuse(found: Novelty, file: Path, strict: bool) -> None:
+    """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
+    missing = found.missing_columns
+    if missing and (strict or 2 * len(missing) >= found.n_columns):
+        raise InvalidFile(
             _(
-                "{file}: the target {name!r} holds {label!r} (row {row}); the model knows {classes}. Leave such rows "
-                "out, or fit the model again.",
+                "{file}: {n} of {all} columns that the model needs are not there: {names}. Give a table with them; "
+                "their order does not matter.",
                 file=file,
-                name=name,
-                label=unknown[0],
-                row=row + 1,
-                classes=", ".join(map(str, classes.tolist())),
+                n=len(missing),
+                all=found.n_columns,
+                names=", ".join(map(repr, missing[:6])),
             )
         )
-    return labels
+    if strict and found.oddities:
+        raise InvalidFile(
+            _(
+                "{file} holds what the model has not seen: {what}. Correct the file, or leave --strict out.",
+                file=file,
+                what="; ".join(translate(each.what) for each in found.oddities[:3]),
+            )
+        )
+
+
+def _sentences(found: Novelty) -> list[str]:
+    """What a person should know before the scores are used."""
+    said: list[str] = []
+    if found.missing_columns:
+        said.append(
+            Message(
+                "columns that the model needs are not there and were taken as missing in every row: {names}",
+                names=", ".join(found.missing_columns[:6]),
+            )
+        )
+    if found.oddities:
+        said.append(
+            Message(
+                "{n} of {all} rows ({share:.1%}) hold values or categories that the fit has not seen: check them",
+                n=f"{found.odd_rows:,}",
+                all=f"{found.n_rows:,}",
+                share=found.odd_rows / found.n_rows,
+            )
+        )
+    return said + [each.what for each in found.oddities[:_MOST_NAMED]]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION, ModelChoice, find_model
 from hiperplano.data.design import Array
-from hiperplano.errors import InvalidData
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, SeparationWarning
 from hiperplano.features.coding import Coding
 from hiperplano.features.target import Target
 from hiperplano.messages import Message
@@ -22,6 +25,29 @@ from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
 _ = translator("terminal")
 
 _FIRTH_CELLS = 1e5  # beyond, the profiles that its intervals need take longer than anybody waits
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a person asks of a fit.
+
+    Attributes
+    ----------
+    costs : ndarray or None
+        Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
+    strength : dict of str to float
+        C or alpha.
+    class_weight : dict, "balanced" or None
+    cutoff : float or None
+        Probability of the positive class above which it is decided.
+    positive : label or None
+    """
+
+    costs: Array | None = None
+    strength: dict[str, float] = field(default_factory=dict)
+    class_weight: Any = None
+    cutoff: float | None = None
+    positive: Any = None
 
 
 @dataclass(frozen=True)
@@ -44,11 +70,11 @@ class FittedModel:
     @property
     def linear(self) -> Any:
         """What has coefficients."""
-        return getattr(self.model, "estimator_", self.model)
+        return getattr(self.model, "estimator_", getattr(self.model, "regressor_", self.model))
 
-    def scaled(self, coded: Array) -> Array:
+    def scaled(self, coded: Any) -> Any:
         """Coded rows as the model takes them."""
-        return coded if self.scaler is None else np.asarray(self.scaler.transform(coded))
+        return coded if self.scaler is None else self.scaler.transform(coded)
 
     def pipeline(self, coding: Coding) -> Pipeline:
         """All steps, fitted."""
@@ -91,27 +117,57 @@ def train_validation_split(target: Target, share: float, seed: int) -> tuple[Arr
     return np.flatnonzero(~validation), np.flatnonzero(validation)
 
 
-def fit_model(choice: ModelChoice, coded: Array, y: Array, seed: int, costs: Array | None = None) -> FittedModel:
-    """Fit one model.
-
-    Parameters
-    ----------
-    costs : ndarray, optional
-        Of decisions: the model is then wrapped in `CostSensitiveClassifier`.
-    """
-    scaler = StandardScaler().fit(coded) if choice.scaled else None
+def fit_model(
+    choice: ModelChoice, coded: Any, y: Array, seed: int, wishes: Wishes | None = None, weight: Array | None = None
+) -> FittedModel:
+    """Fit one model to coded rows, a frame."""
+    wishes = wishes or Wishes()
+    scaler = StandardScaler().set_output(transform="pandas").fit(coded) if choice.scaled else None
     rows = coded if scaler is None else scaler.transform(coded)
-    model = choice.make(seed)
-    if costs is not None:
-        threshold = "bayes" if hasattr(model, "predict_proba") else "tuned"
-        model = CostSensitiveClassifier(model, costs=costs, threshold=threshold)
+    model = _wrapped(_as_wished(choice, choice.make(seed), wishes), choice, wishes)
     start = perf_counter()
-    model.fit(rows, y)
+    model.fit(rows, y, **({} if weight is None else {"sample_weight": weight}))
     return FittedModel(choice, scaler, model, perf_counter() - start)
 
 
+def _as_wished(choice: ModelChoice, model: Any, wishes: Wishes) -> Any:
+    """The model with the parameters that were asked for; one that does not have them is refused."""
+    unknown = [name for name in wishes.strength if name != choice.strength]
+    if unknown:
+        raise InvalidParameter(
+            _("--{option}: the model {name} has no such parameter. Leave it out.", option=unknown[0], name=choice.name)
+        )
+    if wishes.class_weight is None:
+        return model.set_params(**wishes.strength)
+    if "class_weight" not in model.get_params():
+        raise InvalidParameter(_("--class-weight: the model {name} takes no weights of classes.", name=choice.name))
+    return model.set_params(**wishes.strength, class_weight=wishes.class_weight)
+
+
+def _wrapped(model: Any, choice: ModelChoice, wishes: Wishes) -> Any:
+    """The model inside what changes its decisions, or its target."""
+    if choice.scaled_target:
+        return TransformedTargetRegressor(model, transformer=StandardScaler())
+    if wishes.costs is not None:
+        threshold = "bayes" if hasattr(model, "predict_proba") else "tuned"
+        return CostSensitiveClassifier(model, costs=wishes.costs, threshold=threshold)
+    if wishes.cutoff is None:
+        return model
+    if not hasattr(model, "predict_proba"):
+        raise InvalidParameter(_("--cutoff is a probability; the model {name} gives none.", name=choice.name))
+    return FixedThresholdClassifier(
+        model, threshold=wishes.cutoff, pos_label=wishes.positive, response_method="predict_proba"
+    )
+
+
 def fit_auto(
-    task: str, n_classes: int, coded: Array, y: Array, seed: int, costs: Array | None = None
+    task: str,
+    n_classes: int,
+    coded: Any,
+    y: Array,
+    seed: int,
+    wishes: Wishes | None = None,
+    weight: Array | None = None,
 ) -> tuple[FittedModel, str]:
     """The default model, or where it has no finite solution the next one that has; with a note.
 
@@ -121,21 +177,34 @@ def fit_auto(
     note : str
         Empty where the first model was kept.
     """
+
+    def fit(name: str) -> FittedModel:
+        return fit_model(find_model(name, task, n_classes), coded, y, seed, wishes, weight)
+
+    wished = wishes.strength if wishes is not None else {}
     if task != CLASSIFICATION:
-        first = fit_model(find_model("least-squares", task, 0), coded, y, seed)
-        if first.linear.solution_.rank == coded.shape[1]:
+        first = fit("ridge" if "alpha" in wished else "least-squares")
+        if first.choice.name == "ridge" or first.linear.solution_.rank == coded.shape[1]:
             return first, ""
-        said = Message("columns are linearly dependent: ridge was used, which shares their weight among them")
-        return fit_model(find_model("ridge", task, 0), coded, y, seed), said
-    first = fit_model(find_model("logistic", task, n_classes), coded, y, seed, costs)
+        return fit("ridge"), Message(
+            "columns are linearly dependent: ridge was used, which shares their weight among them"
+        )
+    if "C" in wished:
+        return fit("logistic-l2"), ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)  # what is said of a model that is not kept helps nobody
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = fit("logistic")
     solution = first.linear.solution_
     if solution.converged and not solution.unbounded:
         return first, ""
     # With a coefficient for every row Firth's gives each of them the probability 3/4: it says nothing of new ones.
-    if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded):
-        said = Message(
-            "the classes are separated, so plain logistic regression has no finite solution: Firth's was used"
+    if n_classes == 2 and coded.size <= _FIRTH_CELLS and 2 * coded.shape[1] < len(coded) and weight is None:
+        return fit("firth"), Message(
+            "the classes are (partly) separated, so plain logistic regression did not converge: Firth's was used "
+            "(--model firth)"
         )
-        return fit_model(find_model("firth", task, n_classes), coded, y, seed, costs), said
-    said = Message("plain logistic regression has no finite solution here: one with a penalty was used (logistic-l2)")
-    return fit_model(find_model("logistic-l2", task, n_classes), coded, y, seed, costs), said
+    return fit("logistic-l2"), Message(
+        "the classes are (partly) separated, so plain logistic regression did not converge: one with a penalty was "
+        "used (--model logistic-l2)"
+    )

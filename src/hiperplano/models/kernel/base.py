@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from hiperplano.data import Design, validate
+from hiperplano.data import Design
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.validate import validate_rows
@@ -64,15 +64,14 @@ class KernelModel(BaseEstimator):
             refuse_invalid_gram(X, type(self).__name__)
         return found
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **rules: Any) -> tuple[Any, Array, Array | None, bool]:
-        """Rows, targets and weights of a fit, as arrays, and whether the target is a vector."""
-        design = self._in_memory(validate(self, X, y, sample_weight, **rules))
-        rows, targets, weight = design.arrays()
+    def _rows_of(self, design: InMemory) -> Any:
+        """The rows of a fit; of a precomputed matrix, only columns of rows that count."""
+        rows = design.as_held()
         self._columns_ = None
         if self._is_precomputed() and rows.shape[0] < rows.shape[1]:  # rows without weight were left out
             self._columns_ = design.row_numbers()
             rows = rows[:, self._columns_]
-        return rows, targets, weight, design.one_target
+        return rows
 
     def _keep_rows(self, rows: Any, centres: Array | None) -> None:
         """What predictions need: the rows, or the centres among them."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
@@ -17,7 +18,63 @@ from hiperplano.solvers.kernel.ridge.choice import SOLVERS, solve_ridge
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, KernelModel):
+class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
+    """What kernel ridge regressors share: all but how their penalty comes about."""
+
+    fit_intercept: bool
+    solver: str
+    n_components: int | None
+    tol: float
+    max_iter: int | None
+    random_state: Any
+
+    def _fit_rows(self, rows: Any, y: Array, weight: Array | None, one_target: bool, alpha: Array) -> Self:
+        """Solve for checked arrays with one penalty for each target, and publish."""
+        self.kernel_ = self._settled_kernel(rows)
+        problem = RidgeProblem(
+            kernel=self.kernel_,
+            X=rows,
+            y=y,
+            weight=weight,
+            alpha=alpha,
+            fit_intercept=flag(self, "fit_intercept"),
+        )
+        solution = solve_ridge(
+            problem,
+            solver=one_of(self, "solver", SOLVERS),
+            n_centres=whole(self, "n_components", low=1, optional=True),
+            tol=number(self, "tol", low=0.0, open_low=True),
+            max_iter=whole(self, "max_iter", low=1, optional=True),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            owner=type(self).__name__,
+        )
+        refuse_infinite(self, solution.coef)
+        self.solution_, self.n_iter_ = solution, solution.n_iter
+        self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)
+        intercept = solution.intercept[0] if one_target else solution.intercept
+        self.intercept_ = intercept if self.fit_intercept else 0.0
+        self._keep_rows(rows, solution.rows)
+        if not solution.converged:
+            warn_of_the_end(self, solution)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets, Σᵢ dual_coefᵢ·k(x, xᵢ) + intercept.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict; k of each with the rows of the fit if the kernel is precomputed.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, targets)
+            The predicted targets.
+        """
+        return np.asarray(self._kernel_sums(X) + self.intercept_)
+
+
+class KernelRidge(KernelLeastSquares):
     """Kernel ridge regression: minimise Σᵢ wᵢ·(yᵢ − f(xᵢ) − intercept)² + alpha·‖f‖².
 
     The minimum is f(x) = Σᵢ dual_coefᵢ·k(x, xᵢ) with (K + alpha·W⁻¹)·dual_coef = y − intercept. `solution_` says how
@@ -130,37 +187,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelModel):
         self : estimator
             The fitted model.
         """
-        return self._fit_rows(*self._checked(X, y, sample_weight))
-
-    def _fit_rows(self, rows: Any, y: Array, weight: Array | None, one_target: bool, alpha: Any = None) -> Self:
-        """Solve for checked arrays, and publish."""
-        self.kernel_ = self._settled_kernel(rows)
-        problem = RidgeProblem(
-            kernel=self.kernel_,
-            X=rows,
-            y=y,
-            weight=weight,
-            alpha=self._alphas(y.shape[1]) if alpha is None else np.full(y.shape[1], float(alpha)),
-            fit_intercept=flag(self, "fit_intercept"),
-        )
-        solution = solve_ridge(
-            problem,
-            solver=one_of(self, "solver", SOLVERS),
-            n_centres=whole(self, "n_components", low=1, optional=True),
-            tol=number(self, "tol", low=0.0, open_low=True),
-            max_iter=whole(self, "max_iter", low=1, optional=True),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            owner=type(self).__name__,
-        )
-        refuse_infinite(self, solution.coef)
-        self.solution_, self.n_iter_ = solution, solution.n_iter
-        self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)
-        intercept = solution.intercept[0] if one_target else solution.intercept
-        self.intercept_ = intercept if self.fit_intercept else 0.0
-        self._keep_rows(rows, solution.rows)
-        if not solution.converged:
-            warn_of_the_end(self, solution)
-        return self
+        design = self._in_memory(validate(self, X, y, sample_weight))
+        rows = self._rows_of(design)
+        _, targets, weight = design.arrays()
+        return self._fit_rows(rows, targets, weight, design.one_target, self._alphas(design.n_targets))
 
     def _alphas(self, n_targets: int) -> Array:
         """One penalty for each target."""
@@ -177,18 +207,3 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelModel):
         values = given.tolist() if np.ndim(self.alpha) else [self.alpha]
         found = [check_number(type(self).__name__, name, v, 0.0, np.inf) for name, v in zip(names, values, strict=True)]
         return np.broadcast_to(np.array(found), (n_targets,))
-
-    def predict(self, X: Any) -> Array:
-        """Predicted targets, Σᵢ dual_coefᵢ·k(x, xᵢ) + intercept.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict; k of each with the rows of the fit if the kernel is precomputed.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, targets)
-            The predicted targets.
-        """
-        return np.asarray(self._kernel_sums(X) + self.intercept_)

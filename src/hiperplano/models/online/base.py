@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from hiperplano.data.block import Array
@@ -15,15 +17,14 @@ from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.models.base import LinearModel, representable, warn_of_the_end
+from hiperplano.models.base import SparseCoefficients, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
-from hiperplano.solvers.online.sampling_order import MOST_VISITS
 from hiperplano.solvers.online.solution import OnlineSolution, verdict
 from hiperplano.solvers.online.training import Control, Record, Task, run_pass, train, update_pocket
 
 
-class OnlineModel(LinearModel, ABC):
+class OnlineModel(SparseCoefficients, ABC):
     """A model whose planes live in a `Learner`; `coef_` and `intercept_` are read from it when asked for."""
 
     fit_intercept: bool
@@ -48,11 +49,40 @@ class OnlineModel(LinearModel, ABC):
     _control_: Control
     _dtype_: Any
     _fast_path: Any
+    _sparse_coef: bool = False
 
     # What is published
 
-    def _coef(self) -> Array:
+    def _coef(self) -> Any:
+        coef = self._dense_coef()
+        return csr_matrix(coef) if self._sparse_coef else coef
+
+    def _dense_coef(self) -> Array:
         return self._shape(self._published()[0])
+
+    def sparsify(self) -> Self:
+        """Give `coef_` as a CSR matrix: smaller where most coefficients are 0.
+
+        Returns
+        -------
+        self : estimator
+            The same model, which predicts as before.
+        """
+        self._of_fit("_learner_")
+        self._sparse_coef = True
+        return self
+
+    def densify(self) -> Self:
+        """Give `coef_` as an array again.
+
+        Returns
+        -------
+        self : estimator
+            The same model.
+        """
+        self._of_fit("_learner_")
+        self._sparse_coef = False
+        return self
 
     def _intercept(self) -> Array:
         return self._published()[1]
@@ -110,6 +140,7 @@ class OnlineModel(LinearModel, ABC):
         rule = np.zeros(at.RULE_SIZE)
         rule[at.ETA] = rule[at.BATCH] = rule[at.POSITIVE_WEIGHT] = rule[at.NEGATIVE_WEIGHT] = 1.0
         rule[at.FIT_INTERCEPT] = flag(self, "fit_intercept")
+        rule[at.CLASSES] = is_classifier(self)
         if isinstance(self.average, bool | np.bool_):
             rule[at.AVERAGE_FROM] = float(self.average)
         else:
@@ -159,6 +190,20 @@ class OnlineModel(LinearModel, ABC):
             )
         return share
 
+    def _check_held_out(self, n_rows: int, share: float, n_classes: int = 1) -> None:
+        """Refuse to hold out rows where too few are left on one of the sides."""
+        left = n_rows - int(np.ceil(share * n_rows))
+        if n_rows < 2 * n_classes or left < n_classes:
+            raise InvalidData(
+                "{model}: n_samples={n_rows} with early_stopping and validation_fraction={share:g}; rows of each of "
+                "{n_classes} classes are needed to learn from and to hold out. Add rows, hold out less, or set "
+                "early_stopping=False.",
+                model=type(self).__name__,
+                n_rows=n_rows,
+                share=share,
+                n_classes=n_classes,
+            )
+
     def _pocketed(self) -> bool:
         return False
 
@@ -192,7 +237,7 @@ class OnlineModel(LinearModel, ABC):
 
     def _given(self, name: str, values: Any, shape: tuple[int, ...]) -> Array:
         """Planes to start from that the caller gave."""
-        found = np.asarray(values, dtype=np.float64)
+        found = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
         if found.size != np.prod(shape) or not np.isfinite(found).all():
             raise InvalidData(
                 "{model}: {name} has shape {shape}; finite numbers of shape {needed} are needed. Pass the planes "
@@ -209,20 +254,10 @@ class OnlineModel(LinearModel, ABC):
         """Rows, tasks and control of a fit to X, y, coef_init, intercept_init, sample_weight."""
 
     def _in_memory(self, design: Design) -> InMemory:
-        """Rows that can be visited in any order, not too often."""
-        memory = require_memory(
+        """Rows that can be visited in any order."""
+        return require_memory(
             design, f"{type(self).__name__} visits rows one by one, in random order: they must be in memory."
         )
-        visits = 0.0 if memory.weight is None else float(np.ceil(memory.weight).sum())
-        if visits > MOST_VISITS:
-            raise InvalidData(
-                "{model}: sample_weight asks for {visits:.3g} visits in a pass (a row of weight w is visited w "
-                "times); at most {MOST_VISITS:g} are made. Divide the weights by their mean.",
-                model=type(self).__name__,
-                visits=visits,
-                MOST_VISITS=MOST_VISITS,
-            )
-        return memory
 
     def _train(self, design: Design, tasks: list[Task], control: Control) -> None:
         """Train all tasks, in threads, and set the fitted attributes."""
@@ -236,18 +271,33 @@ class OnlineModel(LinearModel, ABC):
 
         workers = self._workers(len(tasks))
         records = ordered_map(run, tasks, workers) if workers > 1 else [run(task) for task in tasks]
+        passes = max(len(record.mistakes) for record in records)
         if any(record.ended == "overflow" for record in records):
-            self._refuse_overflow(design, max(len(record.mistakes) for record in records))
+            self._refuse_overflow(design, passes)
+        # Steps that become shorter may yet come back: the verdict says so. Those of a constant rate do not.
+        if self.learning_rate == "constant" and any(record.ended == "diverging" for record in records):
+            raise InvalidData(
+                "{model}: the fit diverged: after {passes} passes its loss is far above that of a plane of zeros, or "
+                "its gradient grows from pass to pass; steps must suit the scale of the columns. Scale them "
+                "(sklearn.preprocessing.StandardScaler), or take smaller steps (eta0, a decreasing schedule).",
+                model=type(self).__name__,
+                passes=passes,
+            )
+        self._look_at_separability(tasks, records)
         self._store(design, tasks, records, control)
         solution = self.solution_
         if not solution.converged:
             warn_of_the_end(self, solution)
+
+    def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
+        """Note in the records whether rows could be separated, where that is worth knowing and cheap."""
 
     def _take_chunk(self, design: Design, tasks: list[Task]) -> None:
         """One pass of the tasks over a chunk."""
         learner = tasks[0].trainer.learner
         for task in tasks:
             task.trainer.begin(learner.chunks + 1)
+            task.rule[at.POCKET] = min(task.rule[at.POCKET], at.RATCHET)  # not all rows are there to judge by
             if not run_pass(task.trainer, task.rule):
                 self._refuse_overflow(design, learner.chunks + 1)
             update_pocket(task.trainer, None)
@@ -256,6 +306,7 @@ class OnlineModel(LinearModel, ABC):
 
     def _store(self, design: Design, tasks: list[Task], records: list[Record], control: Control) -> None:
         trainer, rule = tasks[0].trainer, tasks[0].rule
+        self._sparse_coef = False
         self._learner_, self._rule_, self._records_, self._control_ = trainer.learner, rule, records, control
         self._learner_.length, self._learner_.counted = trainer.length, len(tasks)
         self._dtype_ = vars(self).get("_dtype_", design.dtype) if trainer.learner.chunks > 1 else design.dtype

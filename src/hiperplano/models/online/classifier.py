@@ -9,14 +9,21 @@ import numpy as np
 from hiperplano.data import validate
 from hiperplano.data.block import Array
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.labels import class_totals, class_weights, codes_of, encode_labels, first_classes
+from hiperplano.data.labels import (
+    class_totals,
+    class_weights,
+    codes_of,
+    encode_labels,
+    first_classes,
+    labels_without_weight,
+)
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, row_arrays
-from hiperplano.solvers.online.metrics import BinaryAccuracy, MulticlassAccuracy, Objective
+from hiperplano.solvers.online.metrics import BinaryAccuracy, MulticlassAccuracy, Objective, growing_objective
 from hiperplano.solvers.online.passes import AllPlanes, OnePlane
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 from hiperplano.solvers.online.single_row import SingleRowLearner, supports_single_rows
@@ -99,7 +106,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             Intercepts to start from, with `coef_init`.
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit (for passive-aggressive models: the longest step).
+            the last visit (for passive-aggressive models: the longest step). Of a weight above 8 there are eight
+            visits, with steps w/8 times as long.
 
         Returns
         -------
@@ -145,7 +153,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         # Every row is visited in the first pass, and the loop looks at what it visits.
         visited = sample_weight is None and held_share is None and rule[at.BATCH] > 0 and not self._looks_at_rows()
         memory = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False, finite=not visited))
-        classes, codes = encode_labels(memory)
+        classes, codes = encode_labels(memory, labels_without_weight(X, y, sample_weight))
         self._check_classes(classes)
         totals = np.ones(len(classes)) if self.class_weight is None else class_totals(memory, codes, len(classes))
         weights = class_weights(self.class_weight, classes, totals)
@@ -260,6 +268,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
             accuracy=BinaryAccuracy(counted) if self._pocketed() else None,
             validation_score=None if held is None else BinaryAccuracy(held.memory.with_vectors(y=held.signs(positive))),
             objective=Objective(counted, rule, total) if rule[at.AVERAGE_FROM] else None,
+            growing=growing_objective(counted, rule, total),
             label=None if binary else self.classes_.tolist()[plane],
             memory=memory,
             unequal_classes=examples.unequal,
@@ -270,6 +279,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         return False
 
     def _hold_out(self, examples: Examples, share: float) -> tuple[Examples, Examples]:
+        self._check_held_out(len(examples.codes), share, len(examples.class_weight))
         held = hold_out(examples.memory, examples.codes, share, self._draw())
         if not held.any():
             raise InvalidTarget(

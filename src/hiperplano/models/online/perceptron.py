@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.parameters import flag, number, one_of
-from hiperplano.errors import InvalidParameter
+from hiperplano.data.parameters import RATIO, accept, flag, number, one_of, refuse_l1
+from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.losses import scalar
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.training import Record, Task
+from hiperplano.solvers.online.whole_batch import WholeBatch
+from hiperplano.solvers.separation.certificates import Separable
+from hiperplano.solvers.separation.search import separate
+
+_CHEAP = 4_000  # cells of a table whose separability is settled in a few hundredths of a second
 
 
 class Perceptron(OnlineClassifier):
@@ -25,6 +31,13 @@ class Perceptron(OnlineClassifier):
 
     Parameters
     ----------
+    penalty : {"l2", None}, default=None
+        "l2" adds (alpha/2)·‖w‖²: every step first shrinks w by 1 − eta0·alpha. Penalties with an L1 part are not
+        available.
+    alpha : float, default=1e-4
+        Strength of the penalty.
+    l1_ratio : float or None, default=0.15
+        No effect; scikit-learn's, for a penalty with an L1 part.
     eta0 : float, default=1.0
         Length of a step. From a start at 0 it only scales the plane.
     fit_intercept : bool, default=True
@@ -44,10 +57,11 @@ class Perceptron(OnlineClassifier):
         Seed or generator of the order in which rows are visited; an int gives the same fit every time.
     average : bool or int, default=False
         Predict with the mean of the weights over all steps, or from that step on.
-    pocket : bool, default=False
-        Predict with the best weights seen: those with most correct answers on the training rows. They are evaluated
-        only when their run of correct answers beats that of the weights in the pocket (Gallant's ratchet), and with
-        classes of different weights after every pass. `partial_fit`, which never has all rows, goes by the runs alone.
+    pocket : bool or "ratchet", default=False
+        Predict with the best weights seen: those with most correct answers on the training rows. Every weight vector is
+        evaluated, which takes a look at all rows after each mistake; with "ratchet" (Gallant's) only those whose run of
+        correct answers beats that of the weights in the pocket, and with classes of different weights those at the end
+        of every pass. `partial_fit`, which never has all rows, goes by the runs alone.
     update : {"online", "batch"}, default="online"
         "batch" makes one step a pass, along the sum over all mistakes: the gradient of the perceptron criterion.
     init : {"zeros", "least_squares"}, default="zeros"
@@ -104,6 +118,9 @@ class Perceptron(OnlineClassifier):
     def __init__(
         self,
         *,
+        penalty: str | None = None,
+        alpha: float = 1e-4,
+        l1_ratio: float | None = 0.15,
         eta0: float = 1.0,
         fit_intercept: bool = True,
         max_iter: int = 1000,
@@ -112,7 +129,7 @@ class Perceptron(OnlineClassifier):
         shuffle: bool = True,
         random_state: Any = 0,
         average: bool | int = False,
-        pocket: bool = False,
+        pocket: bool | str = False,
         update: str = "online",
         init: str = "zeros",
         multi_class: str = "ovr",
@@ -123,6 +140,9 @@ class Perceptron(OnlineClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.eta0 = eta0
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -146,7 +166,12 @@ class Perceptron(OnlineClassifier):
         rule = self._plain_rule()
         rule[at.LOSS] = scalar.PERCEPTRON
         rule[at.ETA] = number(self, "eta0", low=0.0, open_low=True)
-        rule[at.POCKET] = flag(self, "pocket")
+        accept(self, l1_ratio=RATIO)
+        refuse_l1(self, self.l1_ratio)
+        if self.penalty is not None:
+            rule[at.ALPHA] = number(self, "alpha", low=0.0)
+        if self._pocketed():
+            rule[at.POCKET] = at.RATCHET if self.pocket == "ratchet" else at.EVERY
         batch = one_of(self, "update", ("online", "batch")) == "batch"
         rule[at.BATCH] = 0.0 if batch else 1.0
         one_of(self, "init", ("zeros", "least_squares"))
@@ -155,6 +180,12 @@ class Perceptron(OnlineClassifier):
             raise InvalidParameter(
                 "Perceptron: average and pocket are both set; a fit predicts with the mean of its weights or with "
                 "the best of them. Set one of them."
+            )
+        if rule[at.ALPHA] and self.multi_class == "multinomial":
+            raise InvalidParameter(
+                "Perceptron: penalty={penalty!r} with multi_class='multinomial', whose steps have no penalty. Set "
+                "penalty=None or multi_class='ovr'.",
+                penalty=self.penalty,
             )
         if batch and rule[at.POCKET]:
             raise InvalidParameter(
@@ -172,10 +203,26 @@ class Perceptron(OnlineClassifier):
             )
 
     def _pocketed(self) -> bool:
-        return bool(self.pocket)
+        return (isinstance(self.pocket, str) and one_of(self, "pocket", ("ratchet",)) == "ratchet") or flag(
+            self, "pocket"
+        )
 
     def _sums(self) -> bool:
         return True
+
+    def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
+        if self.multi_class != "ovr" and len(self.classes_) > 2:
+            return
+        for task, record in zip(tasks, records, strict=True):
+            if not record.mistakes[-1] or task.memory is None or task.memory.n_rows * task.memory.n_columns > _CHEAP:
+                continue
+            trainer: Any = task.trainer
+            batch = isinstance(trainer, WholeBatch)
+            rows = trainer.design if batch else task.memory.with_vectors(y=trainer.target)
+            try:
+                record.separable = isinstance(separate(rows, bool(self.fit_intercept)), Separable)
+            except NotAvailable:  # too close to tell
+                record.separable = None
 
     def _looks_at_rows(self) -> bool:
         return self._pocketed() or self.init == "least_squares"

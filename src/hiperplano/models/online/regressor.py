@@ -16,7 +16,7 @@ from hiperplano.models.online.base import OnlineModel
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, row_arrays
-from hiperplano.solvers.online.metrics import Objective, RSquared
+from hiperplano.solvers.online.metrics import Objective, RSquared, growing_objective
 from hiperplano.solvers.online.passes import OnePlane
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 from hiperplano.solvers.online.single_row import SingleRowLearner, supports_single_rows
@@ -49,7 +49,8 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
             Intercepts to start from, with `coef_init`.
         sample_weight : array-like of shape (n,), optional
             A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit (for passive-aggressive models: the longest step).
+            the last visit (for passive-aggressive models: the longest step). Of a weight above 8 there are eight
+            visits, with steps w/8 times as long.
 
         Returns
         -------
@@ -142,10 +143,12 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
             rule,
             validation_score=None if held is None else RSquared.of(held),
             objective=Objective(memory, rule, total) if rule[at.AVERAGE_FROM] else None,
+            growing=growing_objective(memory, rule, total),
             memory=memory,
         )
 
     def _hold_out(self, memory: InMemory, share: float) -> tuple[InMemory, InMemory]:
+        self._check_held_out(memory.n_rows, share)
         held = hold_out(memory, np.zeros(memory.n_rows), share, self._draw())
         if not held.any():
             raise InvalidTarget(

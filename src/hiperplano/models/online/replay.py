@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from hiperplano.data.block import Array
+from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter
+from hiperplano.models.logistic import LogisticRegression
 from hiperplano.models.online.base import OnlineModel
+from hiperplano.solvers.lbfgs import State
+from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.metrics import loss_of
 from hiperplano.solvers.online.passes import Trainer
+from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.online.training import Task, run_passes
+
+_SETTLED = 1e-10  # next Newton step of standardised parameters at which the likelihood's steps end
 
 
 class Step(NamedTuple):
@@ -35,6 +45,11 @@ class Step(NamedTuple):
         The plane before and after the step; not averaged, and not from the pocket.
     label : object
         The class that the plane tells from the rest, where there is one for each.
+    loss : float or None
+        Of the example before the step, without a penalty; None for a mini-batch. For `LogisticRegression`, the mean
+        loss with its penalty after the step.
+    rate : float or None
+        Step size η, where the rule has one. For `LogisticRegression` the length of the step, standardised columns.
 
     Examples
     --------
@@ -54,6 +69,8 @@ class Step(NamedTuple):
     coef: Array
     intercept: Any
     label: Any = None
+    loss: float | None = None
+    rate: float | None = None
 
 
 def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Step]:
@@ -61,8 +78,10 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
 
     Parameters
     ----------
-    model : Perceptron, PassiveAggressiveClassifier, Pegasos, SGDClassifier or one of their regressors
-        It is not changed: a clone is fitted. With `shuffle`, give it a `random_state` to see the same steps again.
+    model : LogisticRegression, Perceptron, PassiveAggressiveClassifier, Pegasos, SGDClassifier or one of the regressors
+        Or a fitted Pipeline that ends with one. It is not changed: a clone is fitted. With `shuffle`, give it a
+        `random_state` to see the same steps again. Logistic regression takes Newton's steps, or with
+        solver="gradient" plain gradient steps.
     X : array-like, CSR matrix or table of shape (n, d)
         Rows to learn from.
     y : array-like of shape (n,)
@@ -86,10 +105,16 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     0 -5.0 False [-3.  1.] 0.0
     1 5.0 False [-3.  1.] 0.0
     """
+    if isinstance(model, Pipeline):
+        model, X = last_step(model, X)
+    if isinstance(model, LogisticRegression):
+        yield from _likelihood_steps(clone(model), X, y, sample_weight)
+        return
     if not isinstance(model, OnlineModel):
         raise InvalidParameter(
             "replay: {model} does not learn step by step; replay takes Perceptron, PassiveAggressiveClassifier, "
-            "PassiveAggressiveRegressor, Pegasos, SGDClassifier and SGDRegressor. Pass one of them.",
+            "PassiveAggressiveRegressor, Pegasos, SGDClassifier, SGDRegressor and LogisticRegression. Pass one of "
+            "them.",
             model=type(model).__name__,
         )
     model = clone(model)
@@ -101,6 +126,28 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
                 model._refuse_overflow(memory, len(record.mistakes))
             yield from recorder.steps
             recorder.steps = []
+
+
+def _likelihood_steps(model: LogisticRegression, X: Any, y: Any, sample_weight: Any) -> Iterator[Step]:
+    """The steps of Newton's method, or of gradient descent, on the likelihood."""
+    problem, control = model._likelihood(X, y, sample_weight)
+    states: list[tuple[Array, float]] = []
+
+    def watch(state: State) -> None:
+        states.append((problem.balanced(state.theta), state.value))
+
+    if control["solver"] == "gradient":
+        gradient_descent(problem, problem.prior(), control["tol"], control["max_iter"], watch)
+    else:
+        problem.newton(None, control["tol"], control["max_iter"], _SETTLED, watch)
+    for number, ((before, _), (after, loss)) in enumerate(pairwise(states), start=1):
+        coef_before, intercept_before = problem.scale.coefficients(before)
+        coef, intercept = problem.scale.coefficients(after)
+        rate = float(np.linalg.norm(after - before))
+        if rate > 0:
+            yield Step(
+                number, None, None, False, True, coef_before, intercept_before, coef, intercept, loss=loss, rate=rate
+            )
 
 
 class _Recorder:
@@ -133,9 +180,19 @@ class _Recorder:
             score = self.learner.states[self.planes, at.SCORE].copy() if size == 1 and rows is not None else None
             new = self.counts[[at.MISTAKES, at.UPDATES]] > counts[[at.MISTAKES, at.UPDATES]]
             changed = bool(new[0]), bool(new[1])
-            self.steps.append(Step(int(counts[at.STEP]), rows, score, *changed, *before, *self._plane(), self.label))
+            t = float(counts[at.STEP])
+            loss = None if score is None else self._loss(self.trainer.row(start), score, rule)
+            rate = float(learning_rate(rule, t)) if rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1 else None
+            self.steps.append(Step(int(t), rows, score, *changed, *before, *self._plane(), self.label, loss, rate))
             start = end
         return stop
+
+    def _loss(self, row: Any, score: Array, rule: Array) -> float | None:
+        """Of an example, if one plane is learnt."""
+        target = getattr(self.trainer, "target", None)
+        if np.ndim(score) or target is None:
+            return None
+        return float(loss_of(rule).value(np.asarray(target[row]), np.asarray(score)))
 
     def row(self, visit: int) -> int | None:
         """The row of a visit, as the caller numbered it."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from hiperplano.data.design import Array
-from hiperplano.data.parameters import number, one_of, whole
+from hiperplano.data.parameters import RATIO, accept, number, one_of, refuse_l1, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.losses import scalar
 from hiperplano.models.online.base import OnlineModel
@@ -22,11 +22,13 @@ _CLASS_LOSSES = {
     "log_loss": scalar.LOGISTIC,
     "squared_hinge": scalar.SQUARED_HINGE,
     "perceptron": scalar.PERCEPTRON,
+    "modified_huber": scalar.MODIFIED_HUBER,
 }
 _NUMBER_LOSSES = {
     "squared_error": scalar.SQUARED,
     "huber": scalar.HUBER,
     "epsilon_insensitive": scalar.EPSILON_INSENSITIVE,
+    "squared_epsilon_insensitive": scalar.SQUARED_EPSILON_INSENSITIVE,
 }
 
 
@@ -39,13 +41,19 @@ class _Stochastic(OnlineModel):
     eta0: float
     power_t: float
     batch_size: int | None
+    l1_ratio: float | None
+    epsilon: float
 
-    def _gradient_rule(self, loss: int) -> Array:
+    def _gradient_rule(self, losses: dict[str, int], aggressive: str) -> Array:
         rule = self._plain_rule()
-        rule[at.LOSS] = loss
+        rule[at.LOSS] = losses[one_of(self, "loss", tuple(losses))]
+        rule[at.EPSILON] = number(self, "epsilon", low=0.0)
+        accept(self, l1_ratio=RATIO)
+        refuse_l1(self, self.l1_ratio)
         if self.penalty is not None:
-            one_of(self, "penalty", ("l2",))
             rule[at.ALPHA] = number(self, "alpha", low=0.0)
+        if self.learning_rate in ("pa1", "pa2"):  # whose steps are as long as an example needs
+            rule[at.ALPHA] = 0.0
         rule[at.BATCH] = whole(self, "batch_size", low=1, optional=True) or 0
         schedule = one_of(self, "learning_rate", SCHEDULES)
         if schedule == "optimal" and rule[at.ALPHA] == 0.0:
@@ -55,6 +63,16 @@ class _Stochastic(OnlineModel):
                 model=type(self).__name__,
                 alpha=self.alpha,
                 penalty=self.penalty,
+            )
+        if schedule in ("pa1", "pa2") and (self.loss != aggressive or self.batch_size != 1):
+            raise InvalidParameter(
+                "{model}: Learning rate '{schedule}' only works with loss '{aggressive}' and batch_size=1, not with "
+                "loss={loss!r} and batch_size={batch_size!r}. Set these, or another learning_rate.",
+                model=type(self).__name__,
+                schedule=schedule,
+                aggressive=aggressive,
+                loss=self.loss,
+                batch_size=self.batch_size,
             )
         set_schedule(
             rule,
@@ -67,8 +85,10 @@ class _Stochastic(OnlineModel):
 
 
 def _has_probabilities(model: SGDClassifier) -> bool:
-    if model.loss != "log_loss":
-        raise AttributeError(f"probabilities need loss='log_loss'; this model has loss={model.loss!r}")
+    if model.loss not in ("log_loss", "modified_huber"):
+        raise AttributeError(
+            f"probabilities need loss='log_loss' or 'modified_huber'; this model has loss={model.loss!r}"
+        )
     return True
 
 
@@ -79,10 +99,13 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
 
     Parameters
     ----------
-    loss : {"hinge", "log_loss", "squared_hinge", "perceptron"}, default="hinge"
-        Loss of an example, a function of y·score.
+    loss : {"hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", \
+            "epsilon_insensitive", "squared_epsilon_insensitive"}, default="hinge"
+        Loss of an example: a function of y·score, y being −1 or +1, or from "squared_error" on of y − score.
     penalty : {"l2", None}, default="l2"
-        "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out.
+        "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out. Penalties with an L1 part are not available.
+    l1_ratio : float or None, default=0.15
+        No effect; scikit-learn's, for a penalty with an L1 part.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
@@ -95,11 +118,14 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         is at most `tol`. None: make all passes.
     shuffle : bool, default=True
         Visit the rows in a new order in each pass.
+    epsilon : float, default=0.1
+        Where "huber" becomes linear; errors up to which the epsilon-insensitive losses are 0.
     random_state : int, RandomState or None, default=None
         Seed or generator of the order in which rows are visited; an int gives the same fit every time.
-    learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive"}, default="optimal"
+    learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive", "pa1", "pa2"}, default="optimal"
         η of step t: eta0; eta0/t; eta0/t**power_t; 1/(alpha·(t₀ + t − 1)) with t₀ = alpha**(−3/4); eta0, divided by 5
-        instead of ending the fit, as long as it is more than 1e-6.
+        instead of ending the fit, as long as it is more than 1e-6. "pa1" and "pa2", for loss="hinge", are the steps of
+        `PassiveAggressiveClassifier` with eta0 for C, without penalty.
     eta0 : float, default=0.01
         Step size η of the first step, see `learning_rate`.
     power_t : float, default=0.5
@@ -136,11 +162,13 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         *,
         penalty: str | None = "l2",
         alpha: float = 1e-4,
+        l1_ratio: float | None = 0.15,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
         shuffle: bool = True,
         verbose: int = 0,
+        epsilon: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
         learning_rate: str = "optimal",
@@ -157,11 +185,13 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle
         self.verbose = verbose
+        self.epsilon = epsilon
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.learning_rate = learning_rate
@@ -176,13 +206,14 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         self.average = average
 
     def _rule(self) -> Array:
-        return self._gradient_rule(_CLASS_LOSSES[one_of(self, "loss", tuple(_CLASS_LOSSES))])
+        return self._gradient_rule(_CLASS_LOSSES | _NUMBER_LOSSES, "hinge")
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, for loss="log_loss".
+        """Probabilities of the classes, for loss="log_loss" and loss="modified_huber".
 
-        For more than two classes those of the single planes, divided by their sum.
+        For more than two classes those of the single planes, divided by their sum. The probability of a plane is
+        1/(1 + exp(−score)), or (1 + score)/2, cut at 0 and 1, for "modified_huber".
 
         Parameters
         ----------
@@ -195,6 +226,10 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
             Probabilities, in the order of `classes_`.
         """
         scores = self._scores(X)
+        if self.loss == "modified_huber":
+            shares = np.clip(0.5 + 0.5 * (np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores), 0.0, 1.0)
+            shares[shares.sum(axis=1) == 0] = 1.0  # no plane claims the row
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
         # Divided by the largest first: all of them may be too small for a number.
         logs = -np.logaddexp(0.0, -np.hstack([-scores, scores]) if scores.shape[1] == 1 else -scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -226,10 +261,12 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
+    loss : {"squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"}, default="squared_error"
         Loss of an example, a function of y − score.
     penalty : {"l2", None}, default="l2"
-        "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out.
+        "l2" adds (alpha/2)·‖w‖² to the mean loss; None leaves it out. Penalties with an L1 part are not available.
+    l1_ratio : float or None, default=0.15
+        No effect; scikit-learn's, for a penalty with an L1 part.
     alpha : float, default=1e-4
         Strength of the penalty on the mean loss.
     fit_intercept : bool, default=True
@@ -241,11 +278,11 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
     shuffle : bool, default=True
         Visit the rows in a new order in each pass.
     epsilon : float, default=0.1
-        Where "huber" becomes linear; errors up to which "epsilon_insensitive" is 0.
+        Where "huber" becomes linear; errors up to which the epsilon-insensitive losses are 0.
     random_state : int, RandomState or None, default=None
         Seed or generator of the order in which rows are visited; an int gives the same fit every time.
-    learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive"}, default="invscaling"
-        As in `SGDClassifier`.
+    learning_rate : {"constant", "inverse", "invscaling", "optimal", "adaptive", "pa1", "pa2"}, default="invscaling"
+        As in `SGDClassifier`; "pa1" and "pa2" need loss="epsilon_insensitive".
     eta0 : float, default=0.01
         Step size η of the first step, see `learning_rate`.
     power_t : float, default=0.25
@@ -284,6 +321,7 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
         *,
         penalty: str | None = "l2",
         alpha: float = 1e-4,
+        l1_ratio: float | None = 0.15,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
@@ -304,6 +342,7 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
@@ -322,6 +361,4 @@ class SGDRegressor(_Stochastic, OnlineRegressor):
         self.average = average
 
     def _rule(self) -> Array:
-        rule = self._gradient_rule(_NUMBER_LOSSES[one_of(self, "loss", tuple(_NUMBER_LOSSES))])
-        rule[at.EPSILON] = number(self, "epsilon", low=0.0)
-        return rule
+        return self._gradient_rule(_NUMBER_LOSSES, "epsilon_insensitive")

@@ -50,7 +50,7 @@ class Chart:
     def __post_init__(self) -> None:
         left = 50.0
         if self.names:
-            left = min(170.0, 14.0 + _LETTER * max(len(_short(name)) for name in self.names))
+            left = 14.0 + _LETTER * max(len(_short(name)) for name in self.names)
         self.left, self.right, self.top, self.bottom = left, self.width - 12.0, 28.0, self.height - 42.0
         self.across = Scale(*self.x, self.left, self.right)
         self.upward = Scale(*self.y, self.bottom, self.top)
@@ -168,7 +168,7 @@ def _labelled(limits: tuple[float, float], percent: bool, count: int) -> list[tu
     return list(zip(values, tick_texts(values, percent), strict=True))
 
 
-def _short(name: str, most: int = 22) -> str:
+def _short(name: str, most: int = 40) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 

@@ -13,11 +13,13 @@ from hiperplano.report.blocks import Block, Cell, Notice, Paragraph, Section, Ta
 from hiperplano.report.columns import row_count
 from hiperplano.report.number_format import decimal, significant
 from hiperplano.report.subject import Subject
+from hiperplano.solvers.separation.search import program_work
 from hiperplano.stats.separability import separability
 
 _ = translator("report")
 
-_MOST_CELLS = 2**22  # rows × columns up to which separability is asked: well under a second
+_MOST_CELLS = 2**22  # rows × columns up to which separability is asked, and
+_MOST_WORK = 3e7  # of its programs: well under a second
 _ILL = 1e4
 
 
@@ -39,6 +41,7 @@ def certificate_section(subject: Subject) -> Section:
 def _facts(solution: Any) -> list[list[Cell]]:
     names = {
         "method": _("Method"),
+        "kernel": _("Kernel"),
         "n_iter": _("Steps or passes"),
         "objective": _("Minimised function"),
         "gap": _("Relative distance to the optimum, at most"),
@@ -58,6 +61,7 @@ def _facts(solution: Any) -> list[list[Cell]]:
         "clean": _("Last pass without mistake"),
         "unbounded": _("Coefficients were still growing"),
         "margin": _("Margin"),
+        "approximation_cost": _("Share of the minimised function that an exact fit would save, at most (estimated)"),
     }
     rows: list[list[Cell]] = []
     for name, label in names.items():
@@ -94,7 +98,7 @@ def _condition(solution: Any) -> list[Block]:
 def _separability(subject: Subject) -> Block:
     rows = subject.fitted_on
     cells = row_count(rows.design) * len(subject.names)
-    if cells > _MOST_CELLS:
+    if cells > _MOST_CELLS or program_work(rows.n, len(subject.names)) > _MOST_WORK:
         sentence = _(
             "Whether a plane separates the classes was not tested: the table has {n} numbers, and the test could "
             "take long.",

@@ -133,4 +133,4 @@ def lift_figure(curve: ConfusionCurve) -> Figure:
     )
     chart.rule(1.0, "chance", upright=False, label=_("chance"))
     chart.line(x, y, "first", _("model"))
-    return Figure(chart.svg(), _("Lift: how many times as frequent positives are as among all rows."))
+    return Figure(chart.svg(), _("Lift: positive rate relative to the average."))

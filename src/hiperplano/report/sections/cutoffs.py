@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import FixedThresholdClassifier
 
 from hiperplano.data.design import Array
 from hiperplano.decision.costs import best_cutoff, odds_cutoff
@@ -14,7 +15,7 @@ from hiperplano.metrics.costs import constant_costs
 from hiperplano.metrics.ranking import ConfusionCurve
 from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Paragraph, Table
 from hiperplano.report.number_format import Number, count, decimal, percent, significant
-from hiperplano.report.subject import Subject
+from hiperplano.report.subject import Sample, Subject
 
 _ = translator("report")
 
@@ -30,6 +31,10 @@ class CutoffChoice:
     reason: str
     costs: Array
 
+    def decide(self, sample: Sample) -> Array:
+        """Numbers of the classes decided."""
+        return np.where(sample.score > self.cutoff, sample.positive, 1 - sample.positive)
+
 
 def choose_cutoff(subject: Subject) -> CutoffChoice:
     """By the costs if they are given, else as the model itself decides."""
@@ -39,6 +44,8 @@ def choose_cutoff(subject: Subject) -> CutoffChoice:
         return _by_costs(subject, _positive_last(subject.costs, sample.positive))
     final_step = subject.parts.final_step
     costs = _positive_last(np.asarray(getattr(final_step, "costs_", 1.0 - np.eye(2)))[:2], sample.positive)
+    if isinstance(final_step, FixedThresholdClassifier):
+        return CutoffChoice(float(final_step.threshold), _("the cut-off that was asked for"), costs)
     if hasattr(final_step, "cutoff_"):
         return _tuned(subject, float(final_step.cutoff_), costs)
     if hasattr(final_step, "costs_"):
@@ -130,9 +137,9 @@ def _slider(score: Array, chosen: float, has_probabilities: bool) -> Array:
 def _confusion(subject: Subject, curve: ConfusionCurve, at: int) -> Table:
     tn, fp, fn, tp = (int(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
     headings = [
-        _("Truly"),
-        _("Decided {label}", label=subject.negative),
-        _("Decided {label}", label=subject.positive),
+        _("Actual"),
+        _("Predicted {label}", label=subject.negative),
+        _("Predicted {label}", label=subject.positive),
         _("Rows"),
     ]
     rows: list[list[Cell]] = [

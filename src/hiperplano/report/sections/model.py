@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Code, Formula, Paragraph, Section
+from hiperplano.report.blocks import Block, Code, Details, Formula, Paragraph, Section
+from hiperplano.report.coefficients import Coefficients
 from hiperplano.report.model_descriptions import describe_model
-from hiperplano.report.number_format import count, significant
-from hiperplano.report.sections.coefficients import Coefficients
+from hiperplano.report.number_format import significant
 from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
 _LOGISTIC = ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis")  # p is logistic in the score
-_MOST_TERMS = 8  # of the written formula; the table has all
+_MOST_TERMS = 8  # of a written formula: a longer one nobody reads, and the table has it
 
 
 def model_section(subject: Subject, found: Coefficients | None) -> Section:
     """What kind of model it is."""
     blocks: list[Block] = [Paragraph(_sentence(subject))]
-    if found is not None:
+    if found is not None and len(found.names) <= _MOST_TERMS and len(found.blocks) == 1:
         blocks.append(_formula(subject, found))
-    blocks.append(Code(_parameters(subject.parts.linear)))
+    blocks.append(Details(_("Parameters"), [Code(_parameters(subject.parts.linear))]))
     return Section("model", _("Model"), blocks)
 
 
@@ -50,25 +50,20 @@ def _brief(value: Any) -> str:
 
 
 def _formula(subject: Subject, found: Coefficients) -> Formula:
-    """The sum with its largest terms, and what it decides."""
-    order = np.argsort(-np.abs(found.effect[0]), kind="stable")
-    kept = order[:_MOST_TERMS].tolist()
+    """The sum, the largest terms first, and what it decides."""
+    order = np.argsort(-np.abs(found.effect[0]), kind="stable").tolist()
     name = subject.target if subject.task == "regression" else "s"
-    terms = " ".join(_term(found.coef[0][j], found.names[j]) for j in kept)
-    more = len(order) - len(kept)
-    lines = [f"{name} = {significant(found.intercept[0]).text} {terms}{' + …' if more > 0 else ''}"]
-    where = []
-    if more > 0:
-        where.append(_("The table of coefficients has the other {n} terms.", n=count(more).text))
-    if len(found.blocks) > 1:
-        where.append(_("This is the score of one class; the others have the same form, and the largest is decided."))
+    terms = " ".join(_term(found.coef[0][j], found.names[j]) for j in order)
+    lines = [f"{name} = {significant(found.intercept[0]).text} {terms}"]
     if subject.task == "two classes":
         if type(subject.parts.linear).__name__ in _LOGISTIC:
             lines.append(f"P({subject.target} = {subject.positive}) = 1 / (1 + exp(−s))")
         else:
             lines.append(_("s > 0: {label}", label=subject.positive))
-    return Formula(lines, " ".join(where))
+    where = _("[…] is 1 where it holds and 0 elsewhere.") if any(" = " in each for each in found.names) else ""
+    return Formula(lines, where)
 
 
 def _term(coef: float, name: str) -> str:
-    return f"{'−' if coef < 0 else '+'} {significant(abs(coef)).text}·{name}"
+    column = f"[{name}]" if " = " in name else name
+    return f"{'−' if coef < 0 else '+'} {significant(abs(coef)).text}·{column}"

@@ -66,8 +66,8 @@ def _confusion(subject: Subject, sample: Sample) -> Table:
     rows: list[list[Cell]] = [
         [label, *map(count, line)] for label, line in zip(subject.classes, matrix.tolist(), strict=True)
     ]
-    caption = _("Confusion matrix of the validation rows: true classes in rows, decided ones in columns")
-    return Table(caption, [_("Truly"), *subject.classes], rows, name="confusion", heat=shares.tolist())
+    caption = _("Confusion matrix of the validation rows: actual classes in rows, predicted ones in columns")
+    return Table(caption, [_("Actual"), *subject.classes], rows, name="confusion", heat=shares.tolist())
 
 
 def _by_class(subject: Subject, sample: Sample) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 
 from hiperplano import __version__
 from hiperplano.messages.catalogue import translator
-from hiperplano.report.blocks import Block, Cell, Code, Heading, Paragraph, Section, Table
+from hiperplano.report.blocks import Block, Cell, Code, Details, Heading, Paragraph, Section, Table
 from hiperplano.report.subject import Subject
 
 _ = translator("report")
@@ -29,7 +29,6 @@ def reproducibility_section(subject: Subject, provenance: Mapping[str, Any]) -> 
         Paragraph(_("With the same rows, parameters and versions the fit gives the same bits on one machine.")),
         Table(_("Provenance"), [_("What"), _("Value")], facts, name="provenance"),
         Table(_("Versions"), [_("What"), _("Version")], versions, name="versions"),
-        Heading(_("Python representation of the model")),
-        Code(repr(subject.model)),
+        Details(_("Python representation of the model"), [Code(repr(subject.model))]),
     ]
     return Section("reproducibility", _("Reproducibility"), blocks)

@@ -14,7 +14,7 @@ from hiperplano.report.charts.chart import Chart
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.number_format import percent, significant
-from hiperplano.report.subject import Subject
+from hiperplano.report.subject import Sample, Subject
 from hiperplano.stats.diagnose import Diagnosis, diagnose
 
 _ = translator("report")
@@ -38,7 +38,9 @@ def residuals_section(subject: Subject) -> Section:
         rmse=significant(found["rmse"]).text,
     )
     figures = [_against_fitted(fitted, residuals), _observed(fitted, sample.y, subject.target), _quantiles(residuals)]
-    blocks: list[Block | Heading] = [Paragraph(sentence), Figures(figures), *_influence(subject)]
+    diagnosis, influence = _influence(subject)
+    figures += [_leverage(diagnosis)] if diagnosis is not None else []
+    blocks: list[Block | Heading] = [Paragraph(sentence), Figures(figures), *influence]
     return Section("validation", _("Validation"), blocks)
 
 
@@ -92,7 +94,7 @@ def _observed(fitted: Array, y: Array, target: str) -> Figure:
     limits = padded_range(some_fitted, some_y)
     chart = Chart(
         "observed",
-        _("Observed against predicted"),
+        _("Actual against predicted"),
         _("Points near the diagonal are predicted well."),
         x=limits,
         y=limits,
@@ -101,7 +103,7 @@ def _observed(fitted: Array, y: Array, target: str) -> Figure:
     )
     chart.points(some_fitted, some_y, "first faint", size=2.0)
     chart.line(limits, limits, "chance", _("perfect"))
-    return Figure(chart.svg(), _("Observed against predicted.") + _subsample_note(len(y)))
+    return Figure(chart.svg(), _("Actual against predicted.") + _subsample_note(len(y)))
 
 
 def _quantiles(residuals: Array) -> Figure:
@@ -129,24 +131,36 @@ def _quantiles(residuals: Array) -> Figure:
     return Figure(chart.svg(), _("Normal quantiles: points off the line at the ends are outliers or heavy tails."))
 
 
-def _influence(subject: Subject) -> list[Block | Heading]:
+def _influence(subject: Subject) -> tuple[Diagnosis | None, list[Block | Heading]]:
     heading = Heading(_("Influence of single rows"))
     rows = subject.training
     if rows is None:
-        return [heading, Paragraph(_("Leverage and influence belong to the training rows, which were not given."))]
+        return None, [
+            heading,
+            Paragraph(_("Leverage and influence belong to the training rows, which were not given.")),
+        ]
     if rows.n * len(subject.names) > _MOST_CELLS:
-        return [
+        return None, [
             heading,
             Paragraph(_("Leverages were not computed: the training table is too large.")),
         ]
-    try:
-        found = diagnose(subject.parts.linear, rows.design, rows.y)
-    except HiperplanoError:
+    found = _diagnosis(subject, rows)
+    if found is None:
         sentence = _(
             "Leverage and influence are defined for least squares whose coefficients are determined; here they are not."
         )
-        return [heading, Paragraph(sentence)]
-    return [heading, _findings(found), Figures([_leverage(found)])]
+        return None, [heading, Paragraph(sentence)]
+    return found, [heading, _findings(found)]
+
+
+def _diagnosis(subject: Subject, rows: Sample) -> Diagnosis | None:
+    """None for a model that is not least squares on the target of the table."""
+    if subject.parts.target_scaler is not None:
+        return None
+    try:
+        return diagnose(subject.parts.linear, rows.design, rows.y)
+    except HiperplanoError:
+        return None
 
 
 def _findings(found: Diagnosis) -> Table:

@@ -6,7 +6,7 @@
   const theme = at("theme");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
-  const showTheme = () => theme.setAttribute("aria-pressed", String(isDark()));
+  const showTheme = () => { theme.textContent = isDark() ? theme.dataset.light : theme.dataset.dark; };
   theme.hidden = false;
   theme.addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";

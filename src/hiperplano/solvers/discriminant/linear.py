@@ -13,7 +13,7 @@ from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, class_moments
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
 from hiperplano.solvers.discriminant.whitening import Whitening, whiten_covariance, whiten_few_rows, whiten_rows
-from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.solution import Solution, smallest_digits, trusted_digits
 
 Shrinkage = Literal["auto"] | float | None
 _RESOLVED = EPS**0.5  # an axis shorter than this share of the first separates nothing that could be seen
@@ -70,7 +70,13 @@ class DiscriminantSolution(Solution):
 
 
 def linear_discriminant(
-    design: Design, n_classes: int, *, priors: Array | None, shrinkage: Shrinkage, unbiased: bool
+    design: Design,
+    n_classes: int,
+    *,
+    priors: Array | None,
+    shrinkage: Shrinkage,
+    unbiased: bool,
+    covariances: Array | None = None,
 ) -> DiscriminantSolution:
     """Scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2 of classes with means m, one covariance Σ and priors π.
 
@@ -82,9 +88,11 @@ def linear_discriminant(
         Shares of the sample by default.
     unbiased : bool
         Divide the scatter inside classes by n − classes, not by n.
+    covariances : ndarray of shape (classes, d, d), optional
+        Of the classes, in place of those of their rows.
     """
     with one_blas_thread():
-        whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage)
+        whitening, means, weight, shares = _within(design, n_classes, priors, shrinkage, covariances)
         total = float(weight.sum())
         if unbiased:
             whitening = whitening.inflate(total / (total - n_classes))
@@ -105,7 +113,7 @@ def linear_discriminant(
         objective=float(np.prod(1.0 / (1.0 + eigenvalues))),
         gap=whitening.error,
         converged=True,
-        status=_status(whitening, ignored, digits),
+        status=_status(whitening, ignored, digits, smallest_digits(digits, coef, whitening.scale)),
         rank=whitening.rank,
         condition=whitening.condition,
         digits=digits,
@@ -122,9 +130,13 @@ def linear_discriminant(
 
 
 def _within(
-    design: Design, n_classes: int, priors: Array | None, shrinkage: Shrinkage
+    design: Design, n_classes: int, priors: Array | None, shrinkage: Shrinkage, covariances: Array | None
 ) -> tuple[Whitening, Array, Array, Array]:
     """The covariance inside classes, their means and weights, and how far their covariances were shrunk."""
+    if covariances is not None:
+        sums = class_moments(design, n_classes, separate=False)
+        mixed = np.tensordot(sums.weight / sums.total if priors is None else priors, covariances, axes=1)
+        return whiten_covariance(mixed), sums.means, sums.weight, np.zeros(n_classes)
     if shrinkage is None:
         unshrunk = np.zeros(n_classes)
         if design.n_rows < design.n_columns:
@@ -182,7 +194,7 @@ def _ignored(between: Array, means: Array, whitening: Whitening) -> int:
     return columns + int(np.sum(left > rounding * whitening.condition))
 
 
-def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
+def _status(whitening: Whitening, ignored: int, digits: float, smallest: float) -> Message:
     text = Message("Solved from {method}", method=whitening.method)
     if not whitening.full:
         text += Message(
@@ -196,4 +208,4 @@ def _status(whitening: Whitening, ignored: int, digits: float) -> Message:
             "were left out",
             n=ignored,
         )
-    return text + Message("; about {digits:.0f} digits of the coefficients can be trusted.", digits=digits)
+    return text + trusted_digits(digits, smallest)

@@ -90,6 +90,7 @@ def quadratic_discriminant(
     shrinkage: Shrinkage,
     ridge: float,
     unbiased: bool,
+    covariances: Array | None = None,
 ) -> QuadraticSolution:
     """Means and covariances of classes, factored.
 
@@ -103,11 +104,14 @@ def quadratic_discriminant(
         Share of the identity mixed into every covariance.
     unbiased : bool
         Divide the scatter of a class by its weight less one.
+    covariances : ndarray of shape (classes, d, d), optional
+        Of the classes, in place of those of their rows.
     """
     with one_blas_thread():
         sums = class_moments(design, n_classes, separate=True)
-        each, shares = class_covariances(sums), np.zeros(n_classes)
-        plain = shrinkage is None and not ridge
+        each = class_covariances(sums) if covariances is None else covariances
+        shares = np.zeros(n_classes)
+        plain = shrinkage is None and not ridge and covariances is None
         if shrinkage == "auto":
             each, shares = ledoit_wolf(design, sums, each)
         elif shrinkage is not None:
@@ -153,7 +157,7 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
 def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array, Array]:
     """An orthonormal basis, at unit columns, of the directions in which rows vary in or between classes; the units."""
     means = sums.means
-    between = np.array([b - a for a, b in pairwise(means)])
+    between = np.array([b - a for a, b in pairwise(means)]).reshape(-1, means.shape[1])
     rows = np.vstack([*(one.root for one in whitenings), between])
     spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = np.inf
@@ -191,7 +195,7 @@ def _verdict(
     return QuadraticSolution(
         method=worst.method,
         converged=True,
-        status=text + Message("; about {digits:.0f} digits can be trusted.", digits=digits),
+        status=text + Message("; about {digits} digits can be trusted.", digits=int(digits)),
         rank=rank,
         condition=max(one.condition for one in whitenings),
         digits=digits,

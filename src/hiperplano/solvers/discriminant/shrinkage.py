@@ -53,7 +53,8 @@ def ledoit_wolf(design: Design, sums: ClassMoments, covariances: Array) -> tuple
         mean = float(np.trace(unit)) / d
         noise = (float(fourth[k]) / sums.weight[k] - size) / sums.weight[k]
         distance = size - d * mean**2
-        shares[k] = 0.0 if d == 1 or noise <= 0.0 else min(noise, distance) / distance
+        # Where a class is already of the simpler form, any share gives the same.
+        shares[k] = 0.0 if d == 1 or noise <= 0.0 or distance <= 0.0 else min(noise, distance) / distance
         target = shrunk_covariance(unit, float(shares[k]))
         shrunk[k] = target * spread[k][:, None] * spread[k]
     return shrunk, shares

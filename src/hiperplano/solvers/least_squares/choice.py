@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
@@ -13,6 +14,8 @@ from hiperplano.solvers.statistics import Moments
 SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000
+MOST_KEPT = 512  # columns up to which a solution keeps what standard errors need, even if it was found without
+_FEWEST_STEPS = 8  # of conjugate gradients, with which it is worth beginning
 _MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
 
 
@@ -42,8 +45,11 @@ def solve_least_squares(
     sums : Moments, optional
         Of these rows, where somebody has gathered them already.
     """
-    if solver == "auto":
-        solver = _suited(design)
+    if solver == "auto" and not positive and max_iter is None:
+        found = _by_few_passes(design, alpha, fit_intercept, tol)
+        if found is not None:
+            return found
+    solver = suited_solver(design, solver)
     if solver == "rows":
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
     if solver == "cg":
@@ -60,12 +66,28 @@ def solve_least_squares(
     )
 
 
+def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float) -> LeastSquaresSolution | None:
+    """Conjugate gradients for as long as a factorisation would take, where standard errors do not need it anyway."""
+    if not design.is_sparse or design.n_rows <= design.n_columns or design.n_columns <= MOST_KEPT:
+        return None
+    costs = Costs.of(design, 1)
+    steps = int(costs.hessian / costs.gradient / design.n_targets)
+    if not fits_in_memory(design) or steps < _FEWEST_STEPS:
+        return None
+    found = conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
+    return found if found.converged else None
+
+
 def sums_first(design: Design, solver: str) -> bool:
     """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
-    return (_suited(design) if solver == "auto" else solver) in ("gram", "qr") and not design.has_weight
+    by_passes = solver == "auto" and design.is_sparse
+    return suited_solver(design, solver) in ("gram", "qr") and not design.has_weight and not by_passes
 
 
-def _suited(design: Design) -> str:
+def suited_solver(design: Design, solver: str) -> str:
+    """The solver that was asked for; for "auto" that which suits the shape."""
+    if solver != "auto":
+        return solver
     direct = "rows" if design.n_rows < design.n_columns else "gram"
     return direct if fits_in_memory(design) else "cg"
 

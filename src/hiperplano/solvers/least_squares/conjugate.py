@@ -129,6 +129,7 @@ def _target_sums(block: Block) -> Sums:
 class _ColumnSums:
     """Σ w·(x − mean)."""
 
+    stays_sparse = True
     mean: Array
 
     def __call__(self, block: Block) -> Sums:
@@ -147,6 +148,7 @@ class _Centre(NamedTuple):
 class _Gradient:
     """Xᵀ·W·r and Σ w·r of r = y − x·coef about the means, for one target; without y if `target` is None."""
 
+    stays_sparse = True
     centre: _Centre
     coef: Array
     target: int | None

@@ -27,12 +27,13 @@ from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
     penalised_sum,
-    trusted_digits,
 )
+from hiperplano.solvers.solution import smallest_digits, trusted_digits
 from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
+_ENOUGH_PENALISED = 1e-10  # the same where a penalty has biased the coefficients by far more
 _SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
 
 
@@ -119,7 +120,9 @@ def least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=answer.gap,
         converged=True,
-        status=answer.status + trusted_digits(answer.digits) + constant_columns(constant, design.n_columns),
+        status=answer.status
+        + trusted_digits(answer.digits, smallest_digits(answer.digits, coef, plain.scale))
+        + constant_columns(constant, design.n_columns),
         rank=answer.rank,
         condition=answer.factor.condition,
         digits=answer.digits,
@@ -203,10 +206,10 @@ def _unique(
     if factored.squared:
         rounding = EPS * factor.condition**2 * plain.cancelled
         error = rounding * _cancellation(plain, which, coef)
-        cross = equations.cross[:, which]
-        if error > _ENOUGH:
+        cross, enough = equations.cross[:, which], _ENOUGH_PENALISED if alpha else _ENOUGH
+        if error > enough:
             error = rounding * _cancellation(plain, which, coef, _noise(plain, cross, z, which, design.n_rows))
-        if error <= _ENOUGH:
+        if error <= enough:
             gap, method = _relative(cross - equations.gram @ z, cross), Message("normal equations")
             return _Answer(coef, method, 1, _digits(error), gap, rank, factor, constant, _solved_by(method))
     refinement = Refinement.of(design, equations, factor, alpha, fit_intercept)

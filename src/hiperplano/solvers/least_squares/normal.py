@@ -115,6 +115,7 @@ def summed_residual_squares(
 class _ResidualSums:
     """Σ w·r², Σ w·r and Σ w of r = y − target_mean − (x − mean)·coef − offset."""
 
+    stays_sparse = True
     mean: Array
     target_mean: Array
     offset: Array

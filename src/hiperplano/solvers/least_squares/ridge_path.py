@@ -116,7 +116,7 @@ def wide_path(design: Design, fit_intercept: bool) -> tuple[RidgePath, Array]:
         Of the rows with weight; the decomposition knows them better than products with its basis would.
     """
     rows = centred_rows(design.weighted_rows(), fit_intercept)
-    left, values, basis = _decomposed(rows.x, rows.length)
+    left, values, basis = _decomposed(rows.unit, rows.length)
     complete = len(values) == len(rows.x) - fit_intercept
     path = RidgePath(
         rows.mean,

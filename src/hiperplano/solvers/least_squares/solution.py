@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
-from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.solution import Solution, smallest_digits
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,7 +23,7 @@ class LeastSquaresSolution(Solution):
     condition : float
         Of the centred columns scaled to unit length, penalty included.
     digits : float
-        Decimal digits of the coefficients to trust, in the norm of scaled coefficients.
+        Decimal digits of the coefficients to trust, in the norm of coefficients times the spread of their columns.
     rss, tss : ndarray of shape (targets,)
         Weighted sums of squares: of the residuals, and of the target about its mean (about 0 without intercept).
     mean : ndarray of shape (d,)
@@ -55,10 +55,10 @@ class LeastSquaresSolution(Solution):
     factor: Factor | None = field(default=None, repr=False)
     columns: Columns | None = field(default=None, repr=False)
 
-
-def trusted_digits(digits: float) -> Message:
-    """The clause of a status on the accuracy of the coefficients."""
-    return Message("; about {digits:.0f} digits of the coefficients can be trusted.", digits=digits)
+    @property
+    def smallest_digits(self) -> float:
+        """The same of the worst coefficient that is not 0, by itself."""
+        return smallest_digits(self.digits, self.coef, self.scale)
 
 
 def constant_columns(constant: int, n_columns: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import lapack, qr, svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
@@ -18,22 +20,26 @@ from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
     penalised_sum,
-    trusted_digits,
 )
+from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
+_MOST_FACTORED = 512  # columns up to which it is computed for their sake alone
+_LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
+_REFINED = 1e-3  # the same, below which that step is made
+_MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
 
-class CentredRows(NamedTuple):
+@dataclass(frozen=True)
+class CentredRows:
     """Weighted rows about their means, on the host.
 
     Attributes
     ----------
     x : ndarray of shape (n, d)
-        Columns at unit length.
     length : ndarray of shape (d,)
-        By which they were divided; 0 for a constant column.
+        Of the columns; 0 for a constant one.
     right : ndarray of shape (n, targets)
         Weighted targets about their means.
     mean, target_mean : ndarray of shape (d,) and (targets,)
@@ -49,12 +55,18 @@ class CentredRows(NamedTuple):
     target_mean: Array
     root: Array
 
+    @cached_property
+    def unit(self) -> Array:
+        """`x` with columns at unit length."""
+        return self.x * reciprocal(self.length)
+
 
 def wide_least_squares(
     design: Design, *, alpha: Array, fit_intercept: bool = True, positive: bool = False
 ) -> LeastSquaresSolution:
-    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by a singular value decomposition of the rows.
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² in the span of the rows.
 
+    By the products of the rows if the penalty can be seen beside their rounding, otherwise by their singular values.
     Without a penalty many coefficients fit equally well; those of minimum norm are taken.
 
     Parameters
@@ -67,7 +79,10 @@ def wide_least_squares(
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept)
-        left, values, basis = svd(rows.x, full_matrices=False, check_finite=False)
+        end = None if positive else _by_row_products(rows, alpha, fit_intercept)
+        if end is not None:
+            return _solution(design, rows, alpha, fit_intercept, end)
+        left, values, basis = svd(rows.unit, full_matrices=False, check_finite=False)
         kept = values > max(rows.x.shape) * EPS * values.max(initial=0.0)
         values = values[kept]
         if positive:
@@ -75,45 +90,102 @@ def wide_least_squares(
         else:
             coef = minimum_norm(values, basis[kept].T, left[:, kept].T @ rows.right, rows.length, alpha)
             coef = _polished(coef, rows, alpha)
-        intercept = rows.target_mean - coef @ rows.mean
-        best = None if fit_intercept else np.zeros(design.n_targets)
-        rss = summed_residual_squares(design, rows.mean, rows.target_mean, coef, best)
     condition = float(values.max(initial=1.0) / values.min(initial=values.max(initial=1.0)))
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     unique = bool((alpha > 0).all())
     method = Message("singular value decomposition of the rows")
-    choice = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
+    choice = _MANY
     if positive:
         method = Message("active set, coefficients ≥ 0")
         choice = Message(" (many coefficients fit equally well: some of them were taken)")
-    status = Message("Solved by {method}", method=method) + ("" if unique else choice) + trusted_digits(digits)
-    scale = reciprocal(rows.length)
+    status = Message("Solved by {method}", method=method) + ("" if unique else choice)
     keep = unique and design.n_columns <= _MOST_KEPT
+    end = _End(coef, method, status, len(values), condition, digits, values[:, None] * basis[kept] if keep else None)
+    return _solution(design, rows, alpha, fit_intercept, end)
+
+
+class _End(NamedTuple):
+    """An answer, its status without the digits.
+
+    `factor` is rows with the same products of columns as all rows, at unit length, or None.
+    """
+
+    coef: Array
+    method: Message
+    status: Message
+    rank: int
+    condition: float
+    digits: float
+    factor: Array | None
+
+
+def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bool, end: _End) -> LeastSquaresSolution:
+    best = None if fit_intercept else np.zeros(design.n_targets)
+    with one_blas_thread():
+        rss = summed_residual_squares(design, rows.mean, rows.target_mean, end.coef, best)
+    scale = reciprocal(rows.length)
+    trusted = trusted_digits(end.digits, smallest_digits(end.digits, end.coef, scale))
     return LeastSquaresSolution(
-        coef=coef,
-        intercept=intercept,
-        method=method,
+        coef=end.coef,
+        intercept=rows.target_mean - end.coef @ rows.mean,
+        method=end.method,
         n_iter=1,
-        objective=penalised_sum(rss, alpha, coef),
+        objective=penalised_sum(rss, alpha, end.coef),
         gap=EPS,
         converged=True,
-        status=status + constant_columns(int(np.count_nonzero(scale == 0)), design.n_columns),
-        rank=len(values),
-        condition=condition,
-        digits=digits,
+        status=end.status + trusted + constant_columns(int(np.count_nonzero(scale == 0)), design.n_columns),
+        rank=end.rank,
+        condition=end.condition,
+        digits=end.digits,
         rss=rss,
         tss=np.sum(rows.right**2, axis=0),
         mean=rows.mean,
         scale=scale,
         total=float(np.square(rows.root).sum()),
         alpha=alpha,
-        dependent=() if unique else tuple(range(design.n_columns)),
-        columns=Columns(values[:, None] * basis[kept], scale) if keep else None,
+        dependent=() if bool((alpha > 0).all()) else tuple(range(design.n_columns)),
+        columns=None if end.factor is None else Columns(end.factor, scale),
     )
 
 
+def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
+    """xᵀ·(x·xᵀ + alpha)⁻¹·y, in the units of the data: without a penalty that is the minimum-norm solution.
+
+    None where the products of rows do not tell ten digits of it.
+    """
+    x = rows.x
+    products = x @ x.T
+    if fit_intercept:  # centred rows add up to nothing, and so do centred targets: that direction may weigh anything
+        ones = rows.root[:, 0] / np.linalg.norm(rows.root)
+        products += float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
+    coef = np.empty((len(alpha), x.shape[1]))
+    smallest = 1.0  # reciprocal condition
+    for strength in set(alpha.tolist()):
+        which = np.flatnonzero(alpha == strength)
+        matrix = products.copy()
+        matrix.flat[:: len(matrix) + 1] += strength
+        lower, failed = lapack.dpotrf(matrix, lower=1, clean=0)
+        if not failed:
+            smallest = min(smallest, float(lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0]))
+        if failed or smallest < _LEAST_RECIPROCAL:
+            return None
+        right = rows.right[:, which]
+        shares = lapack.dpotrs(lower, right, lower=1)[0]
+        if smallest < _REFINED:
+            left = right - x @ (x.T @ shares) - strength * shares
+            shares += lapack.dpotrs(lower, left, lower=1)[0]
+        coef[which] = shares.T @ x
+    digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
+    unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
+    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
+    rank = min(len(x) - int(fit_intercept), int(np.count_nonzero(rows.length)))
+    keep = unique and x.shape[1] <= _MOST_FACTORED
+    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
+    return _End(coef, method, status, rank, float(1.0 / np.sqrt(smallest)), digits, factor)
+
+
 def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
-    """All rows on the host, centred and at unit length.
+    """All rows on the host, centred.
 
     Parameters
     ----------
@@ -123,30 +195,38 @@ def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
         Whether rows are centred.
     """
     here = design.sample(design.n_rows)
-    x = here.collect(here.map(Block.dense)).astype(np.float64)
-    y = here.collect(here.vector("y"))
-    weight = here.collect(here.vector("weight")) if here.has_weight else np.ones(len(x))
+    x = np.array(here.collect(here.map(Block.dense)), dtype=np.float64, order="C")
+    y = np.array(here.collect(here.vector("y")), dtype=np.float64)
+    root = np.sqrt(here.collect(here.vector("weight")) if here.has_weight else np.ones(len(x)))[:, None]
     mean, target_mean = np.zeros(x.shape[1]), np.zeros(y.shape[1])
     if fit_intercept:
-        # A first row as the origin: exact differences for columns far from 0, and zeros for constant ones.
-        first, first_target, total = x[0].copy(), y[0], weight.sum()
-        x, y = x - first, y - first_target
-        step, target_step = weight @ x / total, weight @ y / total
-        x, y = x - step, y - target_step
-        mean, target_mean = first + step, first_target + target_step
-    root = np.sqrt(weight)[:, None]
-    x *= root
-    length = np.sqrt(np.square(x).sum(axis=0))
-    x *= reciprocal(length)
-    return CentredRows(x, length, y * root, mean, target_mean, root)
+        mean, target_mean = _centre(x, root), _centre(y, root)
+    if here.has_weight:
+        x *= root
+        y *= root
+    length = np.sqrt(np.einsum("ij,ij->j", x, x))
+    return CentredRows(x, length, y, mean, target_mean, root)
+
+
+def _centre(x: Array, root: Array) -> Array:
+    """Subtract the weighted means of the columns in place, and return them.
+
+    A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
+    """
+    weight = np.square(root[:, 0])
+    first = x[0].copy()
+    x -= first
+    step = weight @ x / weight.sum()
+    x -= step
+    return np.asarray(first + step)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
     """alpha·coef = xᵀ·r, solved for columns shorter than the penalty: their coefficients are small beside others'."""
-    r = rows.right - rows.x @ (rows.length * coef).T
+    r = rows.right - rows.x @ coef.T
     penalty = alpha[:, None]
     small = rows.length < np.sqrt(penalty)
-    return np.where(small, rows.length * (r.T @ rows.x) / np.where(small, penalty, 1.0), coef)
+    return np.where(small, (r.T @ rows.x) / np.where(small, penalty, 1.0), coef)
 
 
 def _nonnegative(rows: CentredRows, alpha: Array) -> Array:
@@ -155,7 +235,7 @@ def _nonnegative(rows: CentredRows, alpha: Array) -> Array:
     for right, strength in zip(rows.right.T, alpha, strict=True):
         root = np.sqrt(strength)
         scale = np.where(rows.length > 0, reciprocal(np.hypot(rows.length, root)), 0.0)
-        x, target = rows.x * (rows.length * scale), right
+        x, target = rows.x * scale, right
         if strength > 0:
             x = np.vstack([x, np.diag(root * scale)])
             target = np.concatenate([target, np.zeros(x.shape[1])])

@@ -1,9 +1,9 @@
 """Logistic and softmax regression in as few passes over the rows as possible.
 
 Tall data: the solution of a sample is a start whose error is that of the sample, and its Hessian a preconditioner with
-which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where the sample's Hessian serves badly
-(rare categories), the Hessian of all rows at the point reached takes its place. Small data: Newton. More columns than a
-Hessian can hold: L-BFGS on centred standardised columns, which needs a few dozen passes.
+which the whole problem is nearly round; L-BFGS then needs a handful of passes. Where a Hessian costs no more than a few
+passes: Newton. Otherwise L-BFGS on centred standardised columns, which buys a better preconditioner when as much has
+been spent on passes as it costs (`solvers/cost.py`).
 """
 
 from __future__ import annotations
@@ -15,29 +15,32 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
-from hiperplano.solvers.lbfgs import Preconditioner, State, drive, lbfgs
-from hiperplano.solvers.likelihood.block_preconditioner import BlockPreconditioner
+from hiperplano.solvers.cost import Budget, Costs
+from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
-from hiperplano.solvers.likelihood.sample import FEWEST, MOST_PARAMETERS, first_sample, is_uneven, sample_by_length
+from hiperplano.solvers.likelihood.preconditioners import Purchase, offers
+from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution
 from hiperplano.solvers.newton import Minimum
-from hiperplano.solvers.separation.unbounded_columns import largest_margin, unbounded_columns
+from hiperplano.solvers.row_span import is_wide
+from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
-_SMALL = 2e7  # rows × parameters²: below it a Newton step costs less than arranging anything better
-_PATIENCE = 0.5  # by which each step should shrink the gradient while a better preconditioner is to be had
-_EXPENSIVE = 2e10  # rows × parameters²: beyond it the Hessian of several classes is not made
-_BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
+_SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
+_NEWTON = 5.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
+_AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
-_MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
+MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
 
 
 def fit_likelihood(
@@ -70,7 +73,8 @@ def fit_likelihood(
     max_iter : int
         Most steps.
     keep_hessian : bool
-        Whether to keep the Hessian at the solution, at the cost of one more pass, if it is not too large.
+        Whether to keep the Hessian at the solution of a fit without penalty, at the cost of one more pass, if it is not
+        too large. (Standard errors of a penalised fit are a guide at best: it keeps the one that it needed, if any.)
     check_finite : bool
         Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
     """
@@ -81,7 +85,7 @@ def fit_likelihood(
             raise NonFiniteRows
         problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
         theta = None if start is None else problem.balanced(scale.parameters(*start))
-        wanted = keep_hessian and n_scores * scale.size <= _MOST_KEPT
+        wanted = keep_hessian and strength == 0 and n_scores * scale.size <= MOST_KEPT
         samples: list[Design] = [sample] if sample is not None and start is None else []
         del sample  # whoever takes it out of the list can let it go before making another
         near = _settled(problem) if wanted else 0.0
@@ -89,11 +93,12 @@ def fit_likelihood(
         if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
             end = _continued(problem, end.state, tol, max_iter, _settled(problem))
+        rank = None
         if strength == 0:
-            method, end = _beyond_the_hessian(problem, method, end, tol, max_iter)
+            method, end, rank = _beyond_the_hessian(problem, method, end, tol, max_iter)
         if wanted and end.hessian is None:  # the plain way has none on its own
             end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
-    return logistic_solution(problem, end, method, tol)
+    return logistic_solution(problem, end, method, tol, rank)
 
 
 def _minimise(
@@ -106,47 +111,75 @@ def _minimise(
     theta = problem.prior() if start is None else start
     if solver == "gradient":
         return Message("gradient with a dynamic rate"), Minimum(gradient_descent(problem, theta, tol, max_iter))
-    storable = theta.size <= MOST_PARAMETERS and not _is_expensive(problem)
-    if storable and (solver == "newton" or (solver == "auto" and _is_small(problem))):
+    costs = Costs.of(problem.design, problem.n_scores)
+    few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
+    if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else _SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
-    precondition, method = problem.diagonal_preconditioner(), Message("L-BFGS")
-    if storable and samples:
-        method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=samples[0].n_rows)
-        theta, precondition = _from_sample(problem, samples)
-    state = State(theta, *problem.evaluate(theta))
-    if _is_expensive(problem) and problem.scale.size <= MOST_PARAMETERS:
-        blocks = BlockPreconditioner(problem, _block_sample(problem), theta)
-        end = Minimum(drive(lbfgs(state, blocks.precondition, tol, max_iter), blocks.evaluate))
-        return Message("L-BFGS preconditioned by one Hessian for each class"), end
-    if not storable:
-        return method, _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, patience=0.0)
-    end = _lbfgs_with_late_hessian(problem, state, precondition, tol, max_iter, near, _PATIENCE)
-    while end.state.largest > tol and end.state.steps < max_iter:
-        if end.state.stalled and method == _ALL_ROWS:  # Newton can do what is left: it damps its steps
-            return method, _continued(problem, end.state, tol, max_iter, _SETTLED)
-        hessian, method = problem.evaluate_with_hessian(end.state.theta)[2], _ALL_ROWS
-        end.state.stalled = False
-        precondition = SymmetricSolver(hessian).precondition
-        end = _lbfgs_with_late_hessian(problem, end.state, precondition, tol, max_iter, near, _PATIENCE)
-    return method, end
+    if is_wide(problem):
+        return _in_row_span(problem, theta, tol, max_iter)
+    return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
 
 
-_ALL_ROWS = Message("L-BFGS preconditioned by the Hessian of all rows")
+def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -> tuple[Message, Minimum]:
+    """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
+    costs = Costs.of(problem.design, problem.n_scores)
+    plain = problem.diagonal_preconditioner()
+    state, budget = State(theta, *problem.evaluate(theta)), Budget(costs.row_products / costs.gradient, tol)
+    state = drive(lbfgs(state, plain, tol, max_iter, budget), problem.evaluate)
+    if state.largest <= tol or state.steps >= max_iter:
+        return Message("L-BFGS"), Minimum(state)
+    span = problem.in_row_span
+    share = problem.design.n_rows / problem.design.n_columns
+    method, end = _minimise(
+        span.problem, span.reduce(state.theta), [], "auto", _CLOSER * tol, max_iter - state.steps, 0.0
+    )
+    problem.passes += span.problem.passes * share
+    theta, steps = span.expand(end.state.theta), state.steps + end.state.steps
+    state = State(theta, *problem.evaluate(theta), steps)
+    # What rounding of the products has left, if anything.
+    state = drive(lbfgs(state, plain, tol, max_iter), problem.evaluate)
+    return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
+
+
+def _lbfgs_with_purchases(
+    problem: Likelihood, theta: Array, samples: list[Design], tol: float, max_iter: int, near: float
+) -> tuple[Message, Minimum]:
+    """L-BFGS from a diagonal preconditioner, with better ones as soon as they are worth what they cost."""
+    a_pass = Costs.of(problem.design, problem.n_scores).gradient
+    left = offers(problem, samples)
+    method, current = Message("L-BFGS"), Purchase(theta, problem.diagonal_preconditioner(), problem.evaluate)
+    if left and left[0].first_cost <= _AT_ONCE * a_pass:
+        method, current = left[0].method, left[0].buy(theta, first=True)
+        left = left if left[0].again else left[1:]
+    state = State(current.theta, *current.evaluate(current.theta))
+    while True:
+        budget = Budget(left[0].cost / a_pass, tol) if left else None
+        end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
+        state = end.state
+        if state.largest <= tol or state.steps >= max_iter or not left:
+            return method, end
+        if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
+            return method, _continued(problem, state, tol, max_iter, _SETTLED)
+        state.stalled = False
+        method, current = left[0].method, left[0].buy(state.theta, first=False)
+        left = left if left[0].again else left[1:]
 
 
 def _lbfgs_with_late_hessian(
     problem: Likelihood,
     state: State,
-    precondition: Preconditioner,
+    current: Purchase,
     tol: float,
     max_iter: int,
     near: float,
-    patience: float,
+    budget: Budget | None,
 ) -> Minimum:
-    late = LateHessian(problem, state.theta, precondition, near)
-    state = drive(lbfgs(state, late.precondition, tol, max_iter, patience), late.evaluate)
-    if state.largest > tol and state.steps < max_iter and patience:
+    if not near:
+        return Minimum(drive(lbfgs(state, current.precondition, tol, max_iter, budget), current.evaluate))
+    late = LateHessian(problem, state.theta, current.precondition, near)
+    state = drive(lbfgs(state, late.precondition, tol, max_iter, budget), late.evaluate)
+    if state.largest > tol and state.steps < max_iter and budget is not None:
         return Minimum(state)
     hessian = late.hessian_near(state.theta)
     if hessian is not None:  # as Newton's last step: without a pass, it squares the error for nothing
@@ -162,23 +195,7 @@ def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, set
 
 
 def _is_small(problem: Likelihood) -> bool:
-    return _cost_of_hessian(problem) <= _SMALL
-
-
-def _is_expensive(problem: Likelihood) -> bool:
-    """Whether the whole Hessian of several classes costs more than the gradients that it could save."""
-    return problem.n_scores > 1 and _cost_of_hessian(problem) > _EXPENSIVE
-
-
-def _cost_of_hessian(problem: Likelihood) -> float:
-    """Rows × parameters²."""
-    return problem.design.n_rows * float(problem.n_scores * problem.scale.size) ** 2
-
-
-def _block_sample(problem: Likelihood) -> Likelihood:
-    """The problem on so many rows as show the correlations of the columns."""
-    sample = problem.design.sample(max(FEWEST, _BLOCK_ROWS * problem.scale.size))
-    return Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
+    return Costs.of(problem.design, problem.n_scores).hessian <= _SMALL
 
 
 def _settled(problem: Likelihood) -> float:
@@ -188,30 +205,22 @@ def _settled(problem: Likelihood) -> float:
     return _SETTLED_SMALL if _is_small(problem) else _SETTLED
 
 
-def _from_sample(problem: Likelihood, samples: list[Design]) -> tuple[Array, Preconditioner]:
-    """The solution of a sample, which is taken from the list, and its inverse Hessian."""
-    sample = samples.pop()
-    if is_uneven(problem.scale, sample):
-        size = sample.n_rows
-        del sample
-        sample = sample_by_length(problem, size)
-    # The ridge keeps coefficients finite of columns that the sample hardly shows.
-    part = Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
-    found = part.newton(None, tol=1e-3, max_steps=20, settled=5e-2)
-    problem.passes += part.passes * sample.n_rows / problem.design.n_rows
-    return found.state.theta, SymmetricSolver(found.hessian).precondition
-
-
 def _beyond_the_hessian(
     problem: Likelihood, method: Message, end: Minimum, tol: float, max_iter: int
-) -> tuple[Message, Minimum]:
-    """What a Hessian cannot show without a penalty: a minimum at infinity, and directions that it hides."""
+) -> tuple[Message, Minimum, int | None]:
+    """What a Hessian cannot show without a penalty: a minimum at infinity, and directions that it hides.
+
+    Where columns depend on each other, the parameters become those of minimum norm; the last number is their rank.
+    """
     singular = end.hessian is not None and SymmetricSolver(end.hessian).singular
     if not end.unbounded and (end.hessian is None or singular):
         end = end._replace(unbounded=_is_unbounded(problem, end, tol))
     if singular and not end.unbounded and hides_directions(problem, end.hessian):
-        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED)
-    return method, end
+        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED), None
+    rank = None
+    if singular and not end.unbounded:
+        end.state.theta, rank = shortest_parameters(end.state.theta, end.hessian, problem.scale)
+    return method, end, rank
 
 
 def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
@@ -220,6 +229,12 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
     That can look like a maximum: far out slopes vanish with the curvature.
     """
     state = end.state
+    if smallest_margin(problem, state.theta) > 0:
+        return True
+    if is_wide(problem):
+        span = problem.in_row_span
+        theta = span.reduce(state.theta)
+        return _is_unbounded(span.problem, Minimum(State(theta, *span.problem.evaluate(theta))), tol)
     if end.hessian is not None:
         return unbounded_columns(problem, state.theta) is not None
     if state.theta.size <= MOST_PARAMETERS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hiperplano.data.design import Array
@@ -14,10 +16,21 @@ _CLOSER = 0.01  # share of `tol` to go on to: other solvers end with a Newton st
 _ROUNDING = 1e-14  # of the loss: where a step's gain is less, the gradient tells whether it was one
 
 
-def gradient_descent(problem: Objective, theta: Array, tol: float, max_steps: int) -> State:
-    """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not."""
+def gradient_descent(
+    problem: Objective,
+    theta: Array,
+    tol: float,
+    max_steps: int,
+    watch: Callable[[State], None] | None = None,
+) -> State:
+    """θ ← θ − rate·gradient; the rate grows after a step that lowers the loss and shrinks after one that does not.
+
+    `watch` is told the first state and every one that a step led to.
+    """
     state = State(theta, *problem.evaluate(theta))
     rate = 1.0
+    if watch is not None:
+        watch(state)
     while state.largest > _CLOSER * tol and state.steps < max_steps and not state.stalled:
         trial = state.theta - rate * state.gradient
         value, gradient = problem.evaluate(trial)
@@ -25,6 +38,8 @@ def gradient_descent(problem: Objective, theta: Array, tol: float, max_steps: in
         if np.linalg.norm(gradient) < np.linalg.norm(state.gradient) if flat else value < state.value:
             state = State(trial, value, gradient, state.steps + 1)
             rate *= _FASTER
+            if watch is not None:
+                watch(state)
         else:
             state.steps += 1
             rate *= _SLOWER

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy.special import softmax, xlogy
@@ -11,7 +13,7 @@ from scipy.special import softmax, xlogy
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
-from hiperplano.solvers.lbfgs import Preconditioner
+from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
 
@@ -43,6 +45,9 @@ class Likelihood(Objective):
         loss = Logistic() if n_scores == 1 else Softmax()
         super().__init__(design, loss, scale, n_scores, strength, extra, check_finite)
 
+    def with_rows(self, design: Design, scale: ColumnScale) -> Self:
+        return type(self)(design, scale, self.n_scores, self.strength)
+
     @cached_property
     def class_shares(self) -> Array:
         """Shares of the classes by weight; for one score that of +1."""
@@ -65,16 +70,24 @@ class Likelihood(Objective):
         share = self.class_shares
         return -float(np.sum(xlogy(share, share) + (xlogy(1 - share, 1 - share) if self.n_scores == 1 else 0.0)))
 
-    def newton(self, theta: Array | None, tol: float, max_steps: int, settled: float) -> Minimum:
+    def newton(
+        self,
+        theta: Array | None,
+        tol: float,
+        max_steps: int,
+        settled: float,
+        watch: Callable[[State], None] | None = None,
+    ) -> Minimum:
         """Newton's method from a point, or from the prior, whose first step of two classes is that to a discriminant.
 
         Parameters
         ----------
         theta : ndarray of shape (scores, size) or None
-        tol, max_steps, settled
+        tol, max_steps, settled, watch
             As in `hiperplano.solvers.newton`.
         """
         prior = theta is None and self.n_scores == 1 and self.scale.fit_intercept
+        prior = prior and 0.0 < self.class_shares[0] < 1.0  # one class alone has no discriminant
         return newton(
             self,
             self.prior() if theta is None else theta,
@@ -83,6 +96,7 @@ class Likelihood(Objective):
             settled,
             bounded=self.strength > 0,
             first_step=self.step_to_discriminant if prior else None,
+            watch=watch,
         )
 
     def step_to_discriminant(self, gradient: Array, direction: Array) -> Array:

@@ -66,7 +66,7 @@ class _FoldSums:
 
 def fold_coefficients(
     design: Design, Cs: Array, fit_intercept: bool, tol: float, max_iter: int
-) -> tuple[Array, Array, bool]:
+) -> tuple[Array, Array, Array, bool]:
     """Coefficients for every C and split, from strong to weak penalties, each starting where the last ended.
 
     Parameters
@@ -80,6 +80,7 @@ def fold_coefficients(
     -------
     coef : ndarray of shape (Cs, splits, d)
     intercept : ndarray of shape (Cs, splits)
+    steps : ndarray of int of shape (Cs, splits)
     converged : bool
         Whether all of them did.
     """
@@ -89,6 +90,7 @@ def fold_coefficients(
     problem = FoldLikelihood(design, scale)
     n_splits = len(problem.totals)
     coef, intercept = np.empty((len(Cs), n_splits, design.n_columns)), np.empty((len(Cs), n_splits))
+    steps = np.zeros((len(Cs), n_splits), dtype=int)
     states: list[State] = []
     ahead: Array | None = None  # the sample's solution, which shows where all go next
     before = np.zeros((n_splits, scale.size))
@@ -109,12 +111,13 @@ def fold_coefficients(
             states = [State(theta, *each) for theta, each in zip(thetas, seen, strict=True)]
             precondition = SymmetricSolver(found.hessian).precondition
             states = _together(problem, states, penalty, precondition, tol, max_iter)
+            steps[position] = [state.steps for state in states]
         before = penalty
         converged &= all(state.largest <= tol for state in states)
         # One step more, unseen: it takes most of what is left, so that penalties which hardly matter still differ.
         thetas = [state.theta - precondition(state.gradient) for state in states]
         coef[position], intercept[position] = scale.coefficients(np.concatenate(thetas))
-    return coef, intercept, converged
+    return coef, intercept, steps, converged
 
 
 def _repenalised(state: State, before: Array, after: Array) -> State:

@@ -16,6 +16,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.orthogonal import merge_triangles, triangle_of
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import State
+from hiperplano.solvers.likelihood.dependent_columns import curvature_of_columns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import fix_common_direction, loss_sums
@@ -83,11 +84,7 @@ def hides_directions(problem: Likelihood, hessian: Array) -> bool:
     hessian : ndarray of shape (scores·size, scores·size)
         At the solution.
     """
-    k, size = problem.shape
-    parts = hessian.reshape(k, size, k, size)
-    # One score, or the difference of two: where one shows nothing, all show nothing.
-    contrast = hessian if k == 1 else parts[0, :, 0] + parts[1, :, 1] - parts[0, :, 1] - parts[1, :, 0]
-    null = SymmetricSolver(contrast).null
+    null = SymmetricSolver(curvature_of_columns(hessian, problem.n_scores)).null
     (squares,) = problem.design.fold(_SquaresAlong(problem.scale, null))
     return bool((np.sqrt(squares / problem.total) > _noise(problem.scale, null)).any())
 

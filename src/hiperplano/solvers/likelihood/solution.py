@@ -36,6 +36,8 @@ class LogisticSolution(Solution):
         Sum of the weights.
     hessian : ndarray or None
         Of the mean loss with its penalty at the solution, in standardised parameters.
+    rank : int or None
+        Independent columns of those that vary, where no penalty decides between coefficients with the same scores.
     unbounded : bool
         Whether coefficients were still growing when the gradient was already small.
     """
@@ -48,6 +50,7 @@ class LogisticSolution(Solution):
     scale: ColumnScale = field(repr=False)
     total: float = field(repr=False)
     hessian: Array | None = field(default=None, repr=False)
+    rank: int | None = field(default=None, repr=False)
     unbounded: bool = False
 
     @property
@@ -65,13 +68,17 @@ class LogisticSolution(Solution):
         return np.concatenate([np.zeros(int(self.scale.fit_intercept)), self.scale.penalty(self.strength)])
 
 
-def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: float) -> LogisticSolution:
+def logistic_solution(
+    problem: Likelihood, end: Minimum, method: Message, tol: float, rank: int | None = None
+) -> LogisticSolution:
     """The solution of a likelihood from where a minimisation ended.
 
     Parameters
     ----------
     tol : float
         What the gradient should have come down to.
+    rank : int, optional
+        Independent columns, if they were counted.
     """
     state = end.state
     coef, intercept = problem.scale.coefficients(problem.balanced(state.theta))
@@ -87,7 +94,7 @@ def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: f
         objective=state.value,
         gap=state.largest,
         converged=converged,
-        status=_status(problem, end._replace(unbounded=unbounded), method, tol),
+        status=_status(problem, end._replace(unbounded=unbounded), method, tol) + _dependence(problem, rank),
         gradient_norm=state.largest,
         passes=problem.passes,
         strength=problem.strength,
@@ -96,6 +103,7 @@ def logistic_solution(problem: Likelihood, end: Minimum, method: Message, tol: f
         scale=problem.scale,
         total=problem.total,
         hessian=end.hessian,
+        rank=rank,
         unbounded=unbounded,
     )
 
@@ -140,6 +148,19 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
         method=method,
         gradient=gradient,
         tol=tol,
+    )
+
+
+def _dependence(problem: Likelihood, rank: int | None) -> str:
+    """What columns that depend on each other leave open."""
+    varying = int(np.count_nonzero(~problem.scale.constant))
+    if rank is None or rank == varying:
+        return ""
+    return Message(
+        " The columns are linearly dependent (rank {rank} of {n}): the minimum-norm coefficients were taken; "
+        "predictions are unique, coefficients are not.",
+        rank=rank,
+        n=varying,
     )
 
 

@@ -136,6 +136,28 @@ class Learner:
             found.pocket = Pocket(*found.coefficients(), np.full(len(found.weights), -1.0)) if pocketed else None
         return found
 
+    def average_on(self, planes: Any, steps: int, rule: Array) -> None:
+        """Make steps that change nothing but the averages: what passes without an update come to, in closed form.
+
+        Parameters
+        ----------
+        planes : int or slice
+            Those that are trained together.
+        """
+        if not rule[at.AVERAGE_FROM]:
+            return
+        states = np.atleast_2d(self.states[planes])
+        first, last = states[:, at.STEP].copy(), states[:, at.STEP] + steps  # of the steps to make, and of those after
+        states[:, at.STEP] = last
+        first = np.maximum(first, rule[at.AVERAGE_FROM])
+        weight = np.maximum(last - first, 0.0)
+        if rule[at.WEIGHT_BY_STEP]:
+            weight = weight * (first + last - 1.0) / 2.0
+        states[:, at.MASS] += weight * states[:, at.SCALE]
+        states[:, at.INTERCEPT_SUM] += weight * states[:, at.INTERCEPT]
+        states[:, at.AVERAGED] += weight
+        self.states[planes] = states if np.ndim(self.states[planes]) == 2 else states[0]
+
     def coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
         """Coefficients and intercepts to predict with: from the pocket, averaged, or the last ones.
 

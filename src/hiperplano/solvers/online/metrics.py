@@ -135,6 +135,13 @@ class Objective:
         return mean + 0.5 * alpha * float(square)
 
 
+def growing_objective(design: Design, rule: Array, total: float) -> Objective | None:
+    """The objective, where steps grow with the miss: only there can they lead away for good."""
+    by_gradient = rule[at.RATE] < at.PASSIVE_AGGRESSIVE_1
+    steep = rule[at.LOSS] in (scalar.SQUARED, scalar.SQUARED_HINGE)
+    return Objective(design, rule, total) if by_gradient and steep else None
+
+
 @dataclass(frozen=True)
 class _LossSum:
     loss: Any

@@ -15,6 +15,10 @@ HYPERBOLA: Final = 2  # 1 / (ALPHA·(OFFSET + t))
 PASSIVE_AGGRESSIVE_1: Final = 3  # min(AGGRESSIVENESS·weight, loss / ‖x‖²)
 PASSIVE_AGGRESSIVE_2: Final = 4  # loss / (‖x‖² + 1 / (2·AGGRESSIVENESS·weight))
 
+# Which weights the pocket judges by all rows: those whose run of right answers is the longest so far, or all.
+RATCHET: Final = 1
+EVERY: Final = 2
+
 # Places in a rule.
 LOSS: Final = 0
 RATE: Final = 1
@@ -30,12 +34,13 @@ POSITIVE_WEIGHT: Final = 10
 NEGATIVE_WEIGHT: Final = 11
 AVERAGE_FROM: Final = 12  # the step from which weights are averaged; 0: never
 TRACK_LOSS: Final = 13  # 1: sum the losses up
-POCKET: Final = 14  # 1: stop where weights that answered well are about to change
+POCKET: Final = 14  # RATCHET or EVERY: stop where weights that are to be judged are about to change
 PROJECT: Final = 15  # keep ALPHA·‖weights‖² ≤ PROJECT; 0: do not
 BATCH: Final = 16  # examples in a step
 WEIGHT_BY_STEP: Final = 17  # 1: in the average step t weighs t
 MAX_SCORE: Final = 18  # examples with a larger score are not learnt from; 0: those whose score is not finite
-RULE_SIZE: Final = 19
+CLASSES: Final = 19  # 1: targets are −1 and +1, and a score on the wrong side is a mistake
+RULE_SIZE: Final = 20
 
 # Places in a state. The true weights are SCALE·weights, and their sum over the steps is MASS·weights − sums, so
 # that neither the shrinkage by a penalty nor the average touches more than the columns of an example.
@@ -50,7 +55,7 @@ UPDATES: Final = 7
 LOSS_SUM: Final = 8
 EXAMPLES: Final = 9  # learnt from
 RUN: Final = 10  # right answers since the last change
-BEST_RUN: Final = 11
+BEST_RUN: Final = 11  # of the weights in the pocket; −1 to judge all weights, whatever their run
 SQUARED_NORM: Final = 12  # ‖weights‖², kept if PROJECT
 NOT_FINITE: Final = 13  # 1: a score was NaN, infinite or beyond MAX_SCORE; nothing was learnt from that example
 SCORE: Final = 14  # of the last example

@@ -7,6 +7,7 @@
 | "inverse" | eta0 / t | yes | yes |
 | "invscaling" | eta0 / t**power_t | if power_t ≤ 1 | if power_t > ½ |
 | "optimal" | 1 / (alpha·(t₀ + t)) | yes | yes |
+| "pa1", "pa2" | as far as the example needs, with `eta0` for C: passive-aggressive | | |
 | "pegasos" | 1 / (alpha·t) | yes | yes |
 
 Both sums as stated are what convergence of a stochastic gradient asks for; "adaptive" goes by the loss instead of by t.
@@ -19,7 +20,7 @@ from typing import Any
 from hiperplano.data.design import Array
 from hiperplano.solvers.online import rules as at
 
-SCHEDULES = ("constant", "inverse", "invscaling", "optimal", "adaptive")
+SCHEDULES = ("constant", "inverse", "invscaling", "optimal", "adaptive", "pa1", "pa2")
 
 
 def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 0.5, alpha: float = 0.0) -> None:
@@ -44,6 +45,9 @@ def set_schedule(rule: Array, name: str, *, eta0: float = 1.0, power_t: float = 
         rule[at.RATE] = at.HYPERBOLA
         # Bottou's start: the first step is as long as weights typically are, alpha**(−1/4).
         rule[at.OFFSET] = 0.0 if name == "pegasos" else alpha**-0.75 - 1.0
+    elif name in ("pa1", "pa2"):
+        rule[at.RATE] = at.PASSIVE_AGGRESSIVE_1 if name == "pa1" else at.PASSIVE_AGGRESSIVE_2
+        rule[at.AGGRESSIVENESS] = eta0
 
 
 def learning_rate(rule: Any, t: Any) -> Any:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.losses import scalar
 from hiperplano.messages import Message
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
@@ -55,12 +54,13 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
         Name of the algorithm.
     """
     coef, intercept = learner.coefficients()
-    by_class = bool(rule[at.LOSS] < scalar.SQUARED)
+    by_class = bool(rule[at.CLASSES])
     runs = learner.states[: learner.counted, at.RUN]
     clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
     mistakes = learner.count(at.MISTAKES) if by_class else None
     unfinished = sum(record.ended == "max_iter" for record in records)
+    astray = any(record.ended == "diverging" for record in records) and not learner.chunks
     watched = bool(records) and control.tol is not None and not learner.chunks
     return OnlineSolution(
         coef=coef,
@@ -69,7 +69,7 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
         n_iter=passes,
         objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
         gap=float("nan"),
-        converged=not (watched and (unfinished or any(record.ended == "diverging" for record in records))),
+        converged=not (astray or (watched and unfinished)),
         status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),
         passes=passes,
         examples=learner.count(at.EXAMPLES),
@@ -96,19 +96,21 @@ def _sentence(
     if learner.chunks or not records:
         return _after_chunks(learner.count(at.EXAMPLES), many, counts, clean)
     if all(record.ended == "no_updates" for record in records):
-        return Message(
+        end = Message(
             "The last of {passes} changed nothing: all examples satisfy the rule, with {counts}.",
             passes=many,
             counts=counts,
         )
+        return end + (_averaged(control, many) if learner.states[0, at.AVERAGED] else "")
     if any(record.ended == "diverging" for record in records):
         return Message(
-            "Stopped after {passes}, as the gradient grew from pass to pass: the steps are too long, with {counts}. "
-            "Lower eta0, or bring the columns to unit scale (StandardScaler).",
+            "Ended after {passes} with a loss far above that of a plane of zeros, or a gradient that grew from pass to "
+            "pass: the steps are too long, and have not become short enough, with {counts}. Lower eta0, or bring the "
+            "columns to unit scale (StandardScaler).",
             passes=many,
             counts=counts,
         )
-    left = "" if mistakes is None else _left(records)
+    left = "" if mistakes is None else _left(records, control)
     if control.tol is None and unfinished:
         return Message("Made the {passes} requested, with {counts}.", passes=many, counts=counts) + left
     fields = {"passes": many, "tol": control.tol, "counts": counts}
@@ -133,10 +135,33 @@ def _after_chunks(examples: int, passes: Message, counts: Message, clean: bool |
     return found + Message("; the last chunk was not without a mistake.")
 
 
-def _left(records: Sequence[Record]) -> str:
+def _averaged(control: Control, passes: Message) -> Message:
+    """Which weights answer, where those that satisfy the rule are not those that predict."""
+    if control.tol is None:
+        return Message(
+            " Predictions are made with the mean of the weights over all {n} passes, those not needed included.",
+            n=control.max_iter,
+        )
+    return Message(
+        " These are the last weights; predictions are made with the mean over {passes}, which may still err. tol=None "
+        "takes the mean over all {n} passes of max_iter.",
+        passes=passes,
+        n=control.max_iter,
+    )
+
+
+def _left(records: Sequence[Record], control: Control) -> str:
     last = int(np.sum([record.mistakes[-1] for record in records]))
     if not last:
         return ""
+    wrong = [record for record in records if record.mistakes[-1]]
+    if any(record.separable is False for record in wrong):
+        return Message(" {n} mistakes in the last pass: no plane separates all rows, which was proved.", n=last)
+    if all(record.separable for record in wrong):
+        found = Message(" {n} mistakes in the last pass, although a plane separates all rows:", n=last)
+        if control.tol is None:
+            return found + Message(" raise max_iter, and the fit goes on until it makes none.")
+        return found + Message(" with tol=None the fit goes on until it makes none.")
     return Message(
         " {n} mistakes in the last pass: no plane was found that separates all rows, and there may be none.", n=last
     )

@@ -18,6 +18,7 @@ PlaneMetric = Callable[[Array, Array], float]
 Report = Callable[[int, float], None]
 """Is told the number of each pass and its mean loss."""
 
+_WORSE = 100.0  # times the objective of where a fit began, or of planes of 0: it has gone astray
 _DIVERGING = 2.0  # a squared gradient that is multiplied by this in pass after pass will not come back
 _RATE_DIVISOR = 5.0  # an adaptive rate is divided by this,
 _SMALLEST_RATE = 1e-6  # but not below this
@@ -54,14 +55,18 @@ class Record:
         In each pass.
     ended : str
         "no_updates" (a pass changed nothing), "no_improvement" (for a while), "diverging" (the gradient grew and
-        grew), "max_iter", or "overflow" (a number was not finite).
+        grew, or the planes are far worse than those that the fit began with), "max_iter", or "overflow" (a number was
+        not finite).
     objective : float
         Mean loss along the last pass, with the penalty at its end, if it was tracked.
+    separable : bool or None
+        Whether a plane has all rows on their sides, if that was looked at.
     """
 
     mistakes: list[int] = field(default_factory=list)
     ended: str = "max_iter"
     objective: float = np.nan
+    separable: bool | None = None
 
 
 class Task(NamedTuple):
@@ -75,6 +80,8 @@ class Task(NamedTuple):
         How good the planes to predict with are on rows kept apart; it stands in for the loss.
     objective : callable, optional
         Of planes on all rows: for averaged ones, which are not those that a pass is made with.
+    growing : callable, optional
+        The same, where steps grow with the miss and may lead away.
     label : object
         The class that the plane tells from the rest; None if there is one task only.
     memory : InMemory, optional
@@ -89,6 +96,7 @@ class Task(NamedTuple):
     accuracy: PlaneMetric | None = None
     validation_score: PlaneMetric | None = None
     objective: PlaneMetric | None = None
+    growing: PlaneMetric | None = None
     label: Any = None
     memory: InMemory | None = None
     unequal_classes: bool = False
@@ -119,6 +127,8 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
     rule[at.TRACK_LOSS] = float(report is not None or control.tol is not None)
     if task.accuracy is not None and trainer.learner.pocket is not None:
         trainer.learner.pocket.accuracy[trainer.planes] = _quietly(task.accuracy, *_last(trainer))
+        counts[at.BEST_RUN] = -1.0 if rule[at.POCKET] == at.EVERY else 0.0
+    acceptable = _acceptable(task)
     for number in range(1, control.max_iter + 1):
         before, counts[at.LOSS_SUM] = counts.copy(), 0.0
         trainer.begin(number)
@@ -135,11 +145,29 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
         elif control.tol is not None:
             record.ended = stopping.after_pass(record.objective, rule)
         last = record.ended != "max_iter" or number == control.max_iter
+        if last and finite and task.growing is not None:
+            reached = _quietly(task.growing, *trainer.learner.coefficients(trainer.planes))
+            record.ended = record.ended if reached <= acceptable else "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
+        if last:
+            counts[at.BEST_RUN] = max(0.0, counts[at.BEST_RUN])
+            if record.ended == "no_updates" and control.tol is None:
+                trainer.learner.average_on(trainer.planes, (control.max_iter - number) * trainer.length, rule)
         yield record
         if last:
             return
+
+
+def _acceptable(task: Task) -> float:
+    """The objective above which a fit has gone astray."""
+    if task.growing is None:
+        return np.inf
+    coef, intercept = _last(task.trainer)
+    starts = [_quietly(task.growing, np.zeros_like(coef), np.zeros_like(intercept))]
+    if coef.any() or np.any(intercept):
+        starts.append(_quietly(task.growing, coef, intercept))
+    return _WORSE * max(starts)
 
 
 class _Stopping:
@@ -220,7 +248,7 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
                 return False
             if position < trainer.length:  # the weights are about to change, after a long run of right answers
                 update_pocket(trainer, accuracy)
-                trainer.counts[at.RUN] = 0.0
+                trainer.counts[at.RUN] = min(0.0, trainer.counts[at.BEST_RUN])
         learner, planes = trainer.learner, trainer.planes
         intercepts = learner.states[planes][..., [at.INTERCEPT, at.INTERCEPT_SUM]]
         parts = learner.weights[planes], learner.sums[planes], intercepts
@@ -230,8 +258,8 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
 def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bool = False) -> None:
     """Put the present weights into the pocket if they are better than those in it.
 
-    They are if their run of right answers is longer (Gallant's pocket) and, where all rows are there to judge, they
-    answer more of them rightly (his ratchet).
+    They are if, where all rows are there to judge, they answer more of them rightly; and with Gallant's pocket only if
+    their run of right answers is longer.
 
     Parameters
     ----------
@@ -247,7 +275,8 @@ def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bo
     share = 0.0 if accuracy is None else _quietly(accuracy, coef, intercept)
     if accuracy is None or share > np.max(pocket.accuracy[planes]):
         pocket.coef[planes], pocket.intercept[planes], pocket.accuracy[planes] = coef, intercept, share
-        counts[at.BEST_RUN] = max(counts[at.RUN], counts[at.BEST_RUN])
+        if counts[at.BEST_RUN] >= 0.0:
+            counts[at.BEST_RUN] = max(counts[at.RUN], counts[at.BEST_RUN])
 
 
 def _last(trainer: Trainer) -> tuple[Array, Array]:
@@ -271,5 +300,6 @@ def _objective(trainer: Trainer, rule: Array) -> float:
     mean = float(trainer.counts[at.LOSS_SUM] / trainer.total)
     if not _shrinks(rule):
         return mean
-    square = np.sum(np.square(coef)) + (np.sum(np.square(intercept)) if rule[at.PENALISE_INTERCEPT] else 0.0)
+    with np.errstate(over="ignore"):  # an infinite penalty is no improvement
+        square = np.sum(np.square(coef)) + (np.sum(np.square(intercept)) if rule[at.PENALISE_INTERCEPT] else 0.0)
     return mean + 0.5 * float(rule[at.ALPHA] * square)

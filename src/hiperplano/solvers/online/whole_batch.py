@@ -9,7 +9,6 @@ import numpy as np
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Sums
-from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.metrics import loss_of
@@ -69,10 +68,10 @@ class WholeBatch:
             state[at.INTERCEPT_SUM] += part * state[at.INTERCEPT]
             state[at.AVERAGED] += part
         state[at.LOSS_SUM] += value
-        if rule[at.LOSS] < scalar.SQUARED:
+        if rule[at.CLASSES]:
             state[at.MISTAKES] += missed
         state[at.UPDATES] += updates
-        state[at.RUN] = 0.0 if missed and rule[at.LOSS] < scalar.SQUARED else state[at.RUN] + 1.0
+        state[at.RUN] = 0.0 if missed and rule[at.CLASSES] else state[at.RUN] + 1.0
         state[at.EXAMPLES] += self.design.n_rows
         state[at.STEP] += 1.0
         return stop

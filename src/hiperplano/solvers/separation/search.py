@@ -52,6 +52,15 @@ _WIDE = 1000  # columns from which programs are slow, so that a least-squares pl
 _MOST_CELLS = 2**27  # of a program
 
 
+def program_work(n_rows: int, n_coordinates: int) -> float:
+    """What the programs of a question cost: the rows they hold, as a rule, times coordinates².
+
+    A second for about 2e8, several times over.
+    """
+    held = 2 * max(_FEWEST, _FIRST * n_coordinates)
+    return min(n_rows, held) * float(n_coordinates) ** 2
+
+
 def separate(design: Design, fit_intercept: bool = True, names: Sequence[str] | None = None) -> Certificate:
     """A certificate that the rows are separable, quasi-separable or overlapping.
 

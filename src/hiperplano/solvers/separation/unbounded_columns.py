@@ -4,11 +4,14 @@ At such a point the rows that a plane separates have large margins; all others m
 others leave free has few dimensions, and the question whether some direction there has no row on its wrong side is
 a small one. With several classes a row counts once for each class that is not its own, by the difference of the
 two scores, so that one program sees what no comparison of one class with the rest can see.
+
+A program names the fewest columns, but may take far longer than the fit. Where it would, the point itself is asked: the
+part of it that the other rows leave free is the way on which the coefficients have come, and as a rule a proof.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +20,9 @@ from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import NotAvailable
 from hiperplano.solvers.objective import Objective, weighted_gram
+from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.certificates import QuasiSeparable, Separable
-from hiperplano.solvers.separation.search import separate
+from hiperplano.solvers.separation.search import program_work, separate
 
 _FAR = 6.0  # margin from which a row may be separated: a chance of 0.25% of the other class
 _NULL = 1e-10  # eigenvalue, as a share of the largest, of a direction that the other rows leave free
@@ -26,10 +30,32 @@ _WRONG = 1e-6  # of the largest margin along a direction: what counts as zero
 _VISIBLE = 1e-6  # of the largest standardised coefficient: what counts as zero
 _MOST_CELLS = 2**24
 _MOST_WORK = 2e11  # rows × parameters²
+_PROGRAM = 1e6  # rows × coordinates² of a program that takes milliseconds, whatever the fit took
+_SHARE = 0.005  # of the work of a Hessian, that a program may have: its steps are as many times slower
+_DOUBT = 0.5  # of the largest margin: what rows may lose along a direction that is still probably one of growth
 
 
-def unbounded_columns(problem: Objective, theta: Array) -> tuple[Array, bool] | None:
-    """Columns of a direction along which no row loses and some gain.
+@dataclass(frozen=True)
+class Growth:
+    """A direction along which the likelihood grows without bound.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Those that have a part in it.
+    complete : bool
+        Whether every row gains.
+    proved : bool
+        Whether no row loses; otherwise the direction was too costly to find, and there probably is one.
+    """
+
+    columns: Array
+    complete: bool
+    proved: bool = True
+
+
+def unbounded_columns(problem: Objective, theta: Array) -> Growth | None:
+    """Columns of a direction along which no row loses and some gain; None if no such direction is found.
 
     Parameters
     ----------
@@ -37,20 +63,24 @@ def unbounded_columns(problem: Objective, theta: Array) -> tuple[Array, bool] | 
         Of two classes −1 and +1, or of numbers of classes.
     theta : ndarray of shape (scores, size)
         Where the minimisation was stopped.
-
-    Returns
-    -------
-    (columns, complete) or None
-        Their numbers, and whether all rows gain; None if no such direction is found.
     """
+    if is_wide(problem):
+        return _among_few_rows(problem, theta)
     if problem.design.n_rows * float(theta.size) ** 2 > _MOST_WORK:
         return None
+    allowed = max(_PROGRAM, _SHARE * problem.design.n_rows * float(theta.size) ** 2)
+    if program_work(problem.design.n_rows * len(theta), theta.size) > allowed:
+        low, high = _margin_range(problem, theta)
+        if low > _WRONG * high:  # the point itself separates all rows
+            return Growth(_visible_columns(problem, theta), complete=True)
     free = _free_directions(problem, theta)
     if not free.shape[1]:
         return None
     (pairs,) = problem.design.fold(_FarPairs(problem.scale, _Margins(problem.scale.scores(theta)), free), _stacked)
     if not len(pairs):
         return None
+    if program_work(*pairs.shape) > allowed:
+        return _along_free(problem, theta, free)
     # One row stands on the other side with its sign turned, which changes nothing but gives the program two sides.
     sides = np.concatenate([np.ones(len(pairs)), [-1.0]])[:, None]
     try:
@@ -63,14 +93,41 @@ def unbounded_columns(problem: Objective, theta: Array) -> tuple[Array, bool] | 
     low, high = _margin_range(problem, direction)
     if high <= 0 or low < -_WRONG * high:
         return None
+    return Growth(_visible_columns(problem, direction), low > _WRONG * high)
+
+
+def _among_few_rows(problem: Objective, theta: Array) -> Growth | None:
+    """The same where columns are many: a direction in the span of few rows has a part of nearly all of them."""
+    if smallest_margin(problem, theta) > 0:
+        return Growth(_visible_columns(problem, theta), complete=True)
+    span = problem.in_row_span
+    found = unbounded_columns(span.problem, span.reduce(theta))
+    return None if found is None else replace(found, columns=np.flatnonzero(~problem.scale.constant))
+
+
+def _along_free(problem: Objective, theta: Array, free: Array) -> Growth | None:
+    """What the part of the point in the free directions tells."""
+    direction = (free @ (free.T @ theta.ravel())).reshape(problem.shape)
+    low, high = _margin_range(problem, direction)
+    if high < _FAR / 2 or low < -_DOUBT * high:  # as where columns depend on each other, and no row moves
+        return None
+    return Growth(_visible_columns(problem, direction), low > _WRONG * high, proved=low >= -_WRONG * high)
+
+
+def _visible_columns(problem: Objective, direction: Array) -> Array:
     direction = problem.balanced(direction)
     size = np.abs(direction[:, int(problem.scale.fit_intercept) :]).max(axis=0)
-    return np.flatnonzero(size > _VISIBLE * size.max()), low > _WRONG * high
+    return np.flatnonzero(size > _VISIBLE * size.max())
 
 
 def largest_margin(problem: Objective, theta: Array) -> float:
     """The largest by which a row's own score exceeds another."""
     return _margin_range(problem, theta)[1]
+
+
+def smallest_margin(problem: Objective, theta: Array) -> float:
+    """The smallest by which a row's own score exceeds another: above 0 if all rows are separated."""
+    return _margin_range(problem, theta)[0]
 
 
 def _margin_range(problem: Objective, theta: Array) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from hiperplano.errors import NotAvailable
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.likelihood.firth import FirthSolution
+from hiperplano.solvers.likelihood.fit import MOST_KEPT
 from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.logistic.profile import firth_intervals
@@ -25,8 +26,11 @@ _FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without i
 def summarise(model: Any, level: float) -> OddsSummary:
     """The summary of a fitted logistic model, from what `fit` kept."""
     solution: LogisticSolution = model.solution_
+    size = solution.coef.size + solution.intercept.size
+    if solution.hessian is None and solution.strength > 0 and size <= MOST_KEPT:
+        unknown = len(solution.coef) * solution.scale.size
+        return table(model, solution, np.full((unknown, unknown), np.nan), "classical", level)
     if solution.hessian is None:
-        size = solution.coef.size + solution.intercept.size
         raise NotAvailable(
             "No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers "
             "at the solution. Ask for it with inference(model, X, y).",
@@ -86,7 +90,7 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
     if n_scores > 1:
         coef = coef[1:] - coef[0]
     se = np.sqrt(np.maximum(covariance.diagonal(), 0.0)).reshape(coef.shape)
-    statistic = np.divide(coef, se, out=np.zeros_like(coef), where=se > 0)
+    statistic = np.divide(coef, se, out=np.zeros_like(coef), where=~(se <= 0))
     p = 2.0 * ndtr(-np.abs(statistic))
     reach = ndtri(0.5 + level / 2) * se
     low, high = coef - reach, coef + reach
@@ -118,7 +122,7 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
         statistic_name="z",
         covariance=covariance,
         blocks=[] if n_scores == 1 else _contrasts(model),
-        notes=_notes(model, solution, kind),
+        notes=_notes(model, solution, kind, bool(np.isfinite(se).all())),
     )
 
 
@@ -145,8 +149,15 @@ def _contrasts(model: Any) -> list[str]:
     return [Message("{label} against {first}", label=label, first=first) for label in others]
 
 
-def _notes(model: Any, solution: LogisticSolution, kind: str) -> tuple[str, ...]:
+def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool) -> tuple[str, ...]:
     notes = []
+    if not with_errors:
+        notes.append(
+            Message(
+                "standard errors were not needed on the way to this penalised fit, and would have cost as much as "
+                "several passes over the rows: inference(model, X, y) computes them."
+            )
+        )
     if isinstance(solution, FirthSolution):
         if kind == "classical":
             notes.append(

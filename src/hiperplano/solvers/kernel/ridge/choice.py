@@ -41,7 +41,7 @@ def solve_ridge(
     owner : str
         Who asks, for messages.
     """
-    n, note = problem.n_rows, Message("")
+    n, note = problem.n_rows, ""
     exact = (
         not problem.kernel.positive_definite or not problem.alpha.all()
     )  # conjugate gradients need definite matrices

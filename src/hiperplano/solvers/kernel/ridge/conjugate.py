@@ -9,23 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import KernelMatrix
-from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
+from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_CORRECTIONS = 20
-_RTOL = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}  # what steps can reach before they are corrected
+_REACH: dict[np.dtype[Any], float] = {
+    np.dtype(np.float32): 1e-5,
+    np.dtype(np.float64): 1e-12,
+}  # of a residual, before it is computed anew
 _STEPS_OF_CHOLESKY = 30  # a factorisation costs as much as n over this steps
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
@@ -96,46 +98,34 @@ class _Progress(NamedTuple):
 def _corrected(
     problem: RidgeProblem, inverse: LowRankInverse, tol: float, max_iter: int, budget: int | None
 ) -> _Progress:
-    """Steps with the matrix in float32 on what is left of the right side, until that is small enough."""
+    """Steps in float32; if rounding stops them, and no factorisation is to follow, in float64."""
     right, shift = problem.right, problem.shift
-    size = np.linalg.norm(right, axis=0)
-    size = np.where(size > 0, size, 1.0)
-    u, left, n_iter, residual = np.zeros(right.shape), right, 0, float(right.any())
-    dtype: np.dtype[np.float32 | np.float64] = np.dtype(np.float32)
-    approximate, held = _approximate(problem, dtype)
-    for _ in range(_CORRECTIONS):
-        if residual <= tol or n_iter >= max_iter:
-            break
-        solved = conjugate_gradients(
-            partial(_shifted, approximate, shift),
-            left,
+    u, left, n_iter = np.zeros(right.shape), right, 0
+    for dtype, reach in _REACH.items():
+        product, held = _approximate(problem, dtype)
+        found = refined_gradients(
+            partial(_shifted, product, shift),
+            lambda answer: right - problem.product(answer, shift),
+            start=(u, left),
+            size=np.linalg.norm(right, axis=0),
             precondition=lambda residuals, which: inverse(residuals, shift[which]),
-            rtol=max(0.5 * tol / residual, _RTOL[dtype]),
+            tol=tol,
+            reach=reach,
             max_iter=max_iter - n_iter,
             budget=budget,
         )
-        n_iter += solved.n_iter
-        changed = u + solved.x
-        rest = right - problem.product(changed, shift)
-        reached = float((np.linalg.norm(rest, axis=0) / size).max())
-        slow = reached > 0.1 * residual
-        if reached < residual:
-            u, left, residual = changed, rest, reached
-        if slow and (budget is not None or dtype == np.float64 or not tiles_fit(problem.n_rows, np.float64)):
+        u, n_iter = found.x, n_iter + found.n_iter
+        if found.residual <= tol or n_iter >= max_iter or budget is not None or not tiles_fit(len(u), np.float64):
             break
-        if slow and residual > tol:
-            dtype = np.dtype(np.float64)
-            approximate, held = _approximate(problem, dtype)
-    return _Progress(u, residual, n_iter, held)
+        left = right - problem.product(u, shift)
+    return _Progress(u, found.residual, n_iter, held)
 
 
 def _shifted(product: Callable[[Array], Array], shift: Array, directions: Array, which: Array) -> Array:
     return product(directions) + shift[which] * directions
 
 
-def _approximate(
-    problem: RidgeProblem, dtype: np.dtype[np.float32 | np.float64]
-) -> tuple[Callable[[Array], Array], Message]:
+def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[[Array], Array], Message]:
     """S·K·S times vectors, as the steps use it, and how the matrix is held."""
     if tiles_fit(problem.n_rows, dtype.type):
         return problem.tiles(dtype).dot, _HELD[dtype]

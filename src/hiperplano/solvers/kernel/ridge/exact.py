@@ -12,6 +12,7 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _REFINE = 1e-12  # relative residual beyond which a step of refinement is made
+_SOLVED = 1e-6  # relative residual from which on the equations are not solved
 _ABSENT = 1e-13  # of the largest eigenvalue: below it a direction is rounding
 
 
@@ -43,7 +44,7 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
         n_iter=1,
         objective=objective,
         gap=residual,
-        converged=bool(np.isinf(smallest) or smallest >= 0),
+        converged=bool(residual <= _SOLVED if np.isinf(smallest) else smallest >= 0),
         status=note + _status(problem, residual, smallest),
         kernel=str(problem.kernel),
     )
@@ -76,6 +77,14 @@ def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple
 
 
 def _status(problem: RidgeProblem, residual: float, smallest: float) -> Message:
+    if np.isinf(smallest) and residual > _SOLVED:
+        return Message(
+            "A Cholesky factorisation of the Gram matrix of {n} rows left a relative residual of {residual:.1e}: its "
+            "numbers are so much larger than the penalty that float64 does not hold both. Standardise the columns, or "
+            "raise alpha.",
+            n=problem.n_rows,
+            residual=residual,
+        )
     if np.isinf(smallest):
         return Message(
             "Solved by a Cholesky factorisation of the Gram matrix of {n} rows; relative residual {residual:.1e}.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.loops.example_loops import (
     SMALLEST_SCALE,
@@ -33,7 +32,7 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
     steps : float64 of shape (BATCH,), room for the steps of a batch
     """
     loss, epsilon, alpha = int(rule[at.LOSS]), rule[at.EPSILON], rule[at.ALPHA]
-    by_class, projected = loss < scalar.SQUARED, rule[at.PROJECT] > 0.0
+    by_class, projected = rule[at.CLASSES] == 1.0, rule[at.PROJECT] > 0.0
     bias_shrinks = rule[at.PENALISE_INTERCEPT] == 1.0
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
     weighted = len(visit_weight) > 0

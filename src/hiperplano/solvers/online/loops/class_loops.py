@@ -50,7 +50,7 @@ def walk_classes(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
         short = scores[rival] - scores[own]
         t = counts[at.STEP]
         if short >= 0.0:
-            if rule[at.POCKET] == 1.0 and counts[at.RUN] > counts[at.BEST_RUN]:
+            if rule[at.POCKET] > 0.0 and counts[at.RUN] > counts[at.BEST_RUN]:
                 return k
             counts[at.RUN] = 0.0
             counts[at.MISTAKES] += 1.0

@@ -59,12 +59,12 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     weights, sums : float64 of shape (columns,), see `online.rules`
     """
     loss, epsilon = int(rule[at.LOSS]), rule[at.EPSILON]
-    by_class = loss < scalar.SQUARED
+    by_class = rule[at.CLASSES] == 1.0
     aggressive = rule[at.RATE] >= at.PASSIVE_AGGRESSIVE_1
     alpha = 0.0 if aggressive else rule[at.ALPHA]
     with_bias, bias_shrinks = rule[at.FIT_INTERCEPT] == 1.0, rule[at.PENALISE_INTERCEPT] == 1.0
     average_from = rule[at.AVERAGE_FROM] if rule[at.AVERAGE_FROM] > 0.0 else math.inf
-    watch, pocket, late = rule[at.TRACK_LOSS] == 1.0, rule[at.POCKET] == 1.0, rule[at.WEIGHT_BY_STEP] == 1.0
+    watch, pocket, late = rule[at.TRACK_LOSS] == 1.0, rule[at.POCKET] > 0.0, rule[at.WEIGHT_BY_STEP] == 1.0
     weighted = len(visit_weight) > 0
     farthest = rule[at.MAX_SCORE] if rule[at.MAX_SCORE] > 0.0 else _LARGEST
     # Answers that are right by this much teach nothing, whatever else the rule says.

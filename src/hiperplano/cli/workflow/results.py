@@ -1,0 +1,153 @@
+"""What is said of a fit: the verdict first, then figures, notes and coefficients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hiperplano.cli.result_tables import (
+    coefficients_json,
+    coefficients_table,
+    columns_table,
+    metrics_table,
+    unused_columns_note,
+    verdict_table,
+)
+from hiperplano.cli.terminal import Terminal, for_the_terminal
+from hiperplano.cli.workflow.metadata import Metadata
+from hiperplano.cli.workflow.model_registry import CLASSIFICATION
+from hiperplano.cli.workflow.problem import Problem
+from hiperplano.cli.workflow.split import Split
+from hiperplano.cli.workflow.training import FittedModel
+from hiperplano.features.coding import Coding
+from hiperplano.messages import Message, translate
+from hiperplano.messages.catalogue import translator
+from hiperplano.report.coefficients import Coefficients, read_coefficients
+from hiperplano.report.subject import Subject
+from hiperplano.report.verdict import verdict
+
+_ = translator("terminal")
+
+_MOST_COEFFICIENTS = 15  # on one screen
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that is known of a fit.
+
+    Attributes
+    ----------
+    measures : dict
+        Figures by part of the rows: "training", "validation".
+    """
+
+    problem: Problem
+    parts: Split
+    coding: Coding
+    fitted: FittedModel
+    subject: Subject
+    measures: dict[str, dict[str, float]]
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows of each part."""
+        return dict(zip(self.measures, (len(labels) for labels in self.parts.labels), strict=False))
+
+
+def coding_notes(coding: Coding) -> list[str]:
+    """What became of columns that a model does not see as they are."""
+    notes: list[str] = []
+    for name, others in coding.left_out_.items():
+        if others:
+            shown = ", ".join(others[:_MOST_NAMED]) + (" …" if len(others) > _MOST_NAMED else "")
+            notes.append(Message("{name} follows from {others} and was left out", name=name, others=shown))
+        else:
+            notes.append(Message("{name} has one value in the training rows and was left out", name=name))
+    if len(notes) > _MOST_NAMED:
+        names = ", ".join(list(coding.left_out_)[:12]) + (" …" if len(coding.left_out_) > 12 else "")
+        notes = [Message("{n} columns follow from others and were left out: {names}", n=len(notes), names=names)]
+    notes += [
+        Message("{column}: each of its categories is in too few rows to learn from", column=column)
+        for column in coding.too_rare()
+    ]
+    return notes
+
+
+def print_results(terminal: Terminal, results: Results, everything: bool) -> None:
+    """Verdict, figures, notes, coefficients; all columns and coefficients only if asked for."""
+    if not terminal.prints_text:
+        return
+    problem, fitted = results.problem, results.fitted
+    if everything:
+        terminal.print(columns_table(problem.columns, len(problem.frame)))
+    terminal.say(_headline(results))
+    terminal.say(_ending(fitted))
+    terminal.print(verdict_table(verdict(results.subject)))
+    terminal.print(metrics_table(_named(results.measures), _named(results.rows)))
+    terminal.add_note(*unused_columns_note(problem.columns))
+    terminal.print_notes()
+    found = read_coefficients(results.subject)
+    if found is not None:
+        most = None if everything else _MOST_COEFFICIENTS
+        terminal.print(coefficients_table(found, results.coding.references(), most))
+        if most is not None and len(found.names) > most:
+            terminal.say(_("{n} more coefficients: --all, or the report.", n=len(found.names) - most))
+
+
+def _named(by_part: dict[str, Any]) -> dict[str, Any]:
+    words = {"training": _("training"), "validation": _("validation")}
+    return {words[part]: value for part, value in by_part.items()}
+
+
+def _headline(results: Results) -> str:
+    target, rows = results.problem.target, results.rows
+    task = _("classification") if target.task == CLASSIFICATION else _("regression")
+    text = _("{name}: {task} ({why})", name=target.name, task=task, why=translate(target.why))
+    if target.positive is not None:
+        text += _("; positive class: {label}", label=target.positive)
+    training = f"{rows['training']:,}"
+    if "validation" in rows:
+        held = f"{rows['validation']:,}"
+        return text + ". " + _("Trained on {n} rows, validated on {held}.", n=training, held=held)
+    return text + ". " + _("Trained on all {n} rows; none were held out for validation.", n=training)
+
+
+def _ending(fitted: FittedModel) -> str:
+    name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
+    text = _("Model {name}, {s} s.", name=name, s=f"{fitted.seconds:.2f}")
+    solution = getattr(fitted.linear, "solution_", None)
+    if solution is None:
+        return text
+    if getattr(solution, "unbounded", False):
+        return text + " " + _("Did not converge: the classes are (partly) separated.")
+    if solution.converged and solution.n_iter > 1:
+        return text + " " + _("Converged in {n} steps.", n=solution.n_iter)
+    return f"{text} {translate(for_the_terminal(solution.status))}"
+
+
+def results_json(results: Results, metadata: Metadata, files: dict[str, Path]) -> dict[str, Any]:
+    """The same for machines."""
+    fitted = results.fitted
+    found: Coefficients | None = read_coefficients(results.subject, results.coding.get_feature_names_out().tolist())
+    return {
+        "target": {"name": metadata.target, "task": metadata.task, "positive": metadata.positive},
+        "columns": [
+            {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing}
+            for each in results.problem.columns
+        ],
+        "left_out": results.coding.left_out_,
+        "references": results.coding.references(),
+        "model": {"name": metadata.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
+        "solution": str(getattr(fitted.linear, "solution_", "")),
+        "verdict": {each.key: {"tone": each.tone, "text": each.text} for each in verdict(results.subject)},
+        "training": results.measures["training"],
+        "validation": results.measures.get("validation"),
+        "coefficients": coefficients_json(found),
+        "seed": metadata.seed,
+        "rows": metadata.rows,
+        "sha256": metadata.sha256,
+        "versions": metadata.versions,
+        "files": {name: str(file) for name, file in files.items()},
+    }

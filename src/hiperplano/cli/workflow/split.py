@@ -1,0 +1,151 @@
+"""Rows for training and rows for validation: by chance, by a column, from another file, or all for training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiperplano.cli.workflow.problem import Problem, TableOptions, with_target
+from hiperplano.cli.workflow.training import train_validation_split
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidData, InvalidFile, InvalidParameter
+from hiperplano.features.target import labels_of_model
+from hiperplano.messages import Message
+from hiperplano.messages.catalogue import translator
+from hiperplano.tables.reading import no_such_column, to_frame
+
+_ = translator("terminal")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Two sets of rows; without validation rows the second is the first.
+
+    Attributes
+    ----------
+    frames, labels : pair
+        Of training and of validation.
+    weight : ndarray or None
+        Of the training rows.
+    note : str
+        How the rows were split, where not by chance.
+    """
+
+    frames: tuple[Any, Any]
+    labels: tuple[Array, Array]
+    weight: Array | None = None
+    note: str = ""
+
+    @property
+    def validated(self) -> bool:
+        """Whether there are validation rows."""
+        return self.frames[0] is not self.frames[1]
+
+
+def split_rows(
+    problem: Problem, choices: TableOptions, validation: float | Path, by: str | None, weight: str | None, seed: int
+) -> Split:
+    """Split as a person asks.
+
+    Parameters
+    ----------
+    validation : float or Path
+        Share of the rows, 0 for none, or another file.
+    by : str or None
+        Column that splits: the latest of a time, or whole groups.
+    weight : str or None
+        Column of weights.
+    """
+    weights = None if weight is None else _weights(problem, weight)
+    y = problem.target.values
+    if isinstance(validation, Path):
+        frame, labels = _other_file(problem, choices, validation)
+        said = Message("validated on the rows of {file}", file=validation.name)
+        return Split((problem.frame, frame), (y, labels), weights, said)
+    if validation == 0:
+        return Split((problem.frame, problem.frame), (y, y), weights, Message("all rows were used for training"))
+    if by is None:
+        training, held = train_validation_split(problem.target, validation, seed)
+        note: str = ""
+    else:
+        training, held, note = _by_column(problem, by, validation, seed)
+    frames = problem.frame.take(training), problem.frame.take(held)
+    return Split(frames, (y[training], y[held]), None if weights is None else weights[training], note)
+
+
+def _weights(problem: Problem, name: str) -> Array:
+    values = problem.extra[name]
+    if values.dtype.kind not in "iuf" or values.isna().any() or (values < 0).any():
+        raise InvalidParameter(
+            _("--weight {name}: weights must be numbers of 0 or more, without gaps. Choose another column.", name=name)
+        )
+    return np.asarray(values, dtype=np.float64)
+
+
+def _by_column(problem: Problem, name: str, share: float, seed: int) -> tuple[Array, Array, Message]:
+    """The last rows of a time or number, or some of the groups, as a validation set."""
+    values = problem.extra[name]
+    if values.isna().any():
+        raise InvalidData(
+            _(
+                "--split-by {name}: {n} rows have no value in it. Fill them, or choose another column.",
+                name=name,
+                n=int(values.isna().sum()),
+            )
+        )
+    if values.dtype.kind in "Miuf" and values.nunique() > 1:
+        order = values.rank(method="min").to_numpy()
+        border = np.quantile(order, 1.0 - share, method="lower")
+        later = order > border
+        if not later.any():
+            later = order == order.max()
+        first = values[later].min()
+        note = Message(
+            "out of time: validated on the rows with {name} from {value} on",
+            name=name,
+            value=str(first.date()) if values.dtype.kind == "M" else f"{first:g}",
+        )
+    else:
+        groups = values.astype(str).unique()
+        if len(groups) < 2:
+            raise InvalidData(_("--split-by {name}: it holds one value only. Choose another column.", name=name))
+        count = min(max(1, round(share * len(groups))), len(groups) - 1)
+        held = np.random.default_rng(seed).permutation(groups)[:count]
+        later = values.astype(str).isin(held).to_numpy()
+        note = Message("validated on {k} of {n} groups of {name}", k=count, n=len(groups), name=name)
+    _refuse_missing_classes(problem, name, later)
+    return np.flatnonzero(~later), np.flatnonzero(later), note
+
+
+def _refuse_missing_classes(problem: Problem, name: str, later: Array) -> None:
+    codes = problem.target.codes
+    if codes is None:
+        return
+    for rows in (later, ~later):
+        if len(np.unique(codes[rows])) < 2:
+            raise InvalidData(
+                _(
+                    "--split-by {name}: one part of the rows holds one class only. Choose another column or share.",
+                    name=name,
+                )
+            )
+
+
+def _other_file(problem: Problem, choices: TableOptions, path: Path) -> tuple[Any, Array]:
+    name = problem.target.name
+    table, _source = choices.read(path, [name])
+    if name not in table.column_names:
+        raise InvalidFile(no_such_column(path, name, table.column_names))
+    numbers = np.flatnonzero(table.column(name).is_valid().to_numpy())
+    table, _left_out = with_target(table, name)
+    missing = [each for each in problem.frame.columns if each not in table.column_names]
+    if missing:
+        raise InvalidFile(no_such_column(path, missing[0], table.column_names))
+    classes = None if problem.target.codes is None else np.asarray(problem.target.classes)
+    labels = labels_of_model(path, name, table.column(name), classes)
+    frame = to_frame(table.select(list(problem.frame.columns)))
+    frame.index = numbers + 1
+    return frame, labels

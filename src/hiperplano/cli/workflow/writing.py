@@ -1,0 +1,82 @@
+"""Columns → a file: CSV, Excel, Parquet, Arrow or Feather, by the file's name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hiperplano.data.files import replacing
+from hiperplano.errors import InvalidParameter, NotInstalled
+from hiperplano.tables.spreadsheet import inert
+
+FORMATS = (".csv", ".xlsx", ".parquet", ".arrow", ".feather")
+_MOST_SHEET_ROWS = 1_048_575
+
+
+def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> None:
+    """Write columns of one length; the file is replaced completely, or left as it was.
+
+    Parameters
+    ----------
+    path : Path
+        Its ending is one of `FORMATS`.
+    columns : mapping of str to array or series
+        By name.
+    raw : bool
+        Whether text is written to .csv as it is, also what spreadsheets would run as a formula.
+    """
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    form = path.suffix.lower()
+    with replacing(path) as new:
+        if form == ".csv":
+            from pyarrow import csv
+
+            csv.write_csv(table if raw else inert(table), new)
+        elif form == ".xlsx":
+            _write_excel(path, new, table)
+        elif form == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(table, new)
+        else:
+            from pyarrow import feather
+
+            feather.write_feather(table, str(new))
+
+
+def _write_excel(path: Path, new: Path, table: pa.Table) -> None:
+    try:
+        from openpyxl import Workbook
+        from openpyxl.cell import WriteOnlyCell
+    except ImportError as problem:
+        raise NotInstalled(
+            "{file} is an Excel file; writing it needs openpyxl, which is not installed. Run: pip install openpyxl",
+            file=path,
+        ) from problem
+    if table.num_rows > _MOST_SHEET_ROWS:
+        raise InvalidParameter(
+            "{file}: a sheet holds {most} rows, and there are {n}. Write .csv or .parquet.",
+            file=path,
+            most=f"{_MOST_SHEET_ROWS:,}",
+            n=f"{table.num_rows:,}",
+        )
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("hiperplano")
+    columns = [column.to_pylist() for column in table.columns]
+
+    def cell(value: Any) -> Any:
+        """Text stays text: a sheet would compute what begins with =."""
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value)
+        made.data_type = "s"
+        return made
+
+    sheet.append([cell(name) for name in table.column_names])
+    for row in zip(*columns, strict=True):
+        sheet.append([cell(value) for value in row])
+    with new.open("wb") as file:
+        book.save(file)

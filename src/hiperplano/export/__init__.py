@@ -1,0 +1,1 @@
+"""Models out of Python: SQL, ONNX, PMML, JSON, Excel."""

@@ -1,0 +1,17 @@
+"""Whether an optional package is there."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from hiperplano.errors import NotInstalled
+
+
+def require(package: str) -> None:
+    """Refuse, with the command that helps, if a package is not installed."""
+    if find_spec(package) is None:
+        raise NotInstalled(
+            "the package {package} is not installed; this export needs it. Run: pip install {command}",
+            package=package,
+            command=package if package in ("duckdb", "onnxruntime") else "'hiperplano[export]'",
+        )

@@ -1,0 +1,1 @@
+"""A scorecard as a JSON document that people review, and back."""

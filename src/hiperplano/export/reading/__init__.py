@@ -1,0 +1,1 @@
+"""Fitted estimators and pipelines → formulas of columns."""

@@ -1,0 +1,50 @@
+"""The command's coding of a table as lookups and imputed numbers."""
+
+from __future__ import annotations
+
+from hiperplano.errors import NotAvailable
+from hiperplano.export.formula import Cell, Feature, Imputed, Lookup, Number, is_empty, scaled
+from hiperplano.features.coding import Coding
+from hiperplano.features.encoders import RARE, CategoricalEncoder, NumericEncoder
+
+_MICROSECONDS_A_DAY = 86_400e6
+
+
+def coded_columns(coding: Coding) -> tuple[tuple[Feature, ...], tuple[str, ...]]:
+    """The features that a fitted `Coding` makes, and their names."""
+    if coding.imputer_ is not None:
+        raise NotAvailable(
+            "missing numbers were filled by a model of the other columns (fill='model'), which is not known as a "
+            "formula. Fit with fill='median'."
+        )
+    features: list[Feature] = []
+    for coder in coding.coders_:
+        features += _numeric(coder) if isinstance(coder, NumericEncoder) else _nominal(coder)
+    return tuple(features), tuple(coding.get_feature_names_out().tolist())
+
+
+def _numeric(coder: NumericEncoder) -> list[Feature]:
+    column = coder.column
+    if column.kind == "ordered":
+        cell = Cell(column.name, "label")
+        places = tuple(((label,), float(place)) for place, label in enumerate(column.order))
+        marks = tuple(((label,), 0.0) for label in column.order)
+        # A value that is not in the order counts as none.
+        made: list[Feature] = [Lookup(cell, places, coder.fill, coder.fill)]
+        return [*made, Lookup(cell, marks, 1.0, 1.0)] if coder.marked else made
+    # Codes that are texts cannot be in a column of numbers.
+    cell = Cell(column.name, codes=tuple(code for code in column.codes if not isinstance(code, str)))
+    made = [Imputed(Number(cell), coder.fill)]
+    if column.kind == "date":
+        cell = Cell(column.name, "date")
+        made = [Imputed(scaled(Number(cell), 0.0, _MICROSECONDS_A_DAY), coder.fill)]
+    return [*made, is_empty(cell)] if coder.marked else made
+
+
+def _nominal(coder: CategoricalEncoder) -> list[Feature]:
+    cell = Cell(coder.column.name, "label")
+    known = tuple(label for label in (*coder.kept, coder.reference) if label is not None and label != RARE)
+    return [
+        Lookup(cell, tuple(((each,), float(each == label)) for each in known), 0.0, float(label == RARE))
+        for label in coder.kept
+    ]

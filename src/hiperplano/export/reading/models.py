@@ -1,0 +1,162 @@
+"""A fitted model or pipeline → the formula of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.export.formula import Cell, Decision, Formula, LinearScores, Number, QuadraticScores
+from hiperplano.export.reading.bins import scorecard_parts
+from hiperplano.export.reading.steps import Columns, apply_step, takes_a_table
+from hiperplano.features.table_columns import TableColumns
+from hiperplano.models.base import LinearClassifier, LinearModel
+from hiperplano.models.discriminant import LinearDiscriminantAnalysis
+from hiperplano.models.least_squares import LeastSquares
+from hiperplano.models.logistic_classifier import LogisticClassifier
+from hiperplano.models.online.regressor import OnlineRegressor
+from hiperplano.models.online.sgd import SGDClassifier
+from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
+from hiperplano.models.svm import LinearSVR
+from hiperplano.scorecard.scorecard import Scorecard
+from hiperplano.selection.cost_sensitive import CostSensitiveClassifier
+
+_REGRESSORS = (LeastSquares, LinearSVR, OnlineRegressor)
+"""Those whose predictions are their scores."""
+
+ColumnNames = Sequence[str] | Mapping[str, str] | None
+
+
+def formula_of(model: Any) -> Formula:
+    """What a fitted model computes for a row.
+
+    Parameters
+    ----------
+    model : estimator
+        Of hiperplano, by itself or at the end of a scikit-learn pipeline.
+    """
+    check_is_fitted(model)
+    steps, last = ([step for _, step in model.steps[:-1]], model[-1]) if isinstance(model, Pipeline) else ([], model)
+    steps = [step for step in steps if step is not None and step != "passthrough"]
+    picked = steps.pop(0).names if steps and isinstance(steps[0], TableColumns) else None
+    columns = _first_columns(steps[0] if steps else last, picked)
+    cells = tuple(feature.cell for feature in columns.features if isinstance(feature, Number))
+    for step in steps:
+        columns = apply_step(step, columns)
+    scores: LinearScores | QuadraticScores
+    decision: Decision | None
+    points = None
+    if isinstance(last, Scorecard):
+        _refuse_steps(steps)
+        features, scores, decision, points = scorecard_parts(last)
+        columns = Columns(features, tuple(last.variables_))
+    else:
+        scores, decision = _scores_and_decision(last)
+    used = {cell.name: cell for cell in columns.cells()}
+    as_array = not takes_a_table(steps[0] if steps else last)
+    cells = tuple(used.get(cell.name, cell) for cell in cells)
+    return Formula(cells, columns.features, columns.names, scores, decision, as_array, points)
+
+
+def _refuse_steps(steps: list[Any]) -> None:
+    if steps:
+        raise NotAvailable(
+            "a Scorecard after the step {step} cannot be exported: its bins must be those of the table's own columns. "
+            "Fit the scorecard to the table itself.",
+            step=type(steps[0]).__name__,
+        )
+
+
+def _first_columns(first: Any, picked: Sequence[str] | None) -> Columns:
+    """The columns that a first step takes: those picked from a table, those of its fit, or x0, x1, …."""
+    names = getattr(first, "feature_names_in_", None) if picked is None else picked
+    if names is None:
+        names = [f"x{number}" for number in range(first.n_features_in_)]
+    return Columns(tuple(Number(Cell(str(name))) for name in names), tuple(map(str, names)))
+
+
+def _scores_and_decision(model: Any) -> tuple[LinearScores | QuadraticScores, Decision | None]:
+    if isinstance(model, CostSensitiveClassifier):
+        scores, decision = _scores_and_decision(model.estimator_)
+        return scores, _cost_sensitive(model, decision)
+    if isinstance(model, QuadraticDiscriminantAnalysis):
+        found = model.solution_.scores()
+        return QuadraticScores(found.means, found.whitening, found.constant), Decision(
+            _plain(model.classes_), "softmax"
+        )
+    if isinstance(model, LinearClassifier):
+        return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
+    if isinstance(model, _REGRESSORS):
+        return _linear_scores(model), None
+    raise NotAvailable(
+        "{model} cannot be exported: its predictions are not known as formulas of the columns. Export a linear model, "
+        "a discriminant analysis or a scorecard of hiperplano, alone or at the end of a scikit-learn Pipeline.",
+        model=type(model).__name__,
+    )
+
+
+def _linear_scores(model: LinearModel) -> LinearScores:
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    intercept = np.asarray(model.intercept_, dtype=np.float64)
+    return LinearScores(coef, np.broadcast_to(intercept, len(coef)).copy())
+
+
+def _link(model: LinearClassifier) -> str | None:
+    if isinstance(model, LogisticClassifier | LinearDiscriminantAnalysis):
+        return "softmax"
+    if isinstance(model, SGDClassifier) and hasattr(model, "predict_proba"):
+        return "one-versus-rest"
+    return None
+
+
+def _cost_sensitive(model: CostSensitiveClassifier, inner: Decision | None) -> Decision:
+    assert inner is not None  # the wrapped estimator is a classifier
+    if model.threshold == "tuned":
+        return Decision(inner.classes, inner.link, float(model.cutoff_))
+    labels = _plain(model.classes_)
+    if len(model.costs_) > len(labels):
+        labels = [*labels, model.reject_label]
+    return Decision(inner.classes, inner.link, costs=np.asarray(model.costs_, dtype=np.float64), labels=labels)
+
+
+def _plain(classes: Any) -> list[Any]:
+    """Labels as Python's own texts, numbers and booleans."""
+    return list(np.asarray(classes).tolist())
+
+
+def column_names(formula: Formula, columns: ColumnNames) -> dict[str, str]:
+    """For each column of the model its name in the table.
+
+    Parameters
+    ----------
+    columns : sequence or mapping of str, optional
+        The names of all columns in their order, or new names by the model's.
+    """
+    names = [cell.name for cell in formula.cells]
+    if columns is None:
+        return dict(zip(names, names, strict=True))
+    if isinstance(columns, Mapping):
+        unknown = [name for name in columns if name not in names]
+        if unknown:
+            raise InvalidParameter(
+                "columns names {unknown!r}, which the model does not know; it has {names}. Give new names by the "
+                "model's own.",
+                unknown=unknown[0],
+                names=", ".join(map(repr, names[:8])),
+            )
+        found = {name: columns.get(name, name) for name in names}
+    else:
+        if isinstance(columns, str) or len(columns) != len(names):
+            raise InvalidParameter(
+                "columns has {n} names; the model takes {d} columns. Give a name for each, in the order of the fit.",
+                n=1 if isinstance(columns, str) else len(columns),
+                d=len(names),
+            )
+        found = dict(zip(names, columns, strict=True))
+    if len(set(found.values())) < len(found):
+        raise InvalidParameter("columns names a column of the table twice. Give each column a name of its own.")
+    return found

@@ -1,0 +1,1 @@
+"""A model as one SQL statement, and its check in database engines."""

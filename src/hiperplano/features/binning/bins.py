@@ -1,0 +1,229 @@
+"""Bins of one column: which bin a value belongs to, and what a bin is called; nothing of how they were found.
+
+Every value has one bin, numbered 0, 1, 2, …: first the intervals of numbers or groups of categories, then one for each
+group of special codes, then one for missing values and, of categories, a last one for those never seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.features.binning.reading import as_numbers, factorise, is_missing
+from hiperplano.messages import Message
+
+_MOST_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class NumericBins:
+    """Intervals [cuts[i−1], cuts[i]) of numbers or dates.
+
+    Infinite numbers belong to the outer intervals; −0.0 is 0.0.
+
+    Attributes
+    ----------
+    cuts : tuple of float
+        Ascending and finite; k − 1 of them for k intervals. Dates are microseconds since 1970 (UTC).
+    special : tuple of tuples of float
+        Codes that are no quantities: the values of a group have a bin of their own.
+    special_names : tuple of str
+        Names of those groups; empty where they have none.
+    kind : str
+        "numeric" or "date".
+    """
+
+    cuts: tuple[float, ...]
+    special: tuple[tuple[float, ...], ...] = ()
+    special_names: tuple[str, ...] = ()
+    kind: str = "numeric"
+
+    @property
+    def n_regular(self) -> int:
+        """Number of intervals; their bins are 0 … n_regular − 1."""
+        return len(self.cuts) + 1
+
+    @property
+    def n_bins(self) -> int:
+        """All bins: intervals, special ones, and the one for missing values."""
+        return self.n_regular + len(self.special) + 1
+
+    @property
+    def missing(self) -> int:
+        """Number of the bin of missing values."""
+        return self.n_regular + len(self.special)
+
+    def assign(self, column: Any, name: Any = None) -> Array:
+        """The bin of each value.
+
+        Parameters
+        ----------
+        column : array or column of a table
+            Of numbers or dates.
+        name : str, optional
+            Of the column, for messages.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        from hiperplano.features.binning.lookup_loops import assign_bins  # numba is loaded by those who need it
+
+        values = as_numbers(column, name)
+        codes = np.empty(len(values), dtype=np.intp)
+        assign_bins(values, *self.loop_arrays(), codes)
+        return codes
+
+    def loop_arrays(self) -> tuple[Array, Array, Array, int]:
+        """What compiled loops take: cut-offs, special codes, their bins, and the bin of missing values."""
+        codes = np.array([code for group in self.special for code in group], dtype=np.float64)
+        sizes = [len(group) for group in self.special]
+        bins = np.repeat(np.arange(self.n_regular, self.missing), sizes)
+        return np.array(self.cuts, dtype=np.float64), codes, bins, self.missing
+
+    def intervals(self) -> list[tuple[float, float]]:
+        """The ends (low, high) of the intervals; the outer ones reach to infinity."""
+        ends = [-np.inf, *self.cuts, np.inf]
+        return list(pairwise(ends))
+
+    def labels(self) -> list[str]:
+        """Names of all bins, in their order."""
+        shown = [self._shown(cut) for cut in self.cuts]
+        ends = ["-inf", *shown, "inf"]
+        names = [f"{'(' if i == 0 else '['}{low}, {high})" for i, (low, high) in enumerate(pairwise(ends))]
+        specials = [[self._shown(code) for code in group] for group in self.special]
+        return [*names, *_special_labels(specials, self.special_names), Message("missing")]
+
+    def _shown(self, number: float) -> str:
+        return date_text(number) if self.kind == "date" else number_text(number)
+
+
+@dataclass(frozen=True)
+class CategoryBins:
+    """Groups of categories.
+
+    Attributes
+    ----------
+    groups : tuple of tuples
+        The categories of each group: text, numbers, or any other hashable values. 1, 1.0 and True are one category.
+    special : tuple of tuples
+        Codes that say why there is no category: the values of a group have a bin of their own.
+    special_names : tuple of str
+        Names of those groups; empty where they have none.
+    """
+
+    groups: tuple[tuple[Any, ...], ...]
+    special: tuple[tuple[Any, ...], ...] = ()
+    special_names: tuple[str, ...] = ()
+    kind: str = "categorical"
+
+    @property
+    def n_regular(self) -> int:
+        """Number of groups; their bins are 0 … n_regular − 1."""
+        return len(self.groups)
+
+    @property
+    def n_bins(self) -> int:
+        """All bins: groups, special ones, and those for missing values and for categories never seen."""
+        return self.n_regular + len(self.special) + 2
+
+    @property
+    def missing(self) -> int:
+        """Number of the bin of missing values."""
+        return self.n_regular + len(self.special)
+
+    @property
+    def unseen(self) -> int:
+        """Number of the bin of categories that the fit did not see."""
+        return self.missing + 1
+
+    def assign(self, column: Any, name: Any = None) -> Array:
+        """The bin of each value.
+
+        Parameters
+        ----------
+        column : array or column of a table
+            Of values that can be compared for equality.
+        name : str, optional
+            Of the column, for messages.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        codes, values = factorise(column)
+        place = self.places()
+        return np.array([*(place.get(value, self.unseen) for value in values), self.missing], dtype=np.intp)[codes]
+
+    def places(self) -> dict[Any, int]:
+        """The bin of every category and special code."""
+        return {value: number for number, group in enumerate(self.groups + self.special) for value in group}
+
+    def labels(self) -> list[str]:
+        """Names of all bins, in their order."""
+        names = [_listed([repr(value) for value in group]) for group in self.groups]
+        specials = [[repr(value) for value in group] for group in self.special]
+        return [*names, *_special_labels(specials, self.special_names), Message("missing"), Message("unseen")]
+
+
+Bins = NumericBins | CategoryBins
+
+
+def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], tuple[str, ...]]:
+    """Groups of special codes with their names.
+
+    Parameters
+    ----------
+    codes : None, value, sequence or mapping
+        Values of a sequence share one bin; a mapping from a name to a value or a sequence gives each name a bin.
+    kind : str
+        Of the column: codes of numbers and dates are kept as numbers, and text, which cannot be among them, is left
+        out.
+    """
+    if codes is None:
+        return (), ()
+    named = dict(codes) if hasattr(codes, "items") else {"": codes}
+    groups = []
+    for group in named.values():
+        listed = list(group) if isinstance(group, list | tuple | set | frozenset | np.ndarray) else [group]
+        listed = [value for value in listed if not is_missing(value)]  # missing values have their bin already
+        groups.append(tuple(listed) if kind == "categorical" else _code_numbers(listed, kind))
+    names = tuple(str(name) for name in named) if hasattr(codes, "items") else ()
+    kept = [place for place, group in enumerate(groups) if group]
+    return tuple(groups[place] for place in kept), tuple(names[place] for place in kept) if names else ()
+
+
+def _code_numbers(codes: list[Any], kind: str) -> tuple[float, ...]:
+    if kind == "date":
+        return tuple(as_numbers(np.array(codes, dtype="datetime64[us]")).tolist())
+    return tuple(as_numbers(np.array([code for code in codes if not isinstance(code, str)], dtype=object)).tolist())
+
+
+def number_text(number: float) -> str:
+    """A number with as many digits as it takes to know it: 25, 0.1, 1e+20."""
+    short = format(number, ".15g")
+    return short if float(short) == number else repr(float(number))
+
+
+def date_text(microseconds: float) -> str:
+    """A date, with its time where that is not midnight."""
+    moment = np.datetime64(int(microseconds), "us")
+    day = moment.astype("datetime64[D]")
+    return str(day if day == moment else moment.astype("datetime64[s]") if microseconds % 1e6 == 0 else moment)
+
+
+def _special_labels(groups: list[list[str]], names: tuple[str, ...]) -> list[str]:
+    if names:
+        return [Message("special: {codes}", codes=name) for name in names]
+    return [Message("special: {codes}", codes=_listed(group)) for group in groups]
+
+
+def _listed(values: list[str]) -> str:
+    shown = ", ".join(values[:_MOST_SHOWN])
+    if len(values) <= _MOST_SHOWN:
+        return shown
+    return Message("{shown} and {n} more", shown=shown, n=len(values) - _MOST_SHOWN)

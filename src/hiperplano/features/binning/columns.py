@@ -1,0 +1,98 @@
+"""Columns as a binning takes them: numbers, and what these stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter
+from hiperplano.features.binning.bins import special_groups
+from hiperplano.features.binning.prebinning.sketch import EXACT, LIMIT, Sketch
+from hiperplano.features.binning.reading import KINDS, as_numbers, column_kind, factorise
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the numbers of a column are understood.
+
+    Attributes
+    ----------
+    kind : str
+        "numeric", "date" or "categorical".
+    special, special_names : tuple
+        Groups of special codes as in the bins.
+    categories : tuple or None
+        What the numbers 0, 1, 2, … stand for; None where numbers stand for themselves.
+    """
+
+    kind: str
+    special: tuple[tuple[Any, ...], ...] = ()
+    special_names: tuple[str, ...] = ()
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def limit(self) -> int:
+        """How many different values a sketch keeps."""
+        return EXACT if self.kind == "categorical" else LIMIT
+
+    @property
+    def special_numbers(self) -> tuple[tuple[float, ...], ...]:
+        """The special codes as they lie among the numbers."""
+        if self.categories is None:
+            return self.special
+        place = {category: float(number) for number, category in enumerate(self.categories)}
+        return tuple(tuple(place[code] for code in group if code in place) for group in self.special)
+
+    def categories_in(self, sketch: Sketch) -> tuple[Any, ...] | None:
+        """The categories of a sketch's values, in their order."""
+        if self.kind != "categorical":
+            return None
+        if self.categories is not None:
+            return tuple(self.categories[int(number)] for number in sketch.low)
+        return tuple(int(number) if number.is_integer() else number for number in sketch.low.tolist())
+
+
+def plan_for(kind: str, special_codes: Any, categories: tuple[Any, ...] | None = None) -> Plan:
+    """The plan of a column of a known kind."""
+    return Plan(kind, *special_groups(special_codes, kind), categories)
+
+
+def read_column(column: Any, kind: str, special_codes: Any, name: Any = None) -> tuple[Array, Plan]:
+    """The numbers of a column, NaN for no value, and what they stand for.
+
+    Parameters
+    ----------
+    column : array or column of a table
+    kind : str
+        "auto" or one of `KINDS`.
+    special_codes : None, value, sequence or mapping
+        As `special_groups` takes them.
+    name : str, optional
+        For messages.
+
+    Returns
+    -------
+    values : ndarray of float32 or float64 of shape (n,)
+    plan : Plan
+    """
+    check_kind(kind)
+    found = column_kind(column) if kind == "auto" else kind
+    if found != "categorical":
+        return as_numbers(column, name), plan_for(found, special_codes)
+    codes, values = factorise(column)
+    order = sorted(range(len(values)), key=lambda place: (type(values[place]).__name__, str(values[place])))
+    place = np.empty(len(values) + 1)
+    place[order] = np.arange(len(values))
+    place[-1] = np.nan
+    return place[codes], plan_for(found, special_codes, tuple(values[each] for each in order))
+
+
+def check_kind(kind: Any) -> None:
+    """Refuse what is no kind of column."""
+    if kind not in ("auto", *KINDS):
+        raise InvalidParameter(
+            "kind={kind!r}; a column is 'auto', 'numeric', 'date' or 'categorical'. Choose one of them.", kind=kind
+        )

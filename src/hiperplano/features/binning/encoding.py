@@ -1,0 +1,118 @@
+"""Columns of a table as WoE: the rows of `WoEEncoder.transform`, and their correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Sums
+from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
+from hiperplano.features.binning.lookup_loops import look_up
+from hiperplano.features.binning.reading import as_numbers
+
+
+def column_of(X: Any, number: int) -> Any:
+    """One column of a table or array."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, number]
+    if hasattr(X, "get_column"):
+        return X.get_column(X.columns[number])
+    return X.column(number) if hasattr(X, "column_names") else np.ascontiguousarray(X[:, number])
+
+
+@dataclass(frozen=True)
+class ColumnCode:
+    """What `transform` writes for one column.
+
+    Attributes
+    ----------
+    bins : NumericBins or CategoryBins
+    encoding : ndarray of shape (bins,) or (bins, k)
+        The numbers of each bin.
+    name : str
+        For messages.
+    """
+
+    bins: Bins
+    encoding: Array
+    name: str
+
+    @property
+    def width(self) -> int:
+        """Columns that are made."""
+        return 1 if self.encoding.ndim == 1 else int(self.encoding.shape[1])
+
+    def write(self, column: Any, out: Array) -> Array | None:
+        """Fill `out`, of shape (n, width); returns the bins where they had to be known, of categories."""
+        if isinstance(self.bins, NumericBins) and self.width == 1:
+            encoding = self.encoding.reshape(-1).astype(out.dtype, copy=False)
+            look_up(as_numbers(column, self.name), *self.bins.loop_arrays(), encoding, out[:, 0])
+            return None
+        codes = self.bins.assign(column, self.name)
+        out[...] = self.encoding[codes].reshape(len(codes), -1)
+        return codes if isinstance(self.bins, CategoryBins) else None
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The function of a block: some of its columns as `transform` writes them."""
+
+    columns: tuple[int, ...]
+    codes: tuple[ColumnCode, ...]
+
+    def __call__(self, block: Block) -> Array:
+        made = np.empty((len(block), sum(code.width for code in self.codes)))
+        self.write(block.dense(), made)
+        return made
+
+    def write(self, rows: Array, made: Array) -> None:
+        """Fill `made`, of shape (n, columns made), from an array of numbers."""
+        end = 0
+        for column, code in zip(self.columns, self.codes, strict=True):
+            code.write(rows[:, column], made[:, end : end + code.width])
+            end += code.width
+
+
+@dataclass(frozen=True)
+class EncodedMoments:
+    """The statistic: Σw, Σw·z and Σw·zzᵀ of the encoded columns z."""
+
+    encoded: Encoded
+
+    def __call__(self, block: Block) -> Sums:
+        return moments(self.encoded(block), block.weights)
+
+
+def moments(encoded: Array, weight: Array) -> Sums:
+    """Σw, Σw·z and Σw·zzᵀ of rows z."""
+    weighted = encoded * weight[:, None]
+    return np.atleast_1d(weight.sum()), weighted.sum(axis=0), encoded.T @ weighted
+
+
+def correlations(sums: Sums) -> Array:
+    """Correlations from the moments; 0 with a constant column."""
+    weight, first, second = sums
+    covariance = second / weight - np.outer(first, first) / weight**2
+    scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    constant = scale <= 1e-12 * np.sqrt(np.diag(second) / weight)
+    scale = np.where(constant, np.inf, scale)
+    return np.asarray(covariance / np.outer(scale, scale))
+
+
+def uncorrelated(strengths: Sequence[float], correlation: Array, most: float) -> dict[int, int]:
+    """Columns to leave out, each with the stronger one that says much the same.
+
+    From the strongest column down, each is kept unless its correlation with one that was kept is larger than `most`.
+    """
+    kept: list[int] = []
+    left_out: dict[int, int] = {}
+    for column in np.argsort(-np.asarray(strengths), kind="stable").tolist():
+        rival = max(kept, key=lambda each: abs(correlation[column, each]), default=None)
+        if rival is not None and abs(correlation[column, rival]) > most:
+            left_out[column] = rival
+        else:
+            kept.append(column)
+    return left_out

@@ -1,0 +1,1 @@
+"""From the rows of a column to at most a hundred pre-bins."""

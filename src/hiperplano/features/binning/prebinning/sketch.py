@@ -1,0 +1,158 @@
+"""A sketch of a column: its distribution, and the target's along it, in one pass and little memory.
+
+Floats in ascending order have ascending 64-bit keys (their bits, read as integers). A sketch keeps the keys without
+their last `level` bits, with the sums of the target for each; `level` is the smallest for which at most `limit` keys
+differ. It is 0, and the sketch exact, where the column has so few values. Since that is a property of the values alone,
+sketches of parts can be merged in any order, and rows in memory, in a stream or on a cluster give the same sketch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.features.binning.prebinning.sketch_loops import merge_sketches, sketch_rows
+
+LIMIT = 2**12
+"""Different keys that are kept of a column of numbers."""
+EXACT = 2**40
+"""The limit for categories: all are kept."""
+
+
+class Sketch(NamedTuple):
+    """The distribution of one column.
+
+    Attributes
+    ----------
+    keys : ndarray of int64 of shape (k,)
+        Ascending, without their last `level` bits. (While sketches are merged: in any order, and up to 4·limit.)
+    low, high : ndarray of shape (k,)
+        The smallest and largest value of each key.
+    sums : ndarray of shape (k, m)
+        Sums of the target over the rows of each key: weights of the classes, or Σw, Σw·y, Σw·y².
+    apart : ndarray of shape (groups + 1, m)
+        The same of each group of special codes and, last, of missing values.
+    level : ndarray of shape (1,)
+    """
+
+    keys: Array
+    low: Array
+    high: Array
+    sums: Array
+    apart: Array
+    level: Array
+
+
+Codes = tuple[tuple[float, ...], ...]
+"""Groups of special codes."""
+
+
+def sketch_columns(
+    design: Design, special: tuple[Codes, ...], limits: tuple[int, ...], n_classes: int, vector: str = ""
+) -> list[Sketch]:
+    """The sketches of all columns of a design, in one pass.
+
+    Parameters
+    ----------
+    special : tuple
+        For each column its groups of special codes.
+    limits : tuple of int
+        For each column how many keys are kept.
+    n_classes : int
+        Of the vector "code"; 0 for a target of numbers in the vector "amount".
+    vector : str
+        Name of a row vector that is sketched in the place of columns.
+    """
+    statistic = ColumnSketches(special, limits, n_classes)
+    if vector:
+        statistic = VectorSketch(special, limits, n_classes, vector)
+    found = _by_column(design.fold(statistic, Merge(limits)))
+    return [_canonical(sketch, limit) for sketch, limit in zip(found, limits, strict=True)]
+
+
+@dataclass(frozen=True)
+class ColumnSketches:
+    """The statistic: the sketches of all columns of a block, one after the other."""
+
+    special: tuple[Codes, ...]
+    limits: tuple[int, ...]
+    n_classes: int
+
+    def __call__(self, block: Block) -> Sums:
+        made: list[Array] = []
+        for values, special, limit in zip(self._columns(block), self.special, self.limits, strict=True):
+            codes = np.array([code for group in special for code in group], dtype=np.float64)
+            groups = np.repeat(np.arange(len(special)), [len(group) for group in special])
+            target = block.vectors["code" if self.n_classes else "amount"]
+            weight = block.vectors.get("weight", np.empty(0))
+            *found, level = sketch_rows(values, target, weight, codes, groups, len(special), self.n_classes, limit)
+            made += [*found, np.array([level])]
+        return tuple(made)
+
+    def _columns(self, block: Block) -> list[Array]:
+        rows = block.dense()
+        return [rows[:, column] for column in range(rows.shape[1])]
+
+
+@dataclass(frozen=True)
+class VectorSketch(ColumnSketches):
+    """The same of one row vector: a column of a table that was never part of an array."""
+
+    reads_rows = False
+    vector: str
+
+    def _columns(self, block: Block) -> list[Array]:
+        return [block.vectors[self.vector]]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Combine the sketches of two blocks, column by column."""
+
+    limits: tuple[int, ...]
+
+    def __call__(self, left: Sums, right: Sums) -> Sums:
+        made: list[Array] = []
+        for one, other, limit in zip(_by_column(left), _by_column(right), self.limits, strict=True):
+            keys, low, high, sums, level = merge_sketches(*one[:4], one.level[0], *other[:4], other.level[0], limit)
+            made += [keys, low, high, sums, one.apart + other.apart, np.array([level])]
+        return tuple(made)
+
+
+def _by_column(sums: Sums) -> list[Sketch]:
+    size = len(Sketch._fields)
+    return [Sketch(*sums[start : start + size]) for start in range(0, len(sums), size)]
+
+
+def _canonical(sketch: Sketch, limit: int) -> Sketch:
+    """At most `limit` keys, in ascending order."""
+    if not len(sketch.keys):
+        return sketch
+    order = np.argsort(sketch.keys)
+    keys = sketch.keys[order]
+    drop = bits_to_drop(keys, limit)
+    keys >>= drop
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return Sketch(
+        keys[starts],
+        np.minimum.reduceat(sketch.low[order], starts),
+        np.maximum.reduceat(sketch.high[order], starts),
+        np.add.reduceat(sketch.sums[order], starts, axis=0),
+        sketch.apart,
+        sketch.level + drop,
+    )
+
+
+def bits_to_drop(keys: Array, limit: int) -> int:
+    """The smallest number of last bits without which at most `limit` of the sorted keys differ."""
+    if len(keys) <= limit:
+        return 0
+    differing = (keys[1:] ^ keys[:-1]).view(np.uint64)
+    for shift in (1, 2, 4, 8, 16, 32):  # ones in all places below the first differing bit
+        differing |= differing >> np.uint64(shift)
+    lengths = np.bitwise_count(differing)
+    longer = np.cumsum(np.bincount(lengths, minlength=66)[::-1])[::-1]  # [b]: neighbours that differ in b bits or more
+    return int(np.argmax(longer[1:] + 1 <= limit))

@@ -1,0 +1,1 @@
+"""The exact search for the best bins among joined pre-bins."""

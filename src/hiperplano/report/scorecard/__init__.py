@@ -1,0 +1,1 @@
+"""Scorecards on a page."""

@@ -1,0 +1,294 @@
+"""A scorecard in use: has the population shifted, does it still rank, are its probabilities still right?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtri, ndtri
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidData
+from hiperplano.features.binning.evidence import rate_interval
+from hiperplano.features.binning.reading import is_missing
+from hiperplano.messages import Message
+from hiperplano.metrics.area import auc_interval
+from hiperplano.metrics.divergence import population_stability_index
+from hiperplano.metrics.ranking import ranking_scores
+from hiperplano.scorecard.monitoring.development import Development, banded
+from hiperplano.scorecard.points import VariablePoints
+from hiperplano.scorecard.table import Table
+
+STABLE, CHANGED = 0.1, 0.25
+"""A population stability index below the first is stable, from the second on the population has changed."""
+_HALF_A_ROW = 0.5  # added to every band, so that an empty one does not make the index infinite
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """What `monitor` found.
+
+    Attributes
+    ----------
+    score : Table
+        Shares of the bands of the score, at development and now, with their parts of the stability index.
+    variables : Table
+        The stability index of each variable, the size that chance alone reaches once in twenty times, and a judgement.
+    bins : Table
+        Shares of each bin of each variable, at development and now, and its event rates where outcomes are known.
+    performance : Table or None
+        KS, Gini and AUC at development and now, where outcomes are known.
+    calibration : Table or None
+        Expected and observed event rates by band of the score.
+    psi : float
+        Stability index of the score.
+    verdicts : tuple of str
+        The findings in sentences.
+    """
+
+    score: Table
+    variables: Table
+    bins: Table
+    performance: Table | None
+    calibration: Table | None
+    psi: float
+    verdicts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        tables = [self.score, self.variables, self.performance, self.calibration]
+        return "\n\n".join([*(str(table) for table in tables if table is not None), *self.verdicts])
+
+    __repr__ = __str__
+
+
+def monitor(scorecard: Any, X_new: Any, y_new: Any = None) -> Monitoring:
+    """Compare new applicants with those that a scorecard was fitted to.
+
+    The population stability index is Σ (new − old)·ln(new/old) over the bands of the score, or the bins of a variable:
+    below 0.1 the distribution is stable, from 0.25 on the population has changed. Small samples differ by chance, and
+    the judgement allows for that. With outcomes, KS, Gini and AUC are compared with those at development (which were
+    measured on the rows of the fit, and so are somewhat too good), and in each band the event rate with the mean
+    probability.
+
+    Parameters
+    ----------
+    scorecard : Scorecard
+        Fitted.
+    X_new : table or array of shape (n, d)
+        New applicants.
+    y_new : array-like of shape (n,), optional
+        Their outcomes; None or NaN where one is not known yet.
+
+    Returns
+    -------
+    Monitoring
+        Tables, and the findings in sentences.
+
+    Examples
+    --------
+    >>> from hiperplano import Scorecard, load_credit_default, monitor
+    >>> X, y = load_credit_default(return_X_y=True)
+    >>> X = X[["debt", "income", "late_payments"]]
+    >>> card = Scorecard(event="yes").fit(X[:3000], y[:3000])
+    >>> found = monitor(card, X[3000:], y[3000:])
+    >>> print(found.verdicts[0])  # doctest: +ELLIPSIS
+    score: stable (PSI 0.0...).
+    """
+    points, development = scorecard.score_points(X_new), scorecard.development_
+    probability = scorecard.event_probability(X_new)
+    codes, variables = scorecard.bin_codes(X_new), scorecard.variable_points()
+    known, event = _outcomes(scorecard, y_new, len(points))
+    now = banded(development.edges, points, np.ones(len(points)), (probability,))
+    shift = Shift.of(development.count, now[0])
+    shifts = [
+        Shift.of(each.count, np.bincount(codes[:, j], minlength=len(each.count))) for j, each in enumerate(variables)
+    ]
+    verdicts: list[str] = [shift.verdict(Message("score"))]
+    verdicts += [each.verdict(of.name) for of, each in zip(variables, shifts, strict=True) if each.psi >= STABLE]
+    performance = calibration = None
+    if event.any() and not event.all():
+        performance, said = _performance(development, event, points[known])
+        verdicts.append(said)
+    if len(event):
+        calibration, said = _calibration(development, event, points[known], probability[known])
+        verdicts.append(said)
+    return Monitoring(
+        _score_table(development, now[0], shift),
+        _variables_table(variables, shifts),
+        _bins_table(variables, codes, known, event),
+        performance,
+        calibration,
+        shift.psi,
+        tuple(verdicts),
+    )
+
+
+def _outcomes(scorecard: Any, y_new: Any, n: int) -> tuple[Array, Array]:
+    """Numbers of the rows whose outcome is known, and whether it is the event."""
+    if y_new is None:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=bool)
+    labels = np.asarray(y_new)
+    if labels.shape != (n,):
+        raise InvalidData(
+            "X_new has {n} rows and y_new shape {shape}; each applicant has one outcome. Use None for those that are "
+            "not known yet, or leave y_new out.",
+            n=n,
+            shape=labels.shape,
+        )
+    known = np.flatnonzero([not is_missing(label) for label in labels.tolist()])
+    return known, scorecard.is_event(labels[known])
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A stability index, and how large chance alone makes it once in twenty times.
+
+    Two samples of one population, of n and m rows in k bands, have an index of about (1/n + 1/m) times a chi-squared
+    variable with k − 1 degrees of freedom.
+    """
+
+    psi: float
+    chance: float
+
+    @classmethod
+    def of(cls, before: Array, after: Array) -> Shift:
+        bands = int(np.count_nonzero(before + after))
+        if bands < 2:
+            return cls(0.0, 0.0)
+        filled = before + after > 0
+        psi = population_stability_index(before[filled], after[filled], bins=None, smoothing=_HALF_A_ROW)
+        return cls(psi, float(chdtri(bands - 1, 1.0 - _LEVEL)) * (1.0 / float(before.sum()) + 1.0 / float(after.sum())))
+
+    @property
+    def judgement(self) -> Message:
+        if self.psi < max(STABLE, self.chance):
+            return Message("stable")
+        return Message("shifted") if self.psi < CHANGED else Message("changed")
+
+    def verdict(self, name: str) -> Message:
+        """The judgement in a sentence."""
+        fields = {"name": name, "psi": self.psi}
+        if self.psi < max(STABLE, self.chance):
+            return Message("{name}: stable (PSI {psi:.3f}).", **fields)
+        if self.psi < CHANGED:
+            return Message("{name}: shifted (PSI {psi:.3f}, between 0.1 and 0.25). Look at its bins.", **fields)
+        return Message(
+            "{name}: changed (PSI {psi:.3f}, 0.25 or more). Find the reason; a new scorecard may be needed.", **fields
+        )
+
+
+def _score_table(development: Development, now: Array, shift: Shift) -> Table:
+    old, new = (each / each.sum() for each in (development.count, now))
+    smooth = [(each + _HALF_A_ROW) / (each + _HALF_A_ROW).sum() for each in (development.count, now)]
+    columns: dict[str, Any] = {
+        "score": development.labels(),
+        "development": old,
+        "now": new,
+        "psi": (smooth[1] - smooth[0]) * np.log(smooth[1] / smooth[0]),
+    }
+    return Table(
+        Message("Score: PSI {psi:.4f}, {judgement}", psi=shift.psi, judgement=shift.judgement),
+        columns,
+        (),
+        ("development", "now"),
+    )
+
+
+def _variables_table(variables: Sequence[VariablePoints], shifts: Sequence[Shift]) -> Table:
+    columns: dict[str, Any] = {
+        "variable": [each.name for each in variables],
+        "psi": np.array([each.psi for each in shifts]),
+        "by_chance_up_to": np.array([each.chance for each in shifts]),
+        "judgement": [each.judgement for each in shifts],
+    }
+    return Table(Message("Variables"), columns)
+
+
+def _bins_table(variables: Sequence[VariablePoints], codes: Array, known: Array, event: Array) -> Table:
+    columns: dict[str, Any] = {
+        name: [] for name in ("variable", "bin", "development", "now", "points", "event_rate", "event_rate_now")
+    }
+    for j, each in enumerate(variables):
+        size = len(each.labels)
+        counts = np.bincount(codes[:, j], minlength=size)
+        outcomes = np.bincount(codes[known, j], minlength=size)
+        events = np.bincount(codes[known, j], weights=event, minlength=size)
+        rates = np.divide(events, outcomes, out=np.full(size, np.nan), where=outcomes > 0)
+        columns["variable"] += [each.name] * size
+        columns["bin"] += each.labels
+        columns["development"] += (each.count / each.count.sum()).tolist()
+        columns["now"] += (counts / max(len(codes), 1)).tolist()
+        columns["points"] += each.points.tolist()
+        columns["event_rate"] += each.event_rate.tolist()
+        columns["event_rate_now"] += rates.tolist()
+    if not len(event):
+        del columns["event_rate_now"]
+    shares = ("development", "now", "event_rate", "event_rate_now")
+    return Table(Message("Bins"), columns, shares=shares)
+
+
+def _performance(development: Development, event: Array, points: Array) -> tuple[Table, Message]:
+    now = ranking_scores(event, -points)
+    columns: dict[str, Any] = {
+        "measure": ["KS", "Gini", "AUC"],
+        "development": np.array([development.ks, development.gini, development.auc]),
+        "now": np.array([now.ks, now.gini, now.auc]),
+    }
+    table = Table(Message("How well the score ranks"), columns)
+    if min(int(event.sum()), int((~event).sum())) < 2:
+        return table, Message("ranking: too few outcomes of one kind to compare AUC.")
+    found = auc_interval(event, -points, _LEVEL)
+    fields = {"now": found.auc, "low": found.low, "high": found.high, "before": development.auc}
+    if found.high < development.auc:
+        return table, Message(
+            "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} at development: it ranks worse "
+            "than chance explains.",
+            **fields,
+        )
+    return table, Message(
+        "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} at development: no loss beyond "
+        "chance.",
+        **fields,
+    )
+
+
+def _calibration(development: Development, event: Array, points: Array, probability: Array) -> tuple[Table, Message]:
+    count, events, expected = banded(development.edges, points, np.ones(len(points)), (event, probability))
+    there = count > 0
+    size = np.where(there, count, 1.0)
+    low, high = rate_interval(events, count, _LEVEL)
+    outside = there & ((expected / size < low) | (expected / size > high))
+    columns: dict[str, Any] = {
+        "score": development.labels(),
+        "rows": count.astype(int),
+        "expected": np.where(there, expected / size, np.nan),
+        "observed": np.where(there, events / size, np.nan),
+        "low 95%": np.where(there, low, np.nan),
+        "high 95%": np.where(there, high, np.nan),
+        "judgement": [
+            Message("outside") if out else Message("as expected") if any_ else ""
+            for out, any_ in zip(outside.tolist(), there.tolist(), strict=True)
+        ],
+    }
+    shares = ("expected", "observed", "low 95%", "high 95%")
+    table = Table(Message("Event rates by band of the score"), columns, shares=shares)
+    fields = {"events": int(event.sum()), "expected": float(probability.sum())}
+    spread = float(np.sqrt(np.sum(probability * (1.0 - probability))))
+    if abs(fields["events"] - fields["expected"]) > float(ndtri(0.5 + _LEVEL / 2)) * spread:
+        return table, Message(
+            "calibration: {events} events where {expected:.1f} were expected, more than chance explains; "
+            "{n} of {bands} bands are outside their 95% interval. Probabilities need a new intercept or a new fit.",
+            n=int(outside.sum()),
+            bands=int(there.sum()),
+            **fields,
+        )
+    return table, Message(
+        "calibration: {events} events where {expected:.1f} were expected, within chance; {n} of {bands} bands are "
+        "outside their 95% interval.",
+        n=int(outside.sum()),
+        bands=int(there.sum()),
+        **fields,
+    )

@@ -1,0 +1,129 @@
+"""Points of bins: what a scorecard is once it is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.messages import Message
+from hiperplano.scorecard.scaling import PointScale
+from hiperplano.scorecard.table import Table
+
+
+@dataclass(frozen=True)
+class VariablePoints:
+    """One variable of a scorecard.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    labels : tuple of str
+        Of its bins.
+    n_ordered : int
+        The first so many bins have neighbours: intervals of numbers, or groups of categories by event rate.
+    count, events : ndarray of shape (bins,)
+        Weight of the training rows in each bin, and of the events among them.
+    woe : ndarray of shape (bins,)
+        ln(share of non-events / share of events).
+    coef : float
+        Of the WoE in the log-odds of the event.
+    exact, points : ndarray of shape (bins,)
+        Points before and after rounding; the same where points are not rounded.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    n_ordered: int
+    count: Array
+    events: Array
+    woe: Array
+    coef: float
+    exact: Array
+    points: Array
+
+    @property
+    def seen(self) -> Array:
+        """Bins with training rows."""
+        return np.asarray(self.count > 0)
+
+    @property
+    def best(self) -> float:
+        """Most points of a bin with training rows."""
+        return float(self.points[self.seen].max())
+
+    @property
+    def average(self) -> float:
+        """Mean points of the training rows."""
+        return float(np.average(self.points, weights=self.count))
+
+    @property
+    def event_rate(self) -> Array:
+        return np.asarray(np.divide(self.events, self.count, out=np.full(len(self.count), np.nan), where=self.seen))
+
+
+def bin_points(
+    woe: Array, coef: float, intercept: float, n_variables: int, scale: PointScale, spread: bool, rounded: bool
+) -> tuple[Array, Array]:
+    """Points of the bins of a variable, before and after rounding: −factor·coef·WoE, and a share of the base points.
+
+    Parameters
+    ----------
+    woe : ndarray of shape (bins,)
+    coef, intercept : float
+        Of the log-odds of the event.
+    spread : bool
+        Whether every variable gets its share, 1/n_variables, of the base points offset − factor·intercept.
+    """
+    exact = -scale.factor * coef * woe
+    if spread:
+        exact = exact + scale.points(intercept) / n_variables
+    return exact, np.rint(exact) + 0.0 if rounded else exact
+
+
+def points_table(variables: Sequence[VariablePoints], base_points: float, rounded: bool) -> Table:
+    """A row for each bin of each variable, after one for the base points where they stand apart.
+
+    Parameters
+    ----------
+    base_points : float
+        0 where they are spread over the variables.
+    """
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("variable", "bin", "count", "share", "event_rate", "woe", "coef", "points")
+    }
+    if base_points:
+        nothing = np.nan
+        for name, value in zip(columns, ("base points", "", *[nothing] * 5, base_points), strict=True):
+            columns[name].append(value)
+    for each in variables:
+        size = len(each.labels)
+        columns["variable"] += [each.name] * size
+        columns["bin"] += each.labels
+        columns["count"] += each.count.tolist()
+        columns["share"] += (each.count / each.count.sum()).tolist()
+        columns["event_rate"] += each.event_rate.tolist()
+        columns["woe"] += each.woe.tolist()
+        columns["coef"] += [each.coef] * size
+        columns["points"] += each.points.tolist()
+    notes = [Message("points are rounded to whole numbers")] if rounded else []
+    if not all(each.seen.all() for each in variables):
+        notes.append(Message("bins without rows in the fit count as WoE 0, as likely to be an event as all rows are"))
+    return Table(Message("Scorecard"), columns, tuple(notes), ("share", "event_rate"))
+
+
+def points_of_woe(variables: Sequence[VariablePoints], woe: Array, base_points: float) -> Array:
+    """The score of rows whose weights of evidence are known: bins of equal WoE have equal points.
+
+    Parameters
+    ----------
+    woe : ndarray of shape (n, variables)
+    """
+    total = np.full(len(woe), base_points)
+    for j, each in enumerate(variables):
+        known, first = np.unique(each.woe, return_index=True)
+        total += each.points[first][np.searchsorted(known, woe[:, j])]
+    return total

@@ -1,0 +1,374 @@
+"""The scorecard: bins, their weights of evidence, logistic regression, points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hiperplano.data.design import Array
+from hiperplano.data.labels import encode_labels
+from hiperplano.data.parameters import check_number, flag, number, one_of
+from hiperplano.data.validate import check_weight, wrap
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.features.binning.encoder import WoEEncoder
+from hiperplano.messages import Message
+from hiperplano.models.base import all_or_nothing
+from hiperplano.models.logistic import LogisticRegression
+from hiperplano.scorecard.bootstrap import Bootstrap, bootstrap
+from hiperplano.scorecard.monitoring.development import Development
+from hiperplano.scorecard.points import points_of_woe, points_table
+from hiperplano.scorecard.scaling import PointScale
+from hiperplano.scorecard.scores import ScorecardScores
+from hiperplano.scorecard.stepwise import CRITERIA, DIRECTIONS, Selection, SelectionStep, steps_table
+from hiperplano.scorecard.table import Table
+from hiperplano.stats.logistic.odds import OddsSummary
+from hiperplano.stats.summary import fact
+
+_BASE = ("spread", "separate")
+_SIGN = -1  # of a coefficient that follows the WoE: the more evidence of non-events, the lower the odds of the event
+
+
+class Scorecard(ScorecardScores):
+    """Points for the bins of each variable, whose sum ranks applicants by the odds of an event.
+
+    Columns are cut into bins, bins become their weights of evidence, ln(share of non-events / share of events), and
+    logistic regression on these gives the log-odds of the event, a + Σ bⱼ·WoEⱼ. The score is offset − factor·log-odds
+    with factor = pdo/ln 2 and offset = base_score − factor·ln base_odds, so a bin has −factor·bⱼ·WoE points, and
+    all variables share the base points offset − factor·a.
+
+    Parameters
+    ----------
+    pdo : float, default=20
+        Points that double the odds of a non-event.
+    base_score, base_odds : float, default=600 and 50
+        The score at which there are `base_odds` non-events for one event.
+    event : label, optional
+        The class that is to be avoided, as a default; by default the second in sorted order.
+    encoder : WoEEncoder, optional
+        How columns are binned; a fitted one is fitted again.
+    C : float, default=inf
+        Inverse strength of the penalty of the logistic regression; `np.inf` for plain maximum likelihood.
+    positive : bool, default=False
+        Whether points must follow the weight of evidence: a variable whose coefficient would have the other sign gets
+        none. Otherwise such variables are named in `against_woe_`.
+    selection : {"forward", "backward", "stepwise"}, optional
+        Choice of variables step by step, recorded in `steps_`; all of them by default.
+    criterion : {"aic", "bic", "p_value"}, default="aic"
+        What decides a step.
+    p_enter, p_remove : float, default=0.05
+        For criterion="p_value": a variable enters below the first and is removed above the second.
+    round_points : bool, default=True
+        Whether points are whole numbers. Probabilities are never rounded.
+    intercept_points : {"spread", "separate"}, default="spread"
+        Whether the base points are shared out equally among the variables, or stand apart in `base_points_`.
+
+    Attributes
+    ----------
+    encoder_ : WoEEncoder
+        Fitted.
+    model_ : LogisticRegression
+        Fitted to the WoE of `variables_`; its second class is the event.
+    variables_ : list of str
+        Those that have points.
+    base_points_ : float
+        Points that everybody has; 0 where they are spread over the variables.
+    against_woe_ : list of str
+        Variables whose coefficient is against their WoE: in them, bins with more events earn more points. A sign that
+        they repeat what others say already.
+    steps_ : list of SelectionStep
+        The steps of the selection.
+    development_ : Development
+        The score on the rows of the fit, for `monitor`.
+    event_, nonevent_ : label
+        The two classes.
+    classes_ : ndarray of shape (2,)
+        Labels of the classes, sorted.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of str
+        If the rows came with names.
+
+    References
+    ----------
+    N. Siddiqi (2006), Credit Risk Scorecards, Wiley.
+
+    Examples
+    --------
+    >>> from hiperplano import Scorecard, load_credit_default
+    >>> X, y = load_credit_default(return_X_y=True)
+    >>> card = Scorecard(event="yes").fit(X[["age", "debt", "housing", "late_payments"]], y)
+    >>> card.variables_
+    ['age', 'debt', 'housing', 'late_payments']
+    """
+
+    steps_: list[SelectionStep]
+    development_: Development
+    against_woe_: list[str]
+    feature_names_in_: Array
+
+    def __init__(
+        self,
+        *,
+        pdo: float = 20,
+        base_score: float = 600,
+        base_odds: float = 50,
+        event: Any = None,
+        encoder: Any = None,
+        C: float = np.inf,
+        positive: bool = False,
+        selection: str | None = None,
+        criterion: str = "aic",
+        p_enter: float = 0.05,
+        p_remove: float = 0.05,
+        round_points: bool = True,
+        intercept_points: str = "spread",
+    ) -> None:
+        self.pdo = pdo
+        self.base_score = base_score
+        self.base_odds = base_odds
+        self.event = event
+        self.encoder = encoder
+        self.C = C
+        self.positive = positive
+        self.selection = selection
+        self.criterion = criterion
+        self.p_enter = p_enter
+        self.p_remove = p_remove
+        self.round_points = round_points
+        self.intercept_points = intercept_points
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Bin the columns, choose variables, and fit their coefficients.
+
+        Parameters
+        ----------
+        X : table or array of shape (n, d)
+            Numbers, dates or categories; values may be missing.
+        y : array-like of shape (n,)
+            Two classes.
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice.
+
+        Returns
+        -------
+        self : Scorecard
+            The fitted scorecard.
+        """
+        scale = PointScale.of(self)
+        base = one_of(self, "intercept_points", _BASE)
+        rounded = flag(self, "round_points")
+        y = validate_data(self, X="no_validation", y=y)
+        if not len(y):
+            raise InvalidData("Found array with 0 sample(s): y is empty; a scorecard needs rows. Check the table.")
+        weight = check_weight(sample_weight, len(y))
+        event = self._code_classes(y, weight)
+        encoder = WoEEncoder() if self.encoder is None else clone(self.encoder)
+        self.encoder_ = encoder.set_params(dtype=np.float64).fit(X, event.astype(int), sample_weight=weight)
+        self._take_columns_of(self.encoder_)
+        names = self.encoder_.get_feature_names_out().tolist()
+        woe = np.asarray(self.encoder_.transform(X), dtype=np.float64)
+        chosen = self._choose(woe, event, weight, names)
+        self.variables_ = [name for name, kept in zip(names, chosen.tolist(), strict=True) if kept]
+        self._restrict_encoder()
+        self.model_ = LogisticRegression(C=self.C).fit(woe[:, chosen], event.astype(int), sample_weight=weight)
+        coef, intercept = self.model_.coef_[0], float(self.model_.intercept_[0])
+        self.against_woe_ = [name for name, b in zip(self.variables_, coef.tolist(), strict=True) if b * _SIGN < 0]
+        self.base_points_ = 0.0
+        if base == "separate":
+            alone = float(scale.points(intercept))
+            self.base_points_ = float(np.rint(alone)) if rounded else alone
+        points = points_of_woe(self.variable_points(), woe[:, chosen], self.base_points_)
+        self.development_ = Development.of(points, expit(intercept + woe[:, chosen] @ coef), event, weight)
+        return self
+
+    def _restrict_encoder(self) -> None:
+        """Let the encoder return the chosen variables only, and say why others are left out."""
+        encoder, chosen = self.encoder_, set(self.variables_)
+        for name in encoder.get_feature_names_out().tolist():
+            if name not in chosen:
+                encoder.reasons_[name] = Message("not chosen as a variable of the scorecard")
+        encoder.support_ = np.array([name in chosen for name in encoder.binnings_])
+
+    @property
+    def estimator_(self) -> Pipeline:
+        """What gives the log-odds of the event: WoE of the chosen variables, then logistic regression."""
+        check_is_fitted(self, "model_")
+        return Pipeline([("woe", self.encoder_), ("model", self.model_)])
+
+    def _code_classes(self, y: Array, weight: Array | None) -> Array:
+        """Record the classes; which rows are events."""
+        rows = wrap(np.zeros((len(y), 1)), y, weight).weighted_rows()
+        classes, _ = encode_labels(rows)
+        if len(classes) > 2:
+            raise InvalidTarget(
+                "Only binary classification is supported. The type of the target is multiclass: y holds {n} classes, "
+                "and a scorecard weighs an event against all else. Pass y == the event.",
+                n=len(classes),
+            )
+        labels = classes.tolist()
+        if self.event is not None and self.event not in labels:
+            raise InvalidParameter(
+                "Scorecard: event={event!r}; event must be one of the classes {first!r} and {second!r}. Set one of "
+                "them.",
+                event=self.event,
+                first=labels[0],
+                second=labels[1],
+            )
+        self.classes_ = classes
+        at = 1 if self.event is None else labels.index(self.event)
+        self.event_, self.nonevent_ = classes[at], classes[1 - at]
+        return np.asarray(y == self.event_)
+
+    def _take_columns_of(self, encoder: Any) -> None:
+        """The columns that were seen are those of the encoder."""
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_features_in_ = encoder.n_features_in_
+        if hasattr(encoder, "feature_names_in_"):
+            self.feature_names_in_ = encoder.feature_names_in_
+
+    def _choose(self, woe: Array, event: Array, weight: Array | None, names: list[str]) -> Array:
+        """Which variables get points, of shape (d,)."""
+        one_of(self, "criterion", CRITERIA)
+        entry, exit_ = (number(self, name, low=0.0, high=1.0) for name in ("p_enter", "p_remove"))
+        positive, self.steps_ = flag(self, "positive"), []
+        varies = woe.min(axis=0) < woe.max(axis=0)
+        if not varies.any():
+            return np.ones(len(names), dtype=bool)  # all coefficients are 0
+        if self.selection is None and not positive:
+            return varies
+        target = np.where(event, 1.0, -1.0)
+        selection = Selection(
+            wrap(woe, target, weight, names).weighted_rows(),
+            names,
+            self.criterion,
+            entry,
+            exit_,
+            _SIGN if positive else None,
+        )
+        chosen = varies if self.selection is None else selection.run(one_of(self, "selection", DIRECTIONS), varies)
+        if positive:
+            chosen = selection.keep_one_sign(chosen, _SIGN)
+        self.steps_ = selection.steps
+        if not chosen.any():
+            raise InvalidTarget(
+                "Scorecard: none of {n} variables was chosen by {criterion}; a scorecard needs one. Check the target, "
+                "or set selection=None.",
+                n=len(names),
+                criterion=self.criterion,
+            )
+        return chosen
+
+    def points(self) -> Table:
+        """The scorecard: points of each bin of each variable.
+
+        Returns
+        -------
+        Table
+            Columns variable, bin, count, share, event_rate, woe, coef and points; the first row holds the base
+            points where they stand apart.
+        """
+        table = points_table(self.variable_points(), self.base_points_, bool(self.round_points))
+        return replace(table, notes=(*table.notes, *self._sign_notes()))
+
+    def selection_table(self) -> Table:
+        """The steps by which variables were chosen.
+
+        Returns
+        -------
+        Table
+            Empty where all variables were taken.
+        """
+        check_is_fitted(self)
+        return steps_table(self.steps_)
+
+    def summary(self, level: float = 0.95) -> OddsSummary:
+        """Coefficients of the WoE with their standard errors, as if bins and variables had been given.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the confidence intervals.
+
+        Returns
+        -------
+        OddsSummary
+            With a note on what it leaves out; `bootstrap` has intervals that include it.
+        """
+        check_is_fitted(self)
+        found = self.model_.summary(level)
+        chosen = Message("bins and variables") if self.steps_ else Message("bins")
+        note = Message(
+            "{what} were chosen on the same rows, which standard errors and p-values do not know: they are too "
+            "small. bootstrap(X, y) repeats the choice.",
+            what=chosen,
+        )
+        return replace(
+            found,
+            title=Message("Scorecard: {n} rows, coefficients of the WoE", n=fact(self.model_.solution_.total)),
+            names=["intercept", *self.variables_],
+            notes=(*found.notes, note, *self._sign_notes()),
+        )
+
+    def bootstrap(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_resamples: int = 200,
+        level: float = 0.95,
+        random_state: Any = None,
+    ) -> Bootstrap:
+        """Repeat binning, selection and fit on resampled rows: intervals that know of all three, and the optimism.
+
+        Parameters
+        ----------
+        X : table or array of shape (n, d)
+            The rows of the fit.
+        y : array-like of shape (n,)
+            Their outcomes.
+        sample_weight : array-like of shape (n,), optional
+            Their weights.
+        n_resamples : int, default=200
+            How many.
+        level : float, default=0.95
+            Of the intervals.
+        random_state : int, RandomState or None
+            Of the resampling.
+
+        Returns
+        -------
+        Bootstrap
+            Tables of coefficients, points and measures.
+        """
+        event = self.is_event(y)
+        weight = check_weight(sample_weight, len(event))
+        count = int(check_number("bootstrap", "n_resamples", n_resamples, 2, np.inf))
+        return bootstrap(self, X, event, weight, count, level, random_state)
+
+    def _sign_notes(self) -> list[Message]:
+        if not self.against_woe_:
+            return []
+        return [
+            Message(
+                "against their WoE: {names}. In these, bins with more events earn more points, mostly because other "
+                "variables say the same. Leave them out, or set positive=True.",
+                names=", ".join(self.against_woe_),
+            )
+        ]

@@ -1,0 +1,219 @@
+"""Kernel ridge regression whose penalty is chosen by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from hiperplano.data import Design, validate
+from hiperplano.data.design import Array
+from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parameters import check_number, flag
+from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.models.base import all_or_nothing
+from hiperplano.models.kernel.ridge import KernelLeastSquares
+from hiperplano.selection.ridge import at_the_border
+from hiperplano.selection.ridge_search import Choice, GivenNumbers
+from hiperplano.selection.routing import Routed, of_rows, route, routing_of
+from hiperplano.selection.scoring import Scorer
+from hiperplano.selection.splits import row_splits
+from hiperplano.solvers.kernel.ridge.folds import fold_predictions
+from hiperplano.solvers.kernel.ridge.leave_one_out import leave_one_out_residuals
+from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.statistics import count_rows
+
+
+class KernelRidgeCV(KernelLeastSquares):
+    """Kernel ridge regression with the penalty chosen from `alphas`.
+
+    The Gram matrix is computed once. By folds, the equations of all folds and penalties are solved side by side;
+    leave-one-out is exact, from one eigendecomposition for all penalties.
+
+    Parameters
+    ----------
+    alphas : array-like of float, default=(0.1, 1.0, 10.0)
+        Penalties to try, each more than 0.
+    kernel : str, callable or Kernel, default="linear"
+        As in `KernelRidge`.
+    gamma : float, "scale", "auto" or None, default=None
+        Of named kernels, as in `KernelRidge`.
+    degree : float, default=3
+        Of the kernel "poly".
+    coef0 : float, default=1.0
+        Of the kernels "poly" and "sigmoid".
+    kernel_params : dict, optional
+        Further arguments for a kernel that is a function.
+    fit_intercept : bool, default=False
+        Whether to fit an intercept, which is not penalised.
+    scoring : str or callable, optional
+        Any of scikit-learn's scorers, larger is better. By default R², or for leave-one-out the negative mean squared
+        error.
+    cv : int, splitter, iterable of (train, test) or None, default=5
+        None is leave-one-out, whose eigendecomposition suits some thousand rows.
+    solver : {"auto", "cholesky", "conjugate", "nystroem"}, default="auto"
+        Of the final fit, as in `KernelRidge`.
+    n_components : int, optional
+        Centres of the final fit, for "nystroem".
+    tol : float, default=1e-8
+        Relative residual of the final fit.
+    max_iter : int, optional
+        Most steps of conjugate gradients in the final fit.
+    random_state : int, RandomState or None, default=0
+        For the pivots of preconditioners, and for centres.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty with the best score.
+    best_score_ : float
+        Its score.
+    scores_ : ndarray of shape (alphas,)
+        The score of every penalty.
+    dual_coef_, intercept_, X_fit_, kernel_, solution_, n_iter_, n_features_in_, feature_names_in_
+        Of the fit to all rows with the chosen penalty, as in `KernelRidge`.
+
+    Notes
+    -----
+    Sample weights count in scores as in fits: a test row of weight 2 is two test rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiperplano import KernelRidgeCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 6, size=(80, 1))
+    >>> y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=80)
+    >>> KernelRidgeCV(alphas=[1e-4, 1e-2, 1, 100], kernel="rbf", gamma=1.0).fit(X, y).alpha_
+    1.0
+    """
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        kernel: Any = "linear",
+        gamma: Any = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Any = None,
+        fit_intercept: bool = False,
+        scoring: Any = None,
+        cv: Any = 5,
+        solver: str = "auto",
+        n_components: int | None = None,
+        tol: float = 1e-8,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.solver = solver
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the penalty, and fit all rows with it.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d), or Design
+            Rows; the Gram matrix, of shape (n, n), if it is precomputed.
+        y : array-like of shape (n,) or (n, targets)
+            Not with a design, which brings its own.
+        sample_weight : array-like of shape (n,), optional
+            A weight of 2 counts a row twice; rows of weight 0 are left out.
+        **params
+            `groups` for the splitter; with metadata routing, what the splitter and the scorer ask for.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
+        """
+        return self._fit(X, y, sample_weight, params)
+
+    @all_or_nothing
+    def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+        alphas = self._checked_alphas()
+        design = self._in_memory(validate(self, X, y, sample_weight))
+        rows = self._rows_of(design)
+        if design.n_rows < 2:
+            raise InvalidData(
+                "{model}: n_samples=1; a row must be predicted by others. Give two rows or more.",
+                model=type(self).__name__,
+            )
+        _, targets, weight = design.arrays()
+        kernel = self._settled_kernel(rows)
+        problem = RidgeProblem(
+            kernel, rows, targets, weight, np.full(targets.shape[1], alphas[0]), flag(self, "fit_intercept")
+        )
+        routed = route(self, sample_weight, params)
+        if self.cv is None:
+            scores = self._leave_one_out(problem, alphas, design, routed)
+        else:
+            given = targets if isinstance(X, Design) else y
+            splits = row_splits(self, design, count_rows(X), given, routed.split)
+            scores = self._folds(problem, alphas, splits, design, routed)
+        best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
+        self._fit_rows(rows, targets, weight, design.one_target, np.full(design.n_targets, alphas[best]))
+        border = at_the_border(Choice(alphas, alphas[best : best + 1], None))
+        self.solution_ = replace(self.solution_, status=self.solution_.status + border)
+        self.alpha_, self.best_score_, self.scores_ = float(alphas[best]), float(scores[best]), scores
+        return self
+
+    def _checked_alphas(self) -> Array:
+        name, given = type(self).__name__, np.ravel(self.alphas).tolist()
+        values = [
+            check_number(name, f"alphas[{k}]", value, 0.0, np.inf, open_low=True) for k, value in enumerate(given)
+        ]
+        if not values:
+            raise InvalidParameter(
+                "{model}: alphas is empty; at least one penalty is needed. Pass one or more numbers.", model=name
+            )
+        return np.array(values)
+
+    def get_metadata_routing(self) -> Any:
+        """What is passed on to the splitter and the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+            As scikit-learn asks for it.
+        """
+        return routing_of(self)
+
+    def _leave_one_out(self, problem: RidgeProblem, alphas: Array, design: InMemory, routed: Routed) -> Array:
+        errors = leave_one_out_residuals(problem, alphas, type(self).__name__)
+        if self.scoring is None:
+            return np.asarray(-np.average(np.square(errors), axis=0, weights=problem.weight).mean(axis=0))
+        return self._scores(problem.y[:, :, None] - errors, design, np.arange(design.n_rows), routed)
+
+    def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
+        """Means over the folds."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        predicted = fold_predictions(problem, alphas, [train for train, _ in splits], seed)
+        pairs = zip(predicted, splits, strict=True)
+        return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
+
+    def _scores(self, predicted: Array, design: InMemory, rows: Array, routed: Routed) -> Array:
+        """Of predictions of some rows, of shape (rows, targets, alphas), for each penalty."""
+        _, y, weight = design.arrays()
+        extra = routed.score
+        if extra is not None:
+            extra = {name: of_rows(value, design.row_numbers()[rows]) for name, value in extra.items()}
+        scorer = Scorer(self.scoring or "r2", None if weight is None else weight[rows], extra=extra)
+        shape = (slice(None), 0) if design.one_target else (slice(None),)
+        each = range(predicted.shape[2])
+        return np.array([scorer(GivenNumbers(), predicted[..., a][shape], y[rows][shape]) for a in each])

@@ -1,0 +1,60 @@
+"""What a call of `fit` passes on to the splitter and the scorer, by scikit-learn's rules of metadata routing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn import get_config
+from sklearn.metrics import get_scorer
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from hiperplano.data.design import Array
+from hiperplano.errors import InvalidParameter
+
+
+class Routed(NamedTuple):
+    """Arguments for the splitter and for the scorer; None for the scorer: weights alone, if it takes them."""
+
+    split: dict[str, Any]
+    score: dict[str, Any] | None
+
+
+def route(model: Any, sample_weight: Any, params: dict[str, Any]) -> Routed:
+    """Sort the arguments of `fit` by who asked for them.
+
+    Without metadata routing `groups` goes to the splitter, and nothing else is taken.
+
+    Parameters
+    ----------
+    model : estimator
+        With a method `get_metadata_routing`.
+    params : dict
+        What `fit` was given beside X, y and sample_weight.
+    """
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(model, "fit", sample_weight=sample_weight, **params)
+        return Routed(dict(routed.splitter.split), dict(routed.scorer.score))
+    unknown = sorted(set(params) - {"groups"})
+    if unknown:
+        raise InvalidParameter(
+            "{model}.fit got [{names}] beside `groups`, which is only supported if enable_metadata_routing=True. Leave "
+            "them out, or turn routing on: sklearn.set_config(enable_metadata_routing=True).",
+            names=", ".join(unknown),
+            model=type(model).__name__,
+        )
+    return Routed({name: value for name, value in params.items() if value is not None}, None)
+
+
+def of_rows(values: Any, rows: Array) -> Any:
+    """The entries of some rows, of an argument with one for each row."""
+    return np.asarray(values)[rows] if hasattr(values, "__len__") and not isinstance(values, str) else values
+
+
+def routing_of(model: Any) -> Any:
+    """The routing of a model that has a splitter `cv` and a `scoring`, which are also used by `score`."""
+    scorer = None if model.scoring is None else get_scorer(model.scoring)
+    mapping = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+    router = MetadataRouter(owner=model).add_self_request(model)
+    router = router.add(splitter=model.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+    return router.add(scorer=scorer, method_mapping=mapping)

@@ -1,0 +1,91 @@
+"""Systems solved in float32 and corrected in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.conjugate_gradient import conjugate_gradients
+
+_CORRECTIONS = 20
+_SLOW = 0.1  # of the residual: a correction that leaves more does not pay
+
+
+class Refined(NamedTuple):
+    """Answers, and their residuals relative to the right sides.
+
+    Attributes
+    ----------
+    x : ndarray of shape (d, k)
+    residuals : ndarray of shape (k,)
+    """
+
+    x: Array
+    residuals: Array
+    n_iter: int
+
+    @property
+    def residual(self) -> float:
+        """The largest."""
+        return float(self.residuals.max(initial=0.0))
+
+
+def refined_gradients(
+    product: Callable[[Array, Array], Array],
+    remainder: Callable[[Array], Array],
+    *,
+    start: tuple[Array, Array],
+    size: Array,
+    precondition: Callable[[Array, Array], Array],
+    tol: float,
+    reach: float,
+    max_iter: int,
+    budget: int | None = None,
+) -> Refined:
+    """Conjugate gradients with an approximate matrix on what is left of the right sides, until that is small enough.
+
+    Parameters
+    ----------
+    product, precondition : callable
+        As in `conjugate_gradients`; `product` may be rounded.
+    remainder : callable
+        From answers, of shape (d, k), to what they leave of the right sides, exactly.
+    start : tuple of ndarray of shape (d, k)
+        Where to begin, and what that leaves.
+    size : ndarray of shape (k,)
+        Lengths of the right sides.
+    tol : float
+        Residual to reach, relative to them.
+    reach : float
+        To what share of a residual the rounded product can be trusted.
+    budget : int, optional
+        As in `conjugate_gradients`.
+    """
+    size = np.where(size > 0, size, 1.0)
+    x, left = start
+    residuals, n_iter = np.linalg.norm(left, axis=0) / size, 0
+    for _ in range(_CORRECTIONS):
+        before = float(residuals.max(initial=0.0))
+        if before <= tol or n_iter >= max_iter:
+            break
+        solved = conjugate_gradients(
+            product,
+            left,
+            precondition=precondition,
+            rtol=max(0.5 * tol / before, reach),
+            max_iter=max_iter - n_iter,
+            budget=budget,
+        )
+        n_iter += solved.n_iter
+        changed = x + solved.x
+        rest = remainder(changed)
+        reached = np.linalg.norm(rest, axis=0) / size
+        better = reached < residuals
+        x, left = np.where(better, changed, x), np.where(better, rest, left)
+        residuals = np.minimum(residuals, reached)
+        if residuals.max() > _SLOW * before:
+            break
+    return Refined(x, residuals, n_iter)

@@ -1,0 +1,144 @@
+"""Features whose inner products approximate a kernel: those of a few rows, the centres, made orthonormal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import iadd
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
+from hiperplano.kernels import KernelMatrix
+from hiperplano.linalg.products import columns_dot
+from hiperplano.solvers.kernel.memory import memory_limit
+from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.span import Span
+
+_SAMPLE = 10  # rows for each centre: the preconditioned matrix then has a condition of about 4
+_CELLS = 2**18  # of a block of rows: it should stay in a core's cache between its two products
+
+
+@dataclass(frozen=True)
+class WhitenedFeatures:
+    """The features of the span of the centres, and a last one of ones for the intercept.
+
+    Sums over the rows are made from blocks in float32, which are held if they fit in memory, or exactly, from blocks in
+    float64 that are computed anew.
+
+    Attributes
+    ----------
+    problem : RidgeProblem
+    span : Span
+        Of the centres.
+    matrix, rough : KernelMatrix
+        k of all rows and the centres, in float64 and float32.
+    held : list of ndarray or None
+        Blocks of rows of `rough`.
+    """
+
+    problem: RidgeProblem
+    span: Span
+    matrix: KernelMatrix
+    rough: KernelMatrix
+    held: list[Array] | None
+
+    @classmethod
+    def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
+        """Draw the centres, and compute the kernel of all rows with them."""
+        span = Span.of(problem.matrix, n_centres, rng)
+        n, rank = problem.n_rows, len(span.centres)
+        matrix = problem.matrix.part(columns=span.centres)
+        rough = KernelMatrix(problem.kernel, problem.X, dtype=np.float32).part(columns=span.centres)
+        held = None
+        if 4 * n * rank <= memory_limit():
+            held = in_threads(rough.rows, _blocks(rough.shape), n * rank)
+        return cls(problem, span, matrix, rough, held)
+
+    def normal(self, directions: Array) -> Array:
+        """Ψᵀ·W·Ψ·directions, in float32."""
+        beta, constant = (part.astype(np.float32) for part in self.to_centres(directions))
+        weight = np.square(self.problem.root).astype(np.float32)[:, None]
+
+        def block(place: tuple[int, slice]) -> Array:
+            values = self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
+            scores = (values @ beta + constant) * weight[place[1]]
+            return np.vstack([values.T @ scores, scores.sum(axis=0)]).astype(np.float64)
+
+        return self._whitened(self._summed(block))
+
+    def residual_sums(self, solved: Array) -> tuple[Array, Array]:
+        """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64."""
+        beta, constant = self.to_centres(solved)
+        weight, residuals = np.square(self.problem.root)[:, None], np.empty(self.problem.y.shape)
+
+        def block(place: tuple[int, slice]) -> Array:
+            values, rows = self.matrix.rows(place[1]), place[1]
+            residuals[rows] = self.problem.y[rows] - (values @ beta + constant)
+            scores = residuals[rows] * weight[rows]
+            return np.vstack([values.T @ scores, scores.sum(axis=0)])
+
+        sums = self._whitened(self._summed(block))
+        return residuals, sums
+
+    def penalty(self, alpha: Array) -> Array:
+        """α of every feature, of shape (features, targets): 0 for the intercept."""
+        found = np.repeat(alpha[None], len(self.span.centres) + self.problem.fit_intercept, axis=0)
+        if self.problem.fit_intercept:
+            found[-1] = 0.0
+        return found
+
+    def preconditioner(self, rng: np.random.Generator) -> SampleInverse:
+        """The inverse of the normal equations of a sample of the rows, scaled to all: as good for a tiny penalty as for
+        a large one."""
+        n = self.problem.n_rows
+        size = min(n, _SAMPLE * len(self.span.centres))
+        rows = np.sort(rng.choice(n, size, replace=False)) if size < n else np.arange(n)
+        features = self.span.features(self.matrix.part(rows).dense())
+        if self.problem.fit_intercept:
+            features = np.column_stack([features, np.ones(size)])
+        features *= self.problem.root[rows, None]
+        gram = columns_dot(features, features) * (n / size)
+        # Where nothing is penalised, what rounding leaves of the smallest directions must not decide.
+        floor = np.finfo(float).eps * len(gram) * float(gram.diagonal().max(initial=1.0))
+        factors = {}
+        for alpha in np.unique(self.problem.alpha).tolist():
+            penalty = self.penalty(np.array([alpha]))[:, 0]
+            factors[alpha] = cho_factor(gram + np.diag(penalty + floor), lower=True, check_finite=False)
+        return SampleInverse(factors, self.problem.alpha)
+
+    def to_centres(self, directions: Array) -> tuple[Array, Array]:
+        """Coefficients of the centres, of shape (r, targets), and intercepts."""
+        count = len(self.span.centres)
+        beta = self.span.to_centres(directions[:count])
+        return beta, directions[count] if self.problem.fit_intercept else np.zeros(directions.shape[1])
+
+    def _summed(self, block: Callable[[tuple[int, slice]], Array]) -> Array:
+        return ordered_reduce(block, list(enumerate(_blocks(self.matrix.shape))), iadd, worker_count())
+
+    def _whitened(self, sums: Array) -> Array:
+        inner = self.span.whitened(sums[:-1])
+        return np.vstack([inner, sums[-1:]]) if self.problem.fit_intercept else inner
+
+
+@dataclass(frozen=True)
+class SampleInverse:
+    """Solves with the Cholesky factor that belongs to the penalty of each column."""
+
+    factors: dict[float, tuple[Array, bool]]
+    alpha: Array
+
+    def __call__(self, residuals: Array, which: Array) -> Array:
+        found = np.empty_like(residuals)
+        for alpha, factor in self.factors.items():
+            mine = self.alpha[which] == alpha
+            if mine.any():
+                found[:, mine] = cho_solve(factor, residuals[:, mine], check_finite=False)
+        return found
+
+
+def _blocks(shape: tuple[int, int]) -> list[slice]:
+    size = max(1, _CELLS // max(1, shape[1]))
+    return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]

@@ -1,0 +1,56 @@
+"""The span of kernel functions of some rows, the centres, with orthonormal features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from hiperplano.data.design import Array
+from hiperplano.kernels import KernelMatrix
+from hiperplano.linalg.products import rows_dot
+
+_DEPENDENT = 1e-10  # of the largest entry of the diagonal: centres that add less are left out
+
+
+@dataclass(frozen=True)
+class Span:
+    """Features ψ(x) = L⁻¹·k(C, x) of the centres C, with L·Lᵀ their Gram matrix.
+
+    ψ(x)·ψ(x′) is the kernel where one of the rows is a centre, and the best approximation in the span elsewhere. A
+    function θ·ψ(x) of the span has the norm ‖θ‖.
+
+    Attributes
+    ----------
+    centres : ndarray of int of shape (r,)
+        Rows of the matrix it was made from.
+    triangle : ndarray of shape (r, r)
+        L.
+    """
+
+    centres: Array
+    triangle: Array
+
+    @classmethod
+    def of(cls, matrix: KernelMatrix, n_centres: int, rng: np.random.Generator) -> Span:
+        """Draw rows of a symmetric kernel matrix, or take all, and leave out those that others determine."""
+        n = matrix.shape[0]
+        drawn = np.sort(rng.choice(n, n_centres, replace=False)) if n_centres < n else np.arange(n)
+        inner = matrix.part(drawn, drawn).dense()
+        smallest = _DEPENDENT * float(inner.diagonal().max(initial=0.0))
+        upper, order, rank, _ = lapack.dpstrf(inner, tol=smallest)
+        return cls(drawn[order[:rank] - 1], np.ascontiguousarray(np.triu(upper[:rank, :rank]).T))
+
+    def features(self, values: Array) -> Array:
+        """ψ of rows, of shape (n, r), from the kernel of the rows with the centres."""
+        inverse = solve_triangular(self.triangle, np.eye(len(self.triangle)), lower=True, check_finite=False)
+        return rows_dot(values, np.ascontiguousarray(inverse.T))
+
+    def to_centres(self, theta: Array) -> Array:
+        """Coefficients of the centres, of shape (r, k), of functions θ·ψ(x)."""
+        return np.asarray(solve_triangular(self.triangle, theta, lower=True, trans=1, check_finite=False))
+
+    def whitened(self, sums: Array) -> Array:
+        """L⁻¹·sums, for `sums` of shape (r, k)."""
+        return np.asarray(solve_triangular(self.triangle, sums, lower=True, check_finite=False))

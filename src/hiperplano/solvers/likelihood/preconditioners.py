@@ -1,0 +1,152 @@
+"""Preconditioners that a minimisation can buy, the cheapest first; `solvers/cost.py` says when."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hiperplano.data.design import Array, Design
+from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.messages import Message
+from hiperplano.solvers.cost import Costs
+from hiperplano.solvers.lbfgs import Preconditioner
+from hiperplano.solvers.likelihood.block_preconditioner import BlockPreconditioner
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
+
+_NEWTON_STEPS = 6  # that the solution of a sample takes
+_RENEWALS = 2  # of the blocks of a Hessian
+_BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
+_WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
+
+
+class Purchase(NamedTuple):
+    """Where to go on, with which preconditioner, and what evaluates the objective from now on."""
+
+    theta: Array
+    precondition: Preconditioner
+    evaluate: Callable[[Array], tuple[float, Array]]
+
+
+class Offer(ABC):
+    """A preconditioner that can be bought.
+
+    Attributes
+    ----------
+    method : Message
+        What L-BFGS with it is called.
+    cost : float
+        As in `Costs`.
+    first_cost : float
+        Before the first step: a sample is then solved for a start, too.
+    again : bool
+        Whether it is worth buying again further on.
+    """
+
+    method: Message
+    cost: float
+    first_cost: float
+    again = False
+
+    @abstractmethod
+    def buy(self, theta: Array, first: bool) -> Purchase:
+        """The preconditioner for steps from here.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (scores, size)
+        first : bool
+            Whether no step has been made.
+        """
+
+
+def offers(problem: Likelihood, samples: list[Design]) -> list[Offer]:
+    """What suits the shape of the data, from the cheapest to the best.
+
+    Parameters
+    ----------
+    samples : list of Design
+        None or one; an offer that is bought takes it out of the list.
+    """
+    costs = Costs.of(problem.design, problem.n_scores)
+    found: list[Offer] = []
+    if problem.scale.size * problem.n_scores <= MOST_PARAMETERS:
+        found.append(_AllRows(problem, costs))
+        if samples:
+            found.append(_Sample(problem, samples))
+    if problem.n_scores > 1 and problem.scale.size <= MOST_PARAMETERS:
+        found.append(_ClassBlocks(problem))
+    kept: list[Offer] = []
+    for each in found:  # the best first
+        if not kept or each.cost <= _WORTH * kept[-1].cost:
+            kept.append(each)
+    return kept[::-1]
+
+
+class _AllRows(Offer):
+    """The Hessian of all rows, at the point that was reached."""
+
+    method = Message("L-BFGS preconditioned by the Hessian of all rows")
+    again = True
+
+    def __init__(self, problem: Likelihood, costs: Costs) -> None:
+        self._problem = problem
+        self.cost = self.first_cost = costs.hessian
+
+    def buy(self, theta: Array, first: bool) -> Purchase:
+        hessian = self._problem.evaluate_with_hessian(theta)[2]
+        return Purchase(theta, SymmetricSolver(hessian).precondition, self._problem.evaluate)
+
+
+class _Sample(Offer):
+    """The Hessian of a sample of the rows; before the first step the solution of the sample, too."""
+
+    def __init__(self, problem: Likelihood, samples: list[Design]) -> None:
+        self._problem, self._samples = problem, samples
+        n_rows = samples[0].n_rows
+        self.method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=n_rows)
+        self.cost = Costs.of(problem.design, problem.n_scores, n_rows).hessian
+        self.first_cost = _NEWTON_STEPS * self.cost
+
+    def buy(self, theta: Array, first: bool) -> Purchase:
+        part = self._part()
+        if first:
+            found = part.newton(None, tol=1e-3, max_steps=20, settled=5e-2)
+            theta, hessian = found.state.theta, found.hessian
+        else:
+            hessian = part.evaluate_with_hessian(theta)[2]
+        problem = self._problem
+        problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
+        return Purchase(theta, SymmetricSolver(hessian).precondition, problem.evaluate)
+
+    def _part(self) -> Likelihood:
+        sample = self._samples.pop()
+        problem = self._problem
+        if is_uneven(problem.scale, sample):
+            size = sample.n_rows
+            del sample  # before another is made
+            sample = sample_by_length(problem, size)
+        return _on_sample(problem, sample)
+
+
+class _ClassBlocks(Offer):
+    """The blocks on the diagonal of the Hessian of a sample, one for each class."""
+
+    method = Message("L-BFGS preconditioned by one Hessian for each class")
+
+    def __init__(self, problem: Likelihood) -> None:
+        self._problem = problem
+        self._size = min(problem.design.n_rows, max(FEWEST, _BLOCK_ROWS * problem.scale.size))
+        costs = Costs.of(problem.design, problem.n_scores, self._size)
+        self.cost = self.first_cost = (1 + _RENEWALS) * costs.class_blocks
+
+    def buy(self, theta: Array, first: bool) -> Purchase:
+        sample = _on_sample(self._problem, self._problem.design.sample(self._size))
+        blocks = BlockPreconditioner(self._problem, sample, theta)
+        return Purchase(theta, blocks.precondition, blocks.evaluate)
+
+
+def _on_sample(problem: Likelihood, sample: Design) -> Likelihood:
+    """The problem on a sample; its ridge keeps coefficients finite of columns that the sample hardly shows."""
+    return Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)

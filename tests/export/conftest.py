@@ -1,0 +1,20 @@
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.export.engines import Postgres
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server, where Debian's package is installed."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    folder = Path(tempfile.mkdtemp(prefix="postgres"))  # the path of a socket has at most 107 letters
+    server = Postgres(folder, found[-1].parent)
+    yield server
+    server.stop()
+    shutil.rmtree(folder, ignore_errors=True)
