@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiperplano import (
+    SVC,
+    SVR,
     CostSensitiveClassifier,
     HardMarginSVC,
     KernelFeatures,
@@ -152,6 +154,9 @@ WITHOUT_COEFFICIENTS = [
     Entry(KernelRidge(kernel="laplacian", solver="nystroem", n_components=20)),
     Entry(KernelRidgeCV(kernel="rbf", cv=3)),
     Entry(KernelLogisticRegression()),
+    Entry(SVC()),
+    Entry(SVC(kernel="linear", class_weight="balanced")),
+    Entry(SVR()),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 

@@ -35,14 +35,12 @@ if TYPE_CHECKING:
     from hiperplano.metrics.ranking import confusion_at, gini_score, ks_score, ranking_scores
     from hiperplano.models.discriminant import LinearDiscriminantAnalysis
     from hiperplano.models.hard_margin import HardMarginSVC
+    from hiperplano.models.kernel.features import KernelFeatures
+    from hiperplano.models.kernel.logistic import KernelLogisticRegression
     from hiperplano.models.kernel.one_class import OneClassSVM
     from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.kernel.svc import SVC
     from hiperplano.models.kernel.svr import SVR
-    from hiperplano.models.least_squares import LeastSquaresClassifier, LinearRegression, Ridge
-    from hiperplano.models.kernel.features import KernelFeatures
-    from hiperplano.models.kernel.logistic import KernelLogisticRegression
-    from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.least_squares import LinearRegression, Ridge
     from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression

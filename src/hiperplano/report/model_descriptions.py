@@ -58,6 +58,20 @@ def _kernels() -> dict[str, tuple[str, str]]:
     )
     return {
         "KernelRidge": (_("Kernel ridge regression"), ridge),
+        "SVC": (
+            _("Kernel support vector machine"),
+            _(
+                "The score is a weighted sum of similarities, given by the kernel, to support vectors: rows on their "
+                "margin or on its wrong side. The margin is wide, and rows inside it are penalised."
+            ),
+        ),
+        "SVR": (
+            _("Kernel support vector regression"),
+            _(
+                "The prediction is a weighted sum of similarities, given by the kernel, to support vectors: rows on a "
+                "tube around it or outside; residuals inside the tube cost nothing."
+            ),
+        ),
         "KernelRidgeCV": (_("Kernel ridge regression"), f"{ridge} {_chosen()}"),
         "KernelLogisticRegression": (
             _("Kernel logistic regression"),

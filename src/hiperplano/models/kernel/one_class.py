@@ -102,7 +102,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         target = None if isinstance(X, Design) else np.zeros(n_given)
         design = self._in_memory(validate(self, X, target, sample_weight))
         rows, numbers = self._square(design, n_given), design.row_numbers()
-        self.kernel_ = self._settled_kernel(rows)
+        self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         problem = DualProblem.novelty(weights_of(design), share)
         found = solve_dual(problem, self.kernel_, rows, control)
         everyone = np.arange(design.n_rows)
@@ -142,7 +142,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         return np.asarray(self.decision_function(X) + self.offset_)
 
     def predict(self, X: Any) -> Array:
-        """1 for rows like those of the fit, −1 for novelties.
+        """1 for rows like those of the fit or on the boundary, −1 for novelties.
 
         Parameters
         ----------
@@ -154,4 +154,6 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         ndarray of int of shape (n,)
             1 or −1.
         """
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        scores = self.decision_function(X)
+        rounding = 1e-12 * abs(self.offset_)  # support vectors on the boundary are inside
+        return np.where(scores < -rounding, -1, 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
@@ -150,7 +150,7 @@ class SupportVectorModel(KernelModel):
 
 def row_count(X: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
-    return int(X.n_rows) if isinstance(X, Design) else int(X.shape[0] if hasattr(X, "shape") else len(X))
+    return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
 
 
 def weights_of(design: InMemory) -> Array:

@@ -40,6 +40,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         Of "poly".
     gamma : float, "scale" or "auto", default="scale"
         Of "rbf", "poly", "sigmoid" and "laplacian": 1/(columns·variance of the numbers), 1/columns, or a number.
+        The variance counts rows by their weights.
     coef0 : float, default=0.0
         Of "poly" and "sigmoid".
     shrinking : bool, default=True
@@ -193,7 +194,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         order = np.argsort(codes, kind="stable")  # class by class: so support vectors are listed, and pairs lie close
         rows, numbers = self._square(design, n_given, order), design.row_numbers()[order]
         codes, bound = codes[order], bound[order]
-        self.kernel_ = self._settled_kernel(rows)
+        self.kernel_ = self._settled_kernel(rows, weights_of(design)[order] if design.has_weight else None)
         pairs = _pairs(len(self.classes_))
         members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
         problems = [

@@ -110,7 +110,7 @@ class SVR(RegressorMixin, SupportVectorModel):
         design = self._in_memory(validate(self, X, y, sample_weight, one_target=True))
         n_given, numbers = row_count(X), design.row_numbers()
         rows, target = self._square(design, n_given), np.ascontiguousarray(design.arrays()[1][:, 0])
-        self.kernel_ = self._settled_kernel(rows)
+        self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         problem = DualProblem.regression(target, C * weights_of(design), width)
         last = self._last_weights(n_given, 1)
         if last is not None:

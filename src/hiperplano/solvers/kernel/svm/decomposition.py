@@ -17,6 +17,7 @@ SMALL = 1024  # rows that are all in the working set from the start
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _MARGIN = 30.0
+_POLISHED = 200  # rows up to which the last digits cost next to nothing
 _IDLE = 10  # rounds, or Newton steps, that do not lower the objective before rounding is blamed
 _NEWTON_PER_STEP = 60.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
 
@@ -142,8 +143,11 @@ def _solve_part(
         )
         steps += made
         if largest - least <= tol or steps >= max_steps:
-            return steps, beta, gradient
+            break
         beta, gradient, settled = newton_steps(part, gram, beta, gradient, ridge)
         ridge = max(LEAST_RIDGE, ridge / 10) if settled else 1e3 * ridge
         if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
-            return steps, beta, gradient
+            break
+    if len(beta) <= _POLISHED:
+        beta, gradient, _ = newton_steps(part, gram, beta, gradient, LEAST_RIDGE)
+    return steps, beta, gradient
