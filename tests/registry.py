@@ -10,6 +10,7 @@ from hiperplano import (
     HardMarginSVC,
     KernelFeatures,
     KernelLogisticRegression,
+    KernelPerceptron,
     KernelRidge,
     KernelRidgeCV,
     LeastSquaresClassifier,
@@ -157,6 +158,8 @@ WITHOUT_COEFFICIENTS = [
     Entry(SVC()),
     Entry(SVC(kernel="linear", class_weight="balanced")),
     Entry(SVR()),
+    Entry(KernelPerceptron()),
+    Entry(KernelPerceptron(average=True, budget=30)),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 

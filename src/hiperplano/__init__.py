@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hiperplano.models.kernel.features import KernelFeatures
     from hiperplano.models.kernel.logistic import KernelLogisticRegression
     from hiperplano.models.kernel.one_class import OneClassSVM
+    from hiperplano.models.kernel.perceptron import KernelPerceptron
     from hiperplano.models.kernel.ridge import KernelRidge
     from hiperplano.models.kernel.svc import SVC
     from hiperplano.models.kernel.svr import SVR
@@ -92,6 +93,7 @@ _HOME = {
     "KSDisplay": "plot.ks",
     "KernelFeatures": "models.kernel.features",
     "KernelLogisticRegression": "models.kernel.logistic",
+    "KernelPerceptron": "models.kernel.perceptron",
     "KernelRidge": "models.kernel.ridge",
     "KernelRidgeCV": "selection.kernel_ridge",
     "LeastSquaresClassifier": "models.least_squares_classifier",
@@ -187,6 +189,7 @@ __all__ = [
     "KSDisplay",
     "KernelFeatures",
     "KernelLogisticRegression",
+    "KernelPerceptron",
     "KernelRidge",
     "KernelRidgeCV",
     "LeastSquaresClassifier",

@@ -29,6 +29,8 @@ TRUSTED = frozenset(
         "hiperplano.models.kernel.features.KernelFeatures",
         "hiperplano.models.kernel.logistic.KernelLogisticRegression",
         "hiperplano.models.kernel.one_class.OneClassSVM",
+        "hiperplano.models.kernel.perceptron.CountsSolution",
+        "hiperplano.models.kernel.perceptron.KernelPerceptron",
         "hiperplano.models.kernel.ridge.KernelRidge",
         "hiperplano.models.kernel.svc.SVC",
         "hiperplano.models.kernel.svr.SVR",
