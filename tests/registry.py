@@ -5,6 +5,7 @@ from typing import Any
 
 from hiperplano import (
     SVC,
+    SVCCV,
     SVR,
     CostSensitiveClassifier,
     HardMarginSVC,
@@ -157,6 +158,7 @@ WITHOUT_COEFFICIENTS = [
     Entry(KernelLogisticRegression()),
     Entry(SVC()),
     Entry(SVC(kernel="linear", class_weight="balanced")),
+    Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
     Entry(SVR()),
     Entry(KernelPerceptron()),
     Entry(KernelPerceptron(average=True, budget=30)),

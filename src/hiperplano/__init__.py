@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from hiperplano.selection.kernel_ridge import KernelRidgeCV
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
+    from hiperplano.selection.svc import SVCCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
@@ -121,6 +122,7 @@ _HOME = {
     "Ridge": "models.least_squares",
     "RidgeCV": "selection.ridge",
     "SVC": "models.kernel.svc",
+    "SVCCV": "selection.svc",
     "SVR": "models.kernel.svr",
     "OneClassSVM": "models.kernel.one_class",
     "RidgeClassifier": "models.least_squares_classifier",
@@ -177,6 +179,7 @@ _HOME = {
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
     "BinTable",
     "CanonicalAxes",

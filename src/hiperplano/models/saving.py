@@ -35,6 +35,7 @@ TRUSTED = frozenset(
         "hiperplano.models.kernel.svc.SVC",
         "hiperplano.models.kernel.svr.SVR",
         "hiperplano.selection.kernel_ridge.KernelRidgeCV",
+        "hiperplano.selection.svc.SVCCV",
         "hiperplano.solvers.kernel.solution.KernelSolution",
         "hiperplano.solvers.kernel.span.Span",
         "hiperplano.solvers.kernel.svm.solution.SupportVectorSolution",

@@ -195,7 +195,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         rows, numbers = self._square(design, n_given, order), design.row_numbers()[order]
         codes, bound = codes[order], bound[order]
         self.kernel_ = self._settled_kernel(rows, weights_of(design)[order] if design.has_weight else None)
-        pairs = _pairs(len(self.classes_))
+        pairs = class_pairs(len(self.classes_))
         members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
         problems = [
             DualProblem.classification(np.where(codes[own] == plus, 1.0, -1.0), bound[own])
@@ -250,10 +250,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
             For more than two classes, by `decision_function_shape`: votes, with scores that only decide between equal
             numbers of them; or the scores of pairs (0, 1), (0, 2), …, positive for the first class of the pair.
         """
-        scores = self._scores(X)
-        if len(self.classes_) == 2:
-            return np.asarray(scores[:, 0])
-        return scores if self.decision_function_shape == "ovo" else _class_scores(scores, len(self.classes_))
+        return shown_scores(self._scores(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X: Any) -> Array:
         """The class with most votes; ties give the first, or with `break_ties` the largest score.
@@ -269,15 +266,27 @@ class SVC(ClassifierMixin, SupportVectorModel):
             The predicted labels.
         """
         scores = self._scores(X)
-        if len(self.classes_) == 2:
-            return np.asarray(self.classes_[(scores[:, 0] > 0).astype(int)])
-        decided = _class_scores(scores, len(self.classes_)) if self.break_ties else votes(-scores).counts
-        return np.asarray(self.classes_[decided.argmax(axis=1)])
+        return decide(scores, self.classes_, bool(self.break_ties))
 
 
-def _pairs(n_classes: int) -> list[tuple[int, int]]:
+def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     """The positive and the negative class of each machine: scikit-learn's order and signs."""
     return [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
+
+
+def shown_scores(scores: Array, n_classes: int, shape: str) -> Array:
+    """What `decision_function` gives for the scores of all machines."""
+    if n_classes == 2:
+        return np.asarray(scores[:, 0])
+    return scores if shape == "ovo" else _class_scores(scores, n_classes)
+
+
+def decide(scores: Array, classes: Array, break_ties: bool) -> Array:
+    """Labels from the scores of all machines."""
+    if len(classes) == 2:
+        return np.asarray(classes[(scores[:, 0] > 0).astype(int)])
+    decided = _class_scores(scores, len(classes)) if break_ties else votes(-scores).counts
+    return np.asarray(classes[decided.argmax(axis=1)])
 
 
 def _class_scores(scores: Array, n_classes: int) -> Array:
