@@ -51,12 +51,18 @@ class DualProblem:
         return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled)
 
     def started(self, beta: Array) -> Self:
-        """The same from another point, brought within the bounds and to a sum of 0."""
+        """The same from another point, brought within the bounds and to a sum of 0.
+
+        What one side has too much is taken from its free variables if they have that much: those at a bound stay there.
+        """
         beta = np.clip(beta, self.low, self.high)
-        above, below = beta[beta > 0].sum(), -beta[beta < 0].sum()
-        least = min(above, below)
-        factor = np.where(beta > 0, least / above if above else 0.0, least / below if below else 0.0)
-        return replace(self, start=beta * factor)
+        excess = beta.sum()
+        if abs(excess) > 1e-13 * np.abs(beta).sum():
+            side = beta * np.sign(excess) > 0
+            free = side & self.free(beta)
+            shrunk = free if abs(beta[free].sum()) > abs(excess) else side
+            beta = np.where(shrunk, beta * (1.0 - excess / beta[shrunk].sum()), beta)
+        return replace(self, start=beta)
 
     def slopes(self, beta: Array, gradient: Array) -> tuple[Array, Array]:
         """Slopes of −objective where β grows, and where it falls; ∓1e300 at a bound. Optimal where up ≤ b ≤ down."""

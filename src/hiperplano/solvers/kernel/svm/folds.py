@@ -59,9 +59,8 @@ def _path(bound: Array, sign: Array, rows: GramRows, coarse: GramRows | None, Cs
     for place, C in enumerate(Cs):
         last, problem = problem, DualProblem.classification(sign, C * bound)
         if last is not None:  # what was at its bound goes on to the new one
-            beta = np.where(
-                beta != 0, np.where((beta == last.low) | (beta == last.high), problem.low + problem.high, beta), 0
-            )
+            at_bound = (beta != 0) & ((beta == last.low) | (beta == last.high))
+            beta = np.where(at_bound, problem.low + problem.high, beta)
         found = solve_with(problem.started(beta), rows, coarse, control)
         beta = found.beta
         scores[place] = found.gradient + sign + found.intercept
