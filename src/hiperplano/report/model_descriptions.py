@@ -56,13 +56,19 @@ def _kernels() -> dict[str, tuple[str, str]]:
         "The prediction is a weighted sum of similarities, given by the kernel, to rows of the fit, with a penalty on "
         "functions that vary much."
     )
+    machine = _(
+        "The score is a weighted sum of similarities, given by the kernel, to support vectors: rows on their margin or "
+        "on its wrong side. The margin is wide, and rows inside it are penalised."
+    )
     return {
         "KernelRidge": (_("Kernel ridge regression"), ridge),
-        "SVC": (
-            _("Kernel support vector machine"),
+        "SVC": (_("Kernel support vector machine"), machine),
+        "SVCCV": (_("Kernel support vector machine"), f"{machine} {_chosen()}"),
+        "KernelPerceptron": (
+            _("Kernel perceptron"),
             _(
-                "The score is a weighted sum of similarities, given by the kernel, to support vectors: rows on their "
-                "margin or on its wrong side. The margin is wide, and rows inside it are penalised."
+                "Every row on the wrong side is counted once more in a sum of similarities, given by the kernel, to "
+                "such rows."
             ),
         ),
         "SVR": (
