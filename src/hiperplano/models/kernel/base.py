@@ -53,13 +53,19 @@ class KernelModel(BaseEstimator):
             ),
         )
 
-    def _settled_kernel(self, X: Any) -> Kernel:
+    def _settled_kernel(self, X: Any, weight: Array | None = None) -> Kernel:
         """The kernel that the parameters name, with numbers for these rows."""
         kernel = self.kernel
         if callable(kernel) and not isinstance(kernel, Kernel) and self.kernel_params:
             kernel = partial(kernel, **self.kernel_params)
         found = resolve_kernel(
-            kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, owner=type(self).__name__
+            kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            owner=type(self).__name__,
+            weight=weight,
         )
         if isinstance(found, Precomputed):
             refuse_invalid_gram(X, type(self).__name__)
