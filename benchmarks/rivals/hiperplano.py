@@ -154,3 +154,21 @@ def scorecard(frame: Any, y: Array) -> Answer:
 
     card = Scorecard(pdo=20, base_score=600, base_odds=50).fit(frame, y)
     return Answer(figures={"probability": card.event_probability})
+
+
+def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: float, trend: str) -> Answer:
+    from hiperplano import OptimalBinning
+
+    model = OptimalBinning(prebins=prebins, max_bins=max_bins, min_bin_size=min_bin_size, trend=trend).fit(x, y)
+    return Answer(figures={"cuts": [model.bins_.cuts]})
+
+
+def encoder(X: Array, y: Array, max_bins: int) -> Answer:
+    from hiperplano import OptimalBinning, WoEEncoder
+
+    model = WoEEncoder(OptimalBinning(max_bins=max_bins)).fit(X, y)
+    return Answer(figures={"cuts": [binning.bins_.cuts for binning in model.binnings_.values()]})
+
+
+def encode(model: Any, X: Array) -> Answer:
+    return Answer(figures={"woe": model.transform(X)})

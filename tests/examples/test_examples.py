@@ -29,6 +29,7 @@ DRAWN = {
     "perceptron": {"perceptron.png"},
     "regions": {"regions.png"},
     "ridge": {"ridge.png"},
+    "scorecard": {"scorecard.json", "scorecard.sql"},
     "softmax": {"softmax.png"},
     "step_size": {"step_size.png"},
 }
@@ -116,6 +117,17 @@ def softmax_probabilities_sum_to_one_and_odds_are_exponentials(said):
     odds, ratio = said.numbers("odds of virginica against versicolor:")
     assert odds == ratio == pytest.approx(shares[2] / shares[1], rel=0.01)
     assert said.numbers("right on flowers not seen in the fit:")[0] > 0.9
+
+
+def a_scorecard_ranks_new_applicants_and_sql_agrees(said):
+    assert set(said.line("variables, as they entered: ").split(", ")) >= {"debt", "late_payments", "purpose"}
+    auc, ks = said.numbers("new applicants:")
+    assert 0.65 < auc < 0.9
+    assert 0.25 < ks < 0.7
+    _, approved, rate = said.numbers("cut-off by profit:")
+    assert 0 < approved < 100
+    assert rate < 8  # of all applicants 8% default
+    assert said.line("SQL agrees with Python in all 1000 rows: ") == "True"
 
 
 def only_binary_rules_leave_regions_open(said):
@@ -234,6 +246,7 @@ CHECKS = {
     "perceptron": mistakes_stay_below_the_bound,
     "regions": only_binary_rules_leave_regions_open,
     "ridge": the_chosen_penalty_does_best_on_new_rows,
+    "scorecard": a_scorecard_ranks_new_applicants_and_sql_agrees,
     "softmax": softmax_probabilities_sum_to_one_and_odds_are_exponentials,
 }
 

@@ -29,8 +29,8 @@ def resolve_kernel(
     gamma: Any = "scale",
     degree: float = 3,
     coef0: float = 1.0,
-    weight: Array | None = None,
     owner: str = "resolve_kernel",
+    weight: Array | None = None,
 ) -> Kernel:
     """The kernel that a name of scikit-learn's, a function or a kernel stands for, with its numbers settled.
 
@@ -47,10 +47,10 @@ def resolve_kernel(
         Of "poly".
     coef0 : float, default=1.0
         Of "poly" and "sigmoid".
-    weight : ndarray of shape (n,), optional
-        Of the rows, for "scale": a row of weight 2 counts twice. (scikit-learn's "scale" knows no weights.)
     owner : str, default="resolve_kernel"
         Who asks, for messages.
+    weight : ndarray of shape (n,), optional
+        Of the rows, for "scale".
 
     Returns
     -------

@@ -57,12 +57,16 @@ def gamma_for(rule: str, X: Any, weight: Array | None = None) -> float:
     d = X.shape[1]
     if rule == "auto":
         return 1.0 / d
-    shares = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
-    mean = float((shares @ X).mean())
-    if issparse(X):
-        variance = float((shares @ X.multiply(X)).mean()) - mean**2
+    mean = X.mean(dtype=np.float64)
+    if weight is not None:
+        share = weight / (weight.sum() * d)
+        mean = share @ X.sum(axis=1, dtype=np.float64)
+        squares = X.multiply(X).sum(axis=1) if issparse(X) else np.square(X - mean).sum(axis=1, dtype=np.float64)
+        variance = float(share @ squares) - (mean**2 if issparse(X) else 0.0)
+    elif issparse(X):
+        variance = float(X.multiply(X).mean(dtype=np.float64) - mean**2)
     else:
-        variance = float((shares @ np.square(X - mean, dtype=np.float64)).mean())
+        variance = float(np.var(X, dtype=np.float64))
     return 1.0 / (d * variance) if variance > 0 else 1.0
 
 

@@ -91,6 +91,8 @@ BASELINES = {task: ModelChoice("constant", task, _constant(task), baseline=True)
 
 MODELS = (
     ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
+    ModelChoice("ridge", CLASSIFICATION, _model("RidgeClassifier"), scaled=True, strength="alpha"),
+    ModelChoice("ridge-cv", CLASSIFICATION, _model("RidgeClassifierCV"), scaled=True),
     ModelChoice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
     ModelChoice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS), strength="C"),
     ModelChoice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True, strength="C"),
@@ -115,6 +117,7 @@ MODELS = (
     ModelChoice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
     ModelChoice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
     ModelChoice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
+    ModelChoice("svm-rbf", CLASSIFICATION, _model("SVC"), scaled=True, most_cells=1e6, strength="C"),
     ModelChoice(
         "kernel-logistic",
         CLASSIFICATION,
@@ -135,6 +138,7 @@ MODELS = (
         scaled_target=True,
     ),
     ModelChoice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True, scaled_target=True),
+    ModelChoice("svm-rbf", REGRESSION, _model("SVR"), scaled=True, most_cells=1e6, scaled_target=True, strength="C"),
     ModelChoice(
         "kernel-ridge",
         REGRESSION,

@@ -64,8 +64,8 @@ class KernelModel(BaseEstimator):
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
-            weight=weight,
             owner=type(self).__name__,
+            weight=weight,
         )
         if isinstance(found, Precomputed):
             refuse_invalid_gram(X, type(self).__name__)
