@@ -13,7 +13,7 @@ GAMMA, FOLDS = 0.05, 5
 
 
 def make(request: Request) -> Curved:
-    return curved(800 if request.quick else 4_000, 20, alphas=np.logspace(-3, 1.5, 10))
+    return curved(400 if request.quick else 4_000, 20, alphas=np.logspace(-3, 1.5, 10))
 
 
 WORKLOAD = Workload(
