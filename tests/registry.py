@@ -21,6 +21,7 @@ from hiperplano import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    OneClassSVM,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Pegasos,
@@ -160,6 +161,7 @@ WITHOUT_COEFFICIENTS = [
     Entry(SVC(kernel="linear", class_weight="balanced")),
     Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
     Entry(SVR()),
+    Entry(OneClassSVM()),
     Entry(KernelPerceptron()),
     Entry(KernelPerceptron(average=True, budget=30)),
 ]
