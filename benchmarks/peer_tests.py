@@ -3,7 +3,7 @@
 Copies the tests of the mirrored modules into a temporary folder, replaces the imports, runs them and sorts what fails
 by the reviewed list in `peer_tests.toml`. A failure that is not listed is new.
 
-    uv run python -m benchmarks.peer_tests [MODULE ...] [--workers 2]
+    uv run python -m benchmarks.peer_tests [MODULE ...] [--workers 2] [--document]
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.resources import files
 from inspect import isclass
 from pathlib import Path
@@ -30,7 +31,12 @@ MODULES = {
 }
 HOMES = ("linear_model", "svm", "discriminant_analysis")
 REVIEWED = Path(__file__).with_suffix(".toml")
-CATEGORIES = ("internals", "convention", "missing")
+PAGE = Path(__file__).parents[1] / "docs" / "compatibility.md"
+CATEGORIES = {
+    "convention": "Tests that expect another convention",
+    "missing": "Tests of what is missing",
+    "internals": "Tests that look at private parts of scikit-learn's classes",
+}
 
 
 def mirrored() -> dict[str, Any]:
@@ -136,11 +142,33 @@ def sort_results(results: dict[str, dict[str, Any]], entries: list[Entry]) -> di
     return found
 
 
+def table(found: dict[str, tuple[str, str]]) -> str:
+    """Counts, and the reasons of what fails with how many tests each has, as Markdown."""
+    counts, reasons = Counter(category for category, _ in found.values()), Counter(found.values())
+    lines = [f"scikit-learn {version('scikit-learn')}:", "", "| tests | |", "|---:|---|"]
+    words = {"passed": "pass", "skipped": "are skipped by scikit-learn itself", "new": "fail and are not reviewed"}
+    lines += [f"| {counts[name]} | {words[name]} |" for name in words if counts[name]]
+    for category, heading in CATEGORIES.items():
+        rows = sorted(((n, reason) for (of, reason), n in reasons.items() if of == category), reverse=True)
+        lines += ["", f"{heading} ({counts[category]}):", "", "| tests | |", "|---:|---|"]
+        lines += [f"| {n} | {reason} |" for n, reason in rows]
+    return "\n".join(lines)
+
+
+def write_table(text: str) -> None:
+    """Put the table between its marks on the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition("<!-- peers: begin -->")
+    after = rest.partition("<!-- peers: end -->")[2]
+    PAGE.write_text(f"{before}<!-- peers: begin -->\n{text}\n<!-- peers: end -->{after}", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", help="such as logistic; all if none")
     parser.add_argument("--workers", type=int, default=2, help="processes (0: none of their own)")
     parser.add_argument("--keep", type=Path, help="write the outcome of every test to this JSON file")
+    parser.add_argument("--document", action="store_true", help="write the table of docs/compatibility.md")
     arguments = parser.parse_args()
     results = run_tests(arguments.modules, arguments.workers)
     if arguments.keep:
@@ -158,6 +186,8 @@ def main() -> int:
     counts = Counter(category for category, _ in found.values())
     for category in ("passed", "skipped", *CATEGORIES, "new"):
         print(f"{category:12} {counts[category]}")
+    if arguments.document:
+        write_table(table(found))
     return int(counts["new"] > 0)
 
 

@@ -31,8 +31,10 @@ from hiperplano import (
     RidgeClassifier,
     RidgeClassifierCV,
     RidgeCV,
+    Scorecard,
     SGDClassifier,
     SGDRegressor,
+    WoEEncoder,
 )
 
 
@@ -167,7 +169,13 @@ WITHOUT_COEFFICIENTS = [
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 
-TRANSFORMERS = [Entry(KernelFeatures(n_components=20)), Entry(KernelFeatures(n_components=20, method="fourier"))]
+BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
+"""Take columns of any kind and missing values; they have tests of their own."""
+TRANSFORMERS = [
+    Entry(KernelFeatures(n_components=20)),
+    Entry(KernelFeatures(n_components=20, method="fourier")),
+    Entry(WoEEncoder()),
+]
 """Checked by scikit-learn's checks, and by laws of their own."""
 
 SEPARABLE_ONLY = [Entry(HardMarginSVC())]

@@ -10,6 +10,39 @@ from benchmarks.workload import Answer, Array
 DISTRIBUTION = "optbinning"
 
 
+def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: float, trend: str) -> Answer:
+    from optbinning import OptimalBinning
+
+    model = OptimalBinning(
+        user_splits=prebins, max_n_bins=max_bins, min_bin_size=min_bin_size, monotonic_trend=trend, solver="cp"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of versions of its dependencies
+        model.fit(x, y)
+    return Answer(figures={"cuts": [model.splits]})
+
+
+def binning_process(X: Array, max_bins: int, jobs: int | None) -> Any:
+    from optbinning import BinningProcess
+
+    return BinningProcess([f"x{j}" for j in range(X.shape[1])], max_n_bins=max_bins, n_jobs=jobs)
+
+
+def encoder(X: Array, y: Array, max_bins: int, jobs: int | None = None) -> Answer:
+    process = binning_process(X, max_bins, jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        process.fit(X, y)
+    cuts = [process.get_binned_variable(name).splits for name in process.variable_names]
+    return Answer(figures={"cuts": cuts})
+
+
+def encode(process: Any, X: Array) -> Answer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Answer(figures={"woe": process.transform(X, metric="woe")})
+
+
 def scorecard(frame: Any, y: Array) -> Answer:
     import numpy as np
     from optbinning import BinningProcess, Scorecard

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hiperplano.models.saving import load, save
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.plot.coefficients import CoefficientDisplay
+    from hiperplano.plot.credit.binning import BinningDisplay
     from hiperplano.plot.divergence import DivergenceDisplay
     from hiperplano.plot.gains import GainsDisplay
     from hiperplano.plot.ks import KSDisplay
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from hiperplano.stats.covariance import inference
     from hiperplano.stats.diagnose import Diagnosis, diagnose
     from hiperplano.stats.logistic.covariance import likelihood_ratio
+    from hiperplano.stats.logistic.diagnose import LogisticDiagnosis
     from hiperplano.stats.logistic.odds import OddsSummary
     from hiperplano.stats.mistakes import MistakeBound, mistake_bound
     from hiperplano.stats.separability import separability
@@ -84,6 +86,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BinTable": "features.binning.table",
+    "BinningDisplay": "plot.credit.binning",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -102,6 +105,7 @@ _HOME = {
     "LinearRegression": "models.least_squares",
     "LinearSVC": "models.svm",
     "LinearSVR": "models.svm",
+    "LogisticDiagnosis": "stats.logistic.diagnose",
     "LogisticRegression": "models.logistic",
     "LogisticRegressionCV": "selection.logistic",
     "MarginDisplay": "plot.margin",
@@ -182,6 +186,7 @@ __all__ = [
     "SVCCV",
     "SVR",
     "BinTable",
+    "BinningDisplay",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -200,6 +205,7 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LogisticDiagnosis",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MarginDisplay",

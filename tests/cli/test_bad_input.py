@@ -91,7 +91,10 @@ def run_columns(run, text):
 
 
 def test_choices(fit, tmp_path):
-    refused(fit(GOOD, "--model", "forest"), "no model 'forest' for 2 classes; there are auto, least-squares, lda")
+    refused(
+        fit(GOOD, "--model", "forest"),
+        "no model 'forest' for 2 classes; there are auto, least-squares, ridge",
+    )
     refused(fit(GOOD, "--kind", "x=fancy"), "'fancy' is not a kind")
     refused(fit(GOOD, "--kind", "w=nominal"), "--kind: no column 'w'; the columns are 'x', 'z'")
     refused(fit(GOOD, "--drop", "w"), "no column 'w'")
@@ -151,6 +154,6 @@ def test_an_accident_is_told_as_such(run, tables, monkeypatch):
     def fall(*arguments, **options):
         raise ZeroDivisionError("an accident")
 
-    monkeypatch.setattr("hiperplano.cli.workflow.run.evaluate_sample", fall)
+    monkeypatch.setattr("hiperplano.cli.workflow.fitting.run.evaluate_sample", fall)
     outcome = run("fit", tables / "credit.csv", "-t", "default")
     refused(outcome, "internal error (ZeroDivisionError: an accident)", "--debug")

@@ -79,12 +79,12 @@ def test_names_are_unique_for_each_task():
 
 
 def test_every_public_estimator_can_be_asked_for():
-    """But those that wrap another, and those that predict nothing."""
+    """But those that wrap another or have a command of their own, and those that predict nothing."""
     from tests.architecture.test_public_names import PUBLIC_ESTIMATORS
 
-    ensure_folder = {type(each.make(0)).__name__ for each in MODELS}
+    offered = {type(each.make(0)).__name__ for each in MODELS}
     predicting = {each.__name__ for each in PUBLIC_ESTIMATORS if hasattr(each, "predict")}
-    assert ensure_folder == predicting - {"CostSensitiveClassifier"}
+    assert predicting - offered == {"CostSensitiveClassifier", "Scorecard"}
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,21 @@ def test_separable_says_which_and_proves_it(values, verdict, run, tmp_path):
     assert facts["separable"] == (verdict == "Separable")
     assert facts["proof_holds"] is True
     assert "The proof was checked against all 6 rows and holds" in run("separable", "t.csv", "-t", "y").out
+
+
+def test_one_of_many_classes_against_the_others(run, tmp_path):
+    """What is advised can be done with the command's own options."""
+    pd.DataFrame({"x": range(9), "y": ["a"] * 3 + ["b"] * 3 + ["c"] * 3}).to_csv("t.csv", index=False)
+    refused = run("separable", "t.csv", "-t", "y")
+    assert refused.code == 1
+    assert (
+        "'y' has the classes a, b, c; a plane separates two. Compare one with all others, as --positive a"
+        in refused.err
+    )
+    assert json.loads(run("separable", "t.csv", "-t", "y", "--positive", "a", "--json").out)["separable"] is True
+    assert json.loads(run("separable", "t.csv", "-t", "y", "--positive", "b", "--json").out)["separable"] is False
+    pd.DataFrame({"x": range(90), "y": [f"name {i}" for i in range(90)]}).to_csv("t.csv", index=False)
+    assert "--task" not in run("separable", "t.csv", "-t", "y").err
 
 
 def test_planes_through_the_origin(run, tmp_path):

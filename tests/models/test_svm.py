@@ -268,3 +268,16 @@ def test_probabilities_come_from_calibration(loss):
         # 0.70 ± 0.09 over 24 seeds, 0.43 at least.
         assert np.mean(chance[hit, 1]) - np.mean(chance[~hit, 1]) > 0.25
     assert not hasattr(LinearSVC(), "predict_proba")
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_a_level_of_the_target_costs_no_digits(loss):
+    """At a level of 1e6 a gap of 3% was reported, as solved: only the intercept knows the level."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 8))
+    y = X @ rng.normal(size=8) + 0.3 * rng.normal(size=40)
+    plain, high = (LinearSVR(epsilon=0.1, loss=loss, tol=1e-9).fit(X, y + level) for level in (0.0, 2.0**20))
+    np.testing.assert_allclose(high.coef_, plain.coef_, rtol=1e-4 if loss == "epsilon_insensitive" else 1e-7)
+    assert high.intercept_ - 2.0**20 == pytest.approx(plain.intercept_, abs=1e-4)
+    assert high.solution_.gap <= 1e-9
+    assert high.solution_.converged

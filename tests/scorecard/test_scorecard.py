@@ -240,3 +240,24 @@ def test_a_penalty_is_passed_on(applicants):
     woe = woe_model.encoder_.transform(X[["debt", "income"]])
     reference = LogisticRegression(C=0.01).fit(woe, y == "yes")
     np.testing.assert_allclose(woe_model.model_.coef_, reference.coef_, rtol=1e-9)
+
+
+def test_tables_agree_with_those_of_optbinning_on_the_same_cut_offs(applicants):
+    """Numbers of optbinning 1.0.0: Scorecard(BinningProcess(["debt", "age"], binning_fit_params=<these splits, fixed>),
+    LogisticRegression(C=inf, tol=1e-12) of scikit-learn, "pdo_odds" with pdo 20, odds 50 and 600 points)."""
+    X, y = applicants
+    rules = {"debt": {"cuts": [4000, 8000, 14000, 20000]}, "age": {"cuts": [30, 45, 60]}}
+    made = Scorecard(event="yes", encoder=WoEEncoder(per_column=rules), round_points=False).fit(X[["debt", "age"]], y)
+    debt, age = made.variable_points()
+    woe = [1.0954383219830381, 0.5222667602739497, 0.3808104786600812, -0.24695177178911143, -0.9288789050056654]
+    np.testing.assert_allclose(debt.woe[:5], woe, rtol=1e-10)
+    woe = [-0.28356251353220374, -0.07842278589989338, 0.02821547170108918, 0.4129465018126135]
+    np.testing.assert_allclose(age.woe[:4], woe, rtol=1e-10)
+    iv = [0.1552651333963535, 0.052121094389768245, 0.02732110161496479, 0.009368884929642813, 0.2557596034586453]
+    assert made.encoder_.binnings_["debt"].iv_ == pytest.approx(sum(iv), rel=1e-10)
+    points = [310.64633715896304, 293.90982259287523, 289.7793226241822, 271.448768998398, 251.53660977671976]
+    np.testing.assert_allclose(debt.points[:5], points, rtol=1e-6)
+    points = [269.661310176382, 276.1710962335162, 279.55509332905797, 291.7639264228405, 278.65971978832465]
+    np.testing.assert_allclose(age.points, points, rtol=1e-6)
+    first = [543.3005362, 531.09170311, 551.00386233, 565.95041886, 527.70770601]
+    np.testing.assert_allclose(made.score_points(X[["debt", "age"]][:5]), first, rtol=1e-6)

@@ -83,6 +83,8 @@ class Case:
                 warnings.simplefilter("error")
                 for kind in _OURS:
                     warnings.simplefilter("ignore", kind)
+                if self.weight in SOME_ZERO:  # rows without weight may be beyond what a score can hold
+                    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
                 warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # scikit-learn's, of folds
                 model.fit(rows, target, **({} if weight is None else {"sample_weight": weight}))
                 found = model.predict(rows)
@@ -105,8 +107,11 @@ class Case:
     def _judge_answer(
         self, attacked: Attacked, model: Any, found: Any, exact: Any, rows: Any, target: Any, weight: Any
     ) -> Outcome:
+        if self.weight in SOME_ZERO and not (np.abs(exact) <= 1e100).all():
+            return Outcome(RIGHT)  # a row without weight whose score float64 does not hold
         parts = [found] if found.dtype.kind == "f" else []
-        parts += [getattr(model, name) for name in ("coef_", "intercept_") if hasattr(model, name)]
+        if self.weight not in SOME_ZERO:  # a class without weight has no plane, or one at infinity
+            parts += [getattr(model, name) for name in ("coef_", "intercept_") if hasattr(model, name)]
         if hasattr(model, "predict_proba"):
             parts.append(model.predict_proba(rows))
         if not all(np.isfinite(part).all() for part in parts):
@@ -129,6 +134,8 @@ class Case:
             verdicts.add(WEIGHTS[self.weight][1])
         size = np.abs(exact).max(axis=0)
         within = ((size == 0) | ((size >= 1e-100) & (size <= 1e100))).all()
+        if attacked.many_targets and self.target == "two columns":
+            verdicts.discard(REFUSE)
         if REFUSE not in verdicts and self.weight in SOME_ZERO:
             return EITHER  # rows of weight 0 may hold anything
         if REFUSE in verdicts or not np.isfinite(exact).all() or not (within or self.model.startswith(_ONLINE)):
@@ -148,6 +155,8 @@ def _sample(model: Any, attacked: Attacked, exact: Any, rows: Any, target: Any, 
     total = np.ones(n) if weight is None else np.broadcast_to(np.asarray(weight, dtype=float), n)
     if not (total > 0).all():
         return None
+    if attacked.classifier and np.ndim(target) == 2 and np.shape(target)[1] > 1:
+        return None  # several labels for each row
     y: Any = np.asarray(target.to_numpy() if hasattr(target, "to_numpy") else target)
     if attacked.classifier:
         labels = model.classes_.tolist()

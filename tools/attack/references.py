@@ -119,7 +119,7 @@ def regression(model: Any, sample: Sample, alpha: float, positive: bool = False)
 
 
 def linear_kernel(model: Any, sample: Sample) -> str:
-    """Kernel ridge with the linear kernel: ridge without intercept, where float64 holds a penalty beside products."""
+    """Kernel ridge with the linear kernel: ridge without an intercept, if float64 holds a penalty beside products."""
     if _EPS * np.max(np.square(sample.X).sum(axis=1)) * sample.weight.max() > _BLURRED * model.alpha:
         return ""
 
@@ -198,6 +198,8 @@ def logistic(model: Any, sample: Sample, C: float) -> str:
     if np.abs(scores).max() > 20:  # separable, or nearly so: the maximum is at or near infinity
         return ""
     slack = np.max(rounding(model, sample), axis=1, keepdims=True)
+    # The gradient of the mean loss, which is small at the end, says less of rows that weigh little.
+    slack = slack + 10 * model.tol * weight.sum() / weight.min()
     return compared(model.predict_proba(sample.rows), softmax(scores, axis=1), slack + 1e-7, 1.0)
 
 
@@ -301,4 +303,6 @@ def gaussian(model: Any, sample: Sample, own_covariance: bool) -> str:
         logs[:, k] = np.log(share[k]) - 0.5 * np.sum(apart**2, axis=0) - 0.5 * np.linalg.slogdet(covariance)[1]
     eps = 2e-7 if getattr(sample.rows, "dtype", None) in (np.float32, np.float16) else 0.0
     slack = 1e-6 + eps * np.abs(logs).max() + 1e6 * _EPS * at.blur / _EPS * np.abs(logs).max()
+    if hasattr(model, "coef_"):
+        slack = slack + np.max(rounding(model, sample), axis=1, keepdims=True)
     return compared(model.predict_proba(sample.rows), softmax(logs, axis=1), slack, 1.0)

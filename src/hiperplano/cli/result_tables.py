@@ -15,7 +15,7 @@ from hiperplano.features.columns import Column, kind_label
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients
-from hiperplano.report.number_format import column, significant
+from hiperplano.report.number_format import column, count, decimal, percent, significant
 from hiperplano.report.verdict import Judgement
 
 _ = translator("terminal")
@@ -91,7 +91,7 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
     table.add_column("")
     for part in by_part:
         table.add_column(part, justify="right")
-    table.add_row(_("rows"), *(f"{rows[part]:,.0f}" for part in by_part))
+    table.add_row(_("rows"), *(count(rows[part]).text for part in by_part))
     for name in next(iter(by_part.values())):
         if name not in ("auc_low", "auc_high", "rows"):
             table.add_row(metric_label(name), *(_metric_cell(name, part) for part in by_part.values()))
@@ -101,21 +101,22 @@ def metrics_table(by_part: Mapping[str, Mapping[str, float]], rows: Mapping[str,
 def _metric_cell(name: str, part: Mapping[str, float]) -> str:
     text = format_metric(part.get(name, float("nan")))
     if name == "base_rate" and name in part:
-        return f"{part[name]:.1%}"
+        return percent(part[name]).text
     if name == "auc" and "auc_low" in part:
-        return f"{text} ({part['auc_low']:.3f} – {part['auc_high']:.3f})"
+        return f"{text} ({decimal(part['auc_low']).text} – {decimal(part['auc_high']).text})"
     return text
 
 
 def format_metric(value: float, decimals: int = 4) -> str:
     """A number in a table of measures."""
-    if np.isnan(value):
-        return "–"
-    return f"{value:.{decimals}f}" if abs(value) < 1000 else f"{value:,.0f}"
+    return (decimal(value, decimals) if not abs(value) >= 1000 else decimal(value, 0)).text
 
 
 def coefficients_table(
-    found: Coefficients, references: Mapping[str, str | None] | None = None, most: int | None = None
+    found: Coefficients,
+    references: Mapping[str, str | None] | None = None,
+    most: int | None = None,
+    width: int | None = None,
 ) -> Table:
     """Coefficients, with odds ratios, intervals and p-values where there are any.
 
@@ -125,13 +126,19 @@ def coefficients_table(
         The category that others of a column are compared with; None for no value.
     most : int, optional
         The coefficients with the largest effects only.
+    width : int, optional
+        Of the terminal: where numbers would not fit, the odds ratios are left out, which follow from the rest.
     """
     table = make_table(_("Coefficients"))
     # Names are broken between words only, numbers never: where room is short, names take more lines.
-    table.add_column("", overflow="fold", min_width=max(len(word) for name in found.names for word in name.split()))
+    shortest = max(len(word) for name in found.names for word in name.split())
+    table.add_column("", overflow="fold", min_width=shortest)
     effect = np.abs(found.effect).max(axis=0)
     kept = np.arange(len(effect)) if most is None else np.sort(np.argsort(-effect, kind="stable")[:most])
     columns, cells = _by_class(found) if len(found.blocks) > 1 else _one_score(found)
+    needed = [max(map(len, texts)) for texts in zip(columns, *cells, strict=True)]
+    if found.odds and len(found.blocks) == 1 and width is not None and shortest + sum(needed) + 2 * len(needed) > width:
+        columns, cells = columns[:-1], [line[:-1] for line in cells]
     for heading, texts in zip(columns, zip(*cells, strict=True), strict=True):
         table.add_column(escape(heading), justify="right", no_wrap=True, min_width=max(map(len, [heading, *texts])))
     table.add_row(_("intercept"), *cells[0])

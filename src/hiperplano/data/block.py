@@ -99,7 +99,7 @@ class Block:
     def weighted_products(self, weights: Array) -> Array:
         """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
         if self.is_sparse:
-            from hiperplano.data.sparse_loops import add_products  # compiled code is loaded when it is needed
+            from hiperplano.data.loops.sparse_products import add_products  # compiled code is loaded when it is needed
 
             out = np.zeros((self.n_columns, self.n_columns))
             add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)

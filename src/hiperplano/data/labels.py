@@ -86,7 +86,10 @@ def labels_without_weight(X: Any, y: Any, sample_weight: Any) -> Array | None:
     if weight is None or weight.all():
         return None
     labels = X.collect(X.vector("y")) if isinstance(X, Design) else np.asarray(y)
-    return np.unique(labels.ravel()[weight == 0])
+    try:
+        return np.unique(labels.ravel()[weight == 0])
+    except TypeError:  # they cannot be compared, so they are no classes
+        return None
 
 
 def _union(left: Sums, right: Sums) -> Sums:

@@ -155,4 +155,5 @@ def best_cutoff(scores: Array, if_first: Array, if_second: Array) -> tuple[float
     best = int(np.where(between, totals, np.inf).argmin())
     edges = np.concatenate([[-np.inf], ordered, [np.inf]])
     low, high = edges[best], edges[best + 1]
-    return float(low / 2 + high / 2), float(totals[best])
+    middle = 0.0 if np.isinf(low) and low == -high else low / 2 + high / 2  # all scores may be infinite
+    return float(middle), float(totals[best])

@@ -186,12 +186,19 @@ class Coding(TransformerMixin, BaseEstimator):
 
     def _all_names(self) -> list[str]:
         """Of all columns that are made, each once: a table may have a column called `income missing` itself."""
-        names: list[str] = []
+        names: dict[str, str] = {}
         for name in (name for coder in self.coders_ for name in coder.names):
-            while str(name) in map(str, names):
+            while str(name) in names:
                 name = Message("{name} (again)", name=name)
-            names.append(name)
-        return names
+            names[str(name)] = name
+        return list(names.values())
+
+    def without_codes(self, X: Any) -> Any:
+        """The columns that the model sees, with cells emptied that hold a code for "no value"."""
+        check_is_fitted(self)
+        coded = [column for column in self.columns if column.used and column.codes]
+        emptied = {each.name: X[each.name].where(~X[each.name].isin(each.codes)) for each in coded}
+        return X[self.feature_names_in_.tolist()].assign(**emptied)
 
     def references(self) -> dict[str, str | None]:
         """For each nominal column the category that its others are compared with; None for no value."""

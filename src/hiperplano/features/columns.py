@@ -8,7 +8,7 @@ from hiperplano.messages import Message
 
 USED = ("numeric", "ordered", "nominal", "date")
 """Kinds that a model gets to see."""
-UNUSED = ("identifier", "constant", "empty", "leak")
+UNUSED = ("identifier", "constant", "empty", "leak", "unselected")
 KINDS = (*USED, *UNUSED)
 
 
@@ -59,4 +59,5 @@ def kind_label(kind: str) -> Message:
         "constant": Message("constant"),
         "empty": Message("empty"),
         "leak": Message("leak suspect"),
+        "unselected": Message("not selected"),
     }[kind]

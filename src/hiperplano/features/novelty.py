@@ -66,8 +66,16 @@ class Novelty:
         return [Message.concatenate("; ", found) for found in flags]
 
 
-def novelty(coding: Coding, frame: Any) -> Novelty:
-    """Compare a frame with the rows that a coding was fitted on."""
+def novelty(coding: Any, frame: Any) -> Novelty:
+    """Compare a frame with the rows that a coding was fitted on.
+
+    Parameters
+    ----------
+    coding : Coding, or another first step
+        Of another nothing is known: it looks at new rows itself.
+    """
+    if not isinstance(coding, Coding):
+        return Novelty([], [], len(frame))
     missing = [name for name in coding.feature_names_in_.tolist() if name not in frame.columns]
     found = []
     given = set(coding.feature_names_in_.tolist())

@@ -63,7 +63,7 @@ def emptied(column: pa.ChunkedArray, codes: Sequence[float | str]) -> pa.Chunked
         texts = column.cast(pa.string())
         return pc.if_else(pc.is_in(texts, pa.array(list(codes), pa.string())), None, texts).dictionary_encode()
     kind = pa.string() if pa.types.is_string(column.type) else pa.float64()
-    there = pc.is_in(column if kind == pa.string() else column.cast(kind), pa.array(list(codes), kind))
+    there = pc.is_in(column.cast(kind), pa.array(list(codes), kind))
     return pc.if_else(there, pa.scalar(None, column.type), column)
 
 

@@ -93,10 +93,10 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     text = _is_text(column)
     if pa.types.is_timestamp(column.type) or (text and task == "regression"):
         raise InvalidTarget(
-            "{file}: the target {name!r} holds {value}; a regression needs numbers, a classification labels. "
-            "Choose another column, or --task.",
+            "{file}: the target {name!r} holds {value}; a regression needs numbers, a classification labels. {remedy}",
             file=path,
             name=name,
+            remedy=Message("Choose another column.") if task else Message("Choose another column, or --task."),
             value=repr(str(distinct.to_pylist()[0])),
         )
     guessed, why = _task(column, len(distinct), text)
@@ -112,7 +112,10 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
             "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes are "
-            "supported. Choose another column, or --task regression for numbers.",
+            "supported. {remedy}",
+            remedy=Message("Choose another column.")
+            if task
+            else Message("Choose another column, or --task regression for numbers."),
             file=path,
             name=name,
             k=f"{len(classes):,}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import class_totals, encode_labels, label_weight, labels_without_weight
 from hiperplano.data.parameters import DUAL, REAL, SEED, VERBOSITY, accept, flag, number, one_of, refuse_l1, whole
 from hiperplano.models.base import LinearClassifier, LinearModel, Scores, all_or_nothing, publish
+from hiperplano.solvers.statistics import without_level
 from hiperplano.solvers.svm.choice import SOLVERS, solve_svm
 from hiperplano.solvers.svm.crammer_singer import SignOfClass, crammer_singer
 from hiperplano.solvers.svm.dual_losses import DualLoss
@@ -268,7 +270,9 @@ class LinearSVR(RegressorMixin, LinearModel):
         squared = one_of(self, "loss", words) == words[1]
         control = _control(self)
         design = validate(self, X, y, sample_weight, one_target=True)
-        solution = solve_svm([design], DualLoss.epsilon_insensitive(epsilon, strength, squared), **control)
+        rows, level = without_level(design) if control["fit_intercept"] else (design, 0.0)
+        solution = solve_svm([rows], DualLoss.epsilon_insensitive(epsilon, strength, squared), **control)
+        solution = replace(solution, intercept=solution.intercept + level)
         publish(self, solution.for_rows(design.row_numbers(), _row_count(X, y)), design.dtype, one_target=True)
         return self
 

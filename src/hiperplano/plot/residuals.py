@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from hiperplano.messages import Message
 from hiperplano.plot.style import GREY, Display, colour, hide_spines, should_rasterise
-from hiperplano.stats.diagnose import diagnose
+from hiperplano.stats.diagnose import diagnose_least_squares
 
 PANELS = ("fitted", "quantiles", "leverage")
 _NUMBERED = 3  # rows whose numbers are written beside their points
@@ -87,7 +87,7 @@ class ResidualDisplay(Display):
         display
             With `ax_` and `figure_` once drawn.
         """
-        found = diagnose(estimator, X, y, sample_weight=sample_weight)
+        found = diagnose_least_squares(estimator, X, y, sample_weight)
         if not np.isfinite(found.standardised).any():
             raise NotAvailable(
                 "ResidualDisplay: {model} fits all {n} rows exactly, so its residuals are rounding errors. Add "

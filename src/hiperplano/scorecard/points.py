@@ -115,15 +115,17 @@ def points_table(variables: Sequence[VariablePoints], base_points: float, rounde
     return Table(Message("Scorecard"), columns, tuple(notes), ("share", "event_rate"))
 
 
-def points_of_woe(variables: Sequence[VariablePoints], woe: Array, base_points: float) -> Array:
-    """The score of rows whose weights of evidence are known: bins of equal WoE have equal points.
+def points_of_woe(woe: Array, coef: Array, intercept: float, scale: PointScale, spread: bool, rounded: bool) -> Array:
+    """The points of rows whose weights of evidence are known, without base points that stand apart.
 
     Parameters
     ----------
     woe : ndarray of shape (n, variables)
+    coef : ndarray of shape (variables,)
+    intercept, scale, spread, rounded
+        As in `bin_points`.
     """
-    total = np.full(len(woe), base_points)
-    for j, each in enumerate(variables):
-        known, first = np.unique(each.woe, return_index=True)
-        total += each.points[first][np.searchsorted(known, woe[:, j])]
+    total = np.zeros(len(woe))
+    for j, each in enumerate(coef.tolist()):
+        total += bin_points(woe[:, j], each, intercept, len(coef), scale, spread, rounded)[1]
     return total

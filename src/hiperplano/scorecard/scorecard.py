@@ -185,15 +185,16 @@ class Scorecard(ScorecardScores):
         chosen = self._choose(woe, event, weight, names)
         self.variables_ = [name for name, kept in zip(names, chosen.tolist(), strict=True) if kept]
         self._restrict_encoder()
-        self.model_ = LogisticRegression(C=self.C).fit(woe[:, chosen], event.astype(int), sample_weight=weight)
+        kept = woe if chosen.all() else woe[:, chosen]
+        self.model_ = LogisticRegression(C=self.C).fit(kept, event.astype(int), sample_weight=weight)
         coef, intercept = self.model_.coef_[0], float(self.model_.intercept_[0])
         self.against_woe_ = [name for name, b in zip(self.variables_, coef.tolist(), strict=True) if b * _SIGN < 0]
         self.base_points_ = 0.0
         if base == "separate":
             alone = float(scale.points(intercept))
             self.base_points_ = float(np.rint(alone)) if rounded else alone
-        points = points_of_woe(self.variable_points(), woe[:, chosen], self.base_points_)
-        self.development_ = Development.of(points, expit(intercept + woe[:, chosen] @ coef), event, weight)
+        points = points_of_woe(kept, coef, intercept, scale, base == "spread", rounded) + self.base_points_
+        self.development_ = Development.of(points, expit(intercept + kept @ coef), event, weight)
         return self
 
     def _restrict_encoder(self) -> None:

@@ -25,7 +25,7 @@ from hiperplano.models.logistic_classifier import (
     refuse_l1_share,
 )
 from hiperplano.selection.logistic_folds import IsTested, TrainingWeight, count_rows, fold_rows, log_loss_scores
-from hiperplano.selection.routing import of_rows, route, routing_of
+from hiperplano.selection.routing import of_rows, refuse_unrouted, route, routing_of
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
@@ -161,7 +161,7 @@ class LogisticRegressionCV(LogisticClassifier):
             Labels of any kind; not given with a design.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
-        **params
+        params : dict
             `groups` of the rows, for splitters that take them; with scikit-learn's metadata routing, whatever the
             splitter and the scorer asked for.
 
@@ -282,7 +282,7 @@ class LogisticRegressionCV(LogisticClassifier):
             Their labels.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
-        **score_params
+        score_params : dict
             With scikit-learn's metadata routing, what the scorer asked for.
 
         Returns
@@ -290,11 +290,13 @@ class LogisticRegressionCV(LogisticClassifier):
         float
             The score.
         """
+        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if not get_config()["enable_metadata_routing"]:
+            refuse_unrouted(self, "score", score_params)
+        elif self.scoring is not None:
+            extra = dict(process_routing(self, "score", **extra, **score_params).scorer.score)
         if self.scoring is None:
             return float(super().score(X, y, sample_weight=sample_weight))
-        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if get_config()["enable_metadata_routing"]:
-            extra = dict(process_routing(self, "score", **extra, **score_params).scorer.score)
         return Scorer(self.scoring, None, extra=extra)(self, X, y)
 
     def get_metadata_routing(self) -> Any:

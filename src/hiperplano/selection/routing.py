@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,15 +36,21 @@ def route(model: Any, sample_weight: Any, params: dict[str, Any]) -> Routed:
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(model, "fit", sample_weight=sample_weight, **params)
         return Routed(dict(routed.splitter.split), dict(routed.scorer.score))
-    unknown = sorted(set(params) - {"groups"})
+    refuse_unrouted(model, "fit", set(params) - {"groups"})
+    return Routed({name: value for name, value in params.items() if value is not None}, None)
+
+
+def refuse_unrouted(model: Any, method: str, names: Iterable[str]) -> None:
+    """An error for arguments that only metadata routing could pass on, if there are any."""
+    unknown = sorted(names)
     if unknown:
         raise InvalidParameter(
-            "{model}.fit got [{names}] beside `groups`, which is only supported if enable_metadata_routing=True. Leave "
-            "them out, or turn routing on: sklearn.set_config(enable_metadata_routing=True).",
-            names=", ".join(unknown),
+            "{model}.{method} got [{names}], which is only supported if enable_metadata_routing=True. Leave them out, "
+            "or turn routing on: sklearn.set_config(enable_metadata_routing=True).",
             model=type(model).__name__,
+            method=method,
+            names=", ".join(unknown),
         )
-    return Routed({name: value for name, value in params.items() if value is not None}, None)
 
 
 def of_rows(values: Any, rows: Array) -> Any:

@@ -15,8 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hiperplano.data.compiled import loop as loop
-from hiperplano.data.compiled import part as part
+from hiperplano.data.loops.compiled import loop as loop
+from hiperplano.data.loops.compiled import part as part
 
 _LINE = 64  # bytes that come from memory together
 

@@ -236,3 +236,30 @@ def align_rows(values: Array, design: Design, n_rows: int) -> Array:
 def count_rows(X: Any) -> int:
     """Rows of a table, matrix, list or design."""
     return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
+
+
+def without_level(design: Design) -> tuple[Design, float]:
+    """The design with its target minus its mean, and the mean.
+
+    An intercept takes up the level of a target; without it more digits are left for what coefficients explain.
+    """
+    ((total, weighted),) = design.fold(_LevelSums())
+    level = float(weighted / total)
+    return design.with_vectors(y=design.map(_AboveLevel(level))), level
+
+
+@dataclass(frozen=True)
+class _LevelSums:
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Sums:
+        return (np.array([block.weights.sum(), block.weights @ block.y[:, 0]]),)
+
+
+@dataclass(frozen=True)
+class _AboveLevel:
+    reads_rows = False
+    level: float
+
+    def __call__(self, block: Block) -> Array:
+        return np.asarray(block.y[:, 0] - self.level)

@@ -1,4 +1,4 @@
-"""Residual analysis of a least-squares fit."""
+"""Residual analysis of a fit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
+from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.solvers.statistics import align_rows, count_rows
 from hiperplano.stats.findings import Finding, about_columns, about_residuals, about_rows
 from hiperplano.stats.hat import Hat
 from hiperplano.stats.least_squares import Sample, fitted_exactly, refuse_undetermined
+from hiperplano.stats.logistic.diagnose import LogisticDiagnosis, diagnose_logistic
 from hiperplano.stats.summary import coefficient_names, library_and_name
 
 
@@ -88,13 +90,16 @@ def _figure(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.4g}"
 
 
-def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> Diagnosis:
+def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> Diagnosis | LogisticDiagnosis:
     """Leverage, studentised residuals, Cook's distance, Durbin-Watson, Breusch-Pagan, VIF and condition number.
+
+    Of a logistic model of two classes: Pregibon's leverage and Cook's distance, Pearson and deviance residuals, and
+    Hosmer and Lemeshow's test.
 
     Parameters
     ----------
-    model : fitted LinearRegression, Ridge or RidgeCV, or Pipeline that ends with one
-        With one target.
+    model : fitted LinearRegression, Ridge, RidgeCV, LogisticRegression or LogisticRegressionCV
+        With one target, or two classes; or a Pipeline that ends with one of them.
     X, y : the rows of the fit
         Or a design, which brings its own target.
     sample_weight : array-like of shape (n,), optional
@@ -102,7 +107,7 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
 
     Returns
     -------
-    Diagnosis
+    Diagnosis or LogisticDiagnosis
         Print it for an interpretation of each figure; its arrays have one entry for each row or column.
 
     Examples
@@ -120,10 +125,20 @@ def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) ->
     check_is_fitted(model)
     model, X = last_step(model, X)
     solution = getattr(model, "solution_", None)
+    if isinstance(solution, LogisticSolution):
+        return diagnose_logistic(model, solution, X, y, sample_weight)
+    return diagnose_least_squares(model, X, y, sample_weight)
+
+
+def diagnose_least_squares(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Diagnosis:
+    """The residual analysis of a least-squares fit."""
+    check_is_fitted(model)
+    model, X = last_step(model, X)
+    solution = getattr(model, "solution_", None)
     if not isinstance(solution, LeastSquaresSolution) or not hasattr(model, "summary"):
         raise NotAvailable(
             "diagnose: no residual analysis for {model}; it is made for hiperplano's LinearRegression, Ridge and "
-            "RidgeCV. Fit one of those.",
+            "RidgeCV, and by itself for LogisticRegression. Fit one of those.",
             model=library_and_name(model),
         )
     design = validate(model, X, y, sample_weight, reset=False)

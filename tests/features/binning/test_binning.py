@@ -60,6 +60,26 @@ def test_woe_and_iv_are_those_of_the_formula_by_hand():
     assert binning.iv_ == pytest.approx(information_value(labels, np.nan_to_num(values)), rel=1e-10)
 
 
+def test_woe_and_iv_are_those_of_optbinning_on_the_same_cut_offs():
+    """optbinning 1.0.0: OptimalBinning(user_splits=cuts, user_splits_fixed=3·[True], special_codes=[-9],
+    monotonic_trend=None)."""
+    k = np.arange(400)
+    x = ((k * 37) % 101) / 10.0
+    y = (k * k + 3 * k) % 7 < 2 + (x > 5)
+    x[k % 19 == 0], x[k % 23 == 0] = np.nan, -9
+    table = OptimalBinning(cuts=[2.5, 5.0, 7.5], special_codes=[-9]).fit(x, y).table()
+    woe = [
+        -0.05010682005417888,
+        0.0007015082714905141,
+        -0.14541699985850376,
+        0.24989573678564259,
+        -0.2144098713454552,
+        0.008733679968754626,
+    ]
+    np.testing.assert_allclose(table["woe"], woe, rtol=0, atol=1e-12)
+    assert table.totals["iv"] == pytest.approx(0.02112269111919593, abs=1e-12)
+
+
 def test_a_zero_counts_as_smoothing_says_and_nothing_else_changes():
     x, y = [1, 1, 2, 2, 2, 3, 3], [0, 0, 1, 0, 0, 1, 1]
     woe = OptimalBinning(cuts=[2, 3]).fit(x, y).woe_

@@ -158,8 +158,8 @@ def test_steps_of_a_likelihood_end_at_the_fit_and_go_down(solver, steps, classes
     assert len(found) >= steps
     assert not hasattr(model, "coef_")
     fitted = model.fit(X, y)
-    np.testing.assert_allclose(found[-1].coef, fitted.coef_, rtol=1e-6)
-    np.testing.assert_allclose(found[-1].intercept, fitted.intercept_, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(np.atleast_2d(found[-1].coef), fitted.coef_, rtol=1e-6)
+    np.testing.assert_allclose(np.ravel(found[-1].intercept), fitted.intercept_, rtol=1e-6, atol=1e-6)
     losses = [step.loss for step in found]
     assert all(after <= before + 1e-12 for before, after in pairwise(losses))
     strength = 1 / (2.0 * 120)

@@ -53,7 +53,18 @@ def compare(
     from hiperplano.cli.workflow.problem import TableOptions, read_problem
 
     terminal = Terminal(json, quiet)
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, task, positive)
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task=task,
+        positive=positive,
+    )
     problem = read_problem(file, target, choices)
     terminal.add_note(*problem.notes, *unused_columns_note(problem.columns))
     goal = problem.target

@@ -21,9 +21,9 @@ def demo(
 ) -> None:
     """Make a table of loans, and fit it as anybody's own."""
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.fitting.run import Settings, run
     from hiperplano.cli.workflow.problem import TableOptions
-    from hiperplano.cli.workflow.run import Settings, run
-    from hiperplano.cli.workflow.scorecard import ScorecardSettings, make_scorecard
+    from hiperplano.cli.workflow.scorecards.making import ScorecardSettings, make_scorecard
     from hiperplano.data.files import replacing
     from hiperplano.datasets.credit_default import load_credit_default
 

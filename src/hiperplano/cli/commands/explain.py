@@ -25,9 +25,9 @@ def explain(
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Show what the score of one row consists of."""
-    from hiperplano.cli.scorecard_tables import terminal_table
     from hiperplano.cli.terminal import Terminal
-    from hiperplano.cli.workflow.explaining import explain_table_row
+    from hiperplano.cli.workflow.scorecards.explaining import explain_table_row
+    from hiperplano.cli.workflow.scorecards.tables import terminal_table
 
     terminal = Terminal(json, quiet)
     with terminal.capture_warnings():

@@ -44,6 +44,9 @@ def fit(
     alpha: Annotated[
         float | None, Option("--alpha", metavar="ALPHA", help=_("Strength of the penalty of ridge regression."))
     ] = None,
+    select: Annotated[
+        str | None, Option(metavar="aic|bic", help=_("Leave columns out one by one while AIC or BIC improves."))
+    ] = None,
     out: Annotated[Path, options.folder()] = Path("hiperplano-out"),
     report: Annotated[bool, Option(help=_("Also write report.html."))] = True,
     everything: Annotated[bool, Option("--all", help=_("Print all columns and all coefficients."))] = False,
@@ -68,14 +71,27 @@ def fit(
 ) -> None:
     """Fit a model to a table."""
     options.one_of("--fill", fill, ("median", "model"))
+    if select is not None:
+        options.one_of("--select", select, ("aic", "bic"))
     held_out = _validation(validation, split_by)
     if cutoff is not None:
         options.share("--cutoff", cutoff)
     from hiperplano.cli.terminal import Terminal
+    from hiperplano.cli.workflow.fitting.run import Settings, run
     from hiperplano.cli.workflow.problem import TableOptions
-    from hiperplano.cli.workflow.run import Settings, run
 
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, task, positive)
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task=task,
+        positive=positive,
+    )
     terminal = Terminal(json, quiet)
     if target is None:
         from hiperplano.cli.commands.look import show_columns
@@ -97,6 +113,7 @@ def fit(
         weight=weight,
         split_by=split_by,
         terms=tuple(term or ()),
+        select=select,
         everything=everything,
     )
     run(terminal, file, target, choices, settings)

@@ -33,7 +33,18 @@ def look(
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.problem import TableOptions
 
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, task, positive)
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task=task,
+        positive=positive,
+    )
     terminal = Terminal(json, quiet)
     show_columns(terminal, file, target, choices)
     terminal.finish()
@@ -49,6 +60,7 @@ def show_columns(terminal: Any, file: Path, target: str | None, choices: Any) ->
     """
     from hiperplano.cli.overview import column_facts, overview_table
     from hiperplano.cli.workflow.problem import read_problem
+    from hiperplano.report.number_format import count
     from hiperplano.tables.reading import to_frame
 
     with terminal.progress_bar(_("reading")), terminal.capture_warnings():
@@ -62,7 +74,7 @@ def show_columns(terminal: Any, file: Path, target: str | None, choices: Any) ->
             frame = problem.frame
         facts = column_facts(columns, frame, goal)
     terminal.results = {"file": str(file), "rows": len(frame), "columns": facts}
-    terminal.say(_("{file}: {n} rows, {d} columns", file=file.name, n=f"{len(frame):,}", d=len(columns)))
+    terminal.say(_("{file}: {n} rows, {d} columns", file=file.name, n=count(len(frame)).text, d=len(columns)))
     terminal.print(overview_table(facts, goal))
     terminal.add_note(*notes)
     terminal.print_notes()

@@ -28,9 +28,9 @@ def monitor(
     debug: Annotated[bool, options.debug()] = False,
 ) -> None:
     """Compare new applicants with those a scorecard was fitted to."""
-    from hiperplano.cli.scorecard_tables import terminal_table
     from hiperplano.cli.terminal import Terminal
-    from hiperplano.cli.workflow.monitoring import monitor_table
+    from hiperplano.cli.workflow.scorecards.monitoring import monitor_table
+    from hiperplano.cli.workflow.scorecards.tables import terminal_table
 
     terminal = Terminal(json, quiet)
     with terminal.progress_bar(_("comparing")), terminal.capture_warnings():

@@ -47,7 +47,7 @@ def predict(
 
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.scoring import score_table
-    from hiperplano.cli.workflow.writing import write_table
+    from hiperplano.cli.writing import write_table
     from hiperplano.messages import translate
 
     terminal = Terminal(json, quiet)
@@ -94,6 +94,8 @@ def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
     columns: dict[str, Any] = {"prediction": model.predict(rows)}
     if metadata.task == "regression":
         return columns
+    if hasattr(model, "score_points"):
+        columns["points"] = model.score_points(rows)
     if hasattr(model, "predict_proba"):
         shares = model.predict_proba(rows)
         return columns | {f"probability {label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}

@@ -41,7 +41,12 @@ def report(
         terminal.add_note(*scored.notes)
         assert scored.y is not None
         options.ensure_folder(out.parent)
-        used = scored.frame[scored.pipeline[0].feature_names_in_.tolist()]
+        first = scored.pipeline[0]
+        used = (
+            first.without_codes(scored.frame)
+            if hasattr(first, "without_codes")
+            else scored.frame[first.feature_names_in_.tolist()]
+        )
         metadata, coded = scored.metadata, (scored.rows, None)
         subject = prepare_subject(
             scored.pipeline, used, scored.y, None, metadata.target, metadata.positive, metadata.cost_matrix, coded

@@ -67,9 +67,11 @@ def scorecard(
     options.one_of("--by", by, ("aic", "bic", "p_value"))
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.problem import TableOptions
-    from hiperplano.cli.workflow.scorecard import ScorecardSettings, make_scorecard
+    from hiperplano.cli.workflow.scorecards.making import ScorecardSettings, make_scorecard
 
-    choices = TableOptions(kind, drop, None, None, separator, decimal, "classification", positive)
+    choices = TableOptions(
+        kind=kind, drop=drop, separator=separator, decimal=decimal, task="classification", positive=positive
+    )
     settings = ScorecardSettings(
         special=tuple(special or ()),
         time=time,

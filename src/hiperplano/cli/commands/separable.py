@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -16,6 +16,10 @@ _ = translator("terminal")
 def separable(
     file: Annotated[Path, options.table()],
     target: Annotated[str, options.target()],
+    positive: Annotated[
+        str | None,
+        Option(metavar="LABEL", help=_("Compare this class with all others where there are more.")),
+    ] = None,
     origin: Annotated[bool, Option("--origin", help=_("Only planes through the origin."))] = False,
     kind: Annotated[list[str] | None, options.kind()] = None,
     drop: Annotated[list[str] | None, options.drop()] = None,
@@ -38,14 +42,25 @@ def separable(
     from hiperplano.stats.separability import separability
 
     terminal = Terminal(json, quiet)
-    choices = TableOptions(kind, drop, only, order, missing, separator, decimal, sheet, "classification")
+    choices = TableOptions(
+        kind=kind,
+        drop=drop,
+        only=only,
+        order=order,
+        missing=missing,
+        separator=separator,
+        decimal=decimal,
+        sheet=sheet,
+        task="classification",
+    )
     with terminal.progress_bar(_("looking for a plane")), terminal.capture_warnings():
         problem = read_problem(file, target, choices, leaks=False)
         terminal.add_note(*problem.notes)
         coding = Coding(tuple(problem.columns))
         rows = coding.fit_transform(problem.frame)
-        found = separability(rows, problem.target.values, fit_intercept=not origin)
-        proved = found.verify(rows, problem.target.values)
+        labels = _two_classes(problem.target, positive)
+        found = separability(rows, labels, fit_intercept=not origin)
+        proved = found.verify(rows, labels)
     terminal.results = {
         "verdict": type(found).__name__,
         "separable": type(found).__name__ == "Separable",
@@ -62,6 +77,26 @@ def separable(
         else _("The proof could not be confirmed: the rows lie too close to the plane.")
     )
     terminal.finish()
+
+
+def _two_classes(target: Any, positive: str | None) -> Any:
+    """The labels, or whether they are the one asked for."""
+    from hiperplano.errors import InvalidParameter
+
+    known = [str(label) for label in target.classes]
+    if positive is None and len(known) == 2:
+        return target.values
+    if positive not in known:
+        raise InvalidParameter(
+            _(
+                "{name!r} has the classes {classes}; a plane separates two. Compare one with all others, as --positive "
+                "{first}.",
+                name=target.name,
+                classes=", ".join(known[:8]),
+                first=known[0],
+            )
+        )
+    return target.values.astype(str) == positive
 
 
 def _weights(found: object) -> list[float]:

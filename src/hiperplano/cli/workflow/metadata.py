@@ -31,6 +31,8 @@ class Metadata:
     ----------
     measures : dict of str to dict
         Figures of the fit, by part of the rows: "training" and "validation".
+    selection : list of dict
+        Columns left out by selection, with the criterion before and after each.
     score_edges, score_counts : list
         Bands of the training rows' scores, and how many rows lie in each: what new scores are compared with.
     """
@@ -48,6 +50,7 @@ class Metadata:
     validation: float | str
     versions: dict[str, str]
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
+    selection: list[dict[str, Any]] = field(default_factory=list)
     score_edges: list[float] = field(default_factory=list)
     score_counts: list[int] = field(default_factory=list)
 
@@ -62,7 +65,9 @@ class Metadata:
 
     def provenance(self) -> dict[str, str]:
         """As text, for a page."""
-        return {
+        steps = ", ".join(f"{step['left_out']} ({step['after']:.1f})" for step in self.selection)
+        chosen = {_("Left out by selection"): steps} if steps else {}
+        return chosen | {
             _("Command"): self.command,
             _("File"): self.file,
             _("SHA-256 of the file"): self.sha256,

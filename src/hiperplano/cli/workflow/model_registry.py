@@ -91,6 +91,8 @@ BASELINES = {task: ModelChoice("constant", task, _constant(task), baseline=True)
 
 MODELS = (
     ModelChoice("least-squares", CLASSIFICATION, _model("LeastSquaresClassifier")),
+    ModelChoice("ridge", CLASSIFICATION, _model("RidgeClassifier"), scaled=True, strength="alpha"),
+    ModelChoice("ridge-cv", CLASSIFICATION, _model("RidgeClassifierCV"), scaled=True),
     ModelChoice("lda", CLASSIFICATION, _model("LinearDiscriminantAnalysis")),
     ModelChoice("logistic", CLASSIFICATION, _model("LogisticRegression", C=_ENDLESS), strength="C"),
     ModelChoice("logistic-l2", CLASSIFICATION, _model("LogisticRegression"), scaled=True, strength="C"),

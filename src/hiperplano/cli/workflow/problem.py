@@ -27,7 +27,7 @@ _ = translator("terminal")
 _MOST_NAMED = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """The user's options about a table."""
 
@@ -54,8 +54,16 @@ class TableOptions:
             only=only,
         )
 
-    def kinds(self, table: pa.Table, target: str | None, leaks: bool) -> tuple[pa.Table, list[Column]]:
-        """The table without codes for "no value", and its columns."""
+    def kinds(
+        self, table: pa.Table, target: str | None, leaks: bool, keep_codes: bool = False
+    ) -> tuple[pa.Table, list[Column]]:
+        """The table without codes for "no value", and its columns.
+
+        Parameters
+        ----------
+        keep_codes : bool
+            Whether codes that were guessed stay in the table.
+        """
         missing = {name: _values(text) for name, text in options.pairs("--missing", list(self.missing or [])).items()}
         _refuse_unknown("--missing", missing, table.column_names)
         table, codes = without_given(table, missing, target)
@@ -63,7 +71,7 @@ class TableOptions:
         orders = {name: value.split(",") for name, value in options.pairs("--order", list(self.order or [])).items()}
         codes = {name: values for name, values in codes.items() if name != target}
         columns = infer_kinds(table, target, chosen=chosen, orders=orders, missing=codes, leaks=leaks)
-        return without_codes(table, columns), columns
+        return (table if keep_codes else without_codes(table, columns)), columns
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ def read_problem(
     choices: TableOptions,
     *,
     leaks: bool = True,
+    keep_codes: bool = False,
     aside: Sequence[str] = (),
     step: Any = None,
 ) -> Problem:
@@ -106,6 +115,8 @@ def read_problem(
         Name of its column.
     leaks : bool
         Whether to suspect columns that tell the target.
+    keep_codes : bool
+        Whether codes for "no value" stay in the frame: bins give each of them its own place.
     aside : sequence of str
         Columns that are not for the model: weights, or what splits the rows.
     step : callable, optional
@@ -128,7 +139,7 @@ def read_problem(
     notes = list(source.reading_notes)
     step(_("looking at the columns"))
     extra = to_frame(table.select(list(aside)))
-    table, columns = choices.kinds(table.drop_columns(list(aside)), target, leaks)
+    table, columns = choices.kinds(table.drop_columns(list(aside)), target, leaks, keep_codes)
     there = table.column(target).is_valid().to_numpy()
     numbers = np.flatnonzero(there)
     table, left_out = with_target(table, target)

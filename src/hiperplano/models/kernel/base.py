@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
@@ -92,6 +93,13 @@ class KernelModel(BaseEstimator):
         if isinstance(self.kernel_, Precomputed):
             return np.asarray((rows if self._columns_ is None else rows[:, self._columns_]) @ self.dual_coef_)
         return KernelMatrix(self.kernel_, rows, self.X_fit_, dtype=np.float64).dot(self.dual_coef_)
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from what scikit-learn takes for one."""
+    if isinstance(random_state, int) and random_state >= 0:
+        return random_state
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def refuse_infinite(model: Any, coef: Array) -> None:

@@ -141,13 +141,11 @@ def _likelihood_steps(model: LogisticRegression, X: Any, y: Any, sample_weight: 
     else:
         problem.newton(None, control["tol"], control["max_iter"], _SETTLED, watch)
     for number, ((before, _), (after, loss)) in enumerate(pairwise(states), start=1):
-        coef_before, intercept_before = problem.scale.coefficients(before)
-        coef, intercept = problem.scale.coefficients(after)
+        planes = [part for theta in (before, after) for part in problem.scale.coefficients(theta)]
+        w0, b0, w, b = (part[0] for part in planes) if problem.n_scores == 1 else planes
         rate = float(np.linalg.norm(after - before))
         if rate > 0:
-            yield Step(
-                number, None, None, False, True, coef_before, intercept_before, coef, intercept, loss=loss, rate=rate
-            )
+            yield Step(number, None, None, False, True, w0, b0, w, b, loss=loss, rate=rate)
 
 
 class _Recorder:

@@ -244,13 +244,14 @@ def _performance(development: Development, event: Array, points: Array) -> tuple
     fields = {"now": found.auc, "low": found.low, "high": found.high, "before": development.auc}
     if found.high < development.auc:
         return table, Message(
-            "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} at development: it ranks worse "
-            "than chance explains.",
+            "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} on the rows of the fit: the "
+            "difference is more than chance, but may be the optimism of the fit; bootstrap(X, y) tells how much that "
+            "is.",
             **fields,
         )
     return table, Message(
-        "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} at development: no loss beyond "
-        "chance.",
+        "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} on the rows of the fit: no "
+        "loss beyond chance.",
         **fields,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -157,7 +156,7 @@ def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tu
 def _directions_of_rows(whitenings: list[Whitening], sums: ClassMoments) -> tuple[Array, Array]:
     """An orthonormal basis, at unit columns, of the directions in which rows vary in or between classes; the units."""
     means = sums.means
-    between = np.array([b - a for a, b in pairwise(means)]).reshape(-1, means.shape[1])
+    between = np.diff(means, axis=0)
     rows = np.vstack([*(one.root for one in whitenings), between])
     spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = np.inf

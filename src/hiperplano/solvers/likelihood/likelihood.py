@@ -107,6 +107,8 @@ class Likelihood(Objective):
         Gaussian classes have for an intercept follows.
         """
         share = float(self.class_shares[0])
+        if not 0.0 < share < 1.0:  # a class without weight has no discriminant
+            return direction
         explained = min(-float(np.vdot(gradient, direction)), _EXPLAINED)
         direction = direction / (1.0 - explained)
         direction[0, 0] -= (0.5 - share) * explained / (share * (1.0 - share) * (1.0 - explained))

@@ -6,17 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.lbfgs import Preconditioner
-from hiperplano.solvers.likelihood.block_preconditioner import BlockPreconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
 
 _NEWTON_STEPS = 6  # that the solution of a sample takes
-_RENEWALS = 2  # of the blocks of a Hessian
+_RENEWED = (3, 9)  # evaluations after which probabilities have changed so much that blocks are measured again
 _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
 _WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
@@ -139,7 +140,7 @@ class _ClassBlocks(Offer):
         self._problem = problem
         self._size = min(problem.design.n_rows, max(FEWEST, _BLOCK_ROWS * problem.scale.size))
         costs = Costs.of(problem.design, problem.n_scores, self._size)
-        self.cost = self.first_cost = (1 + _RENEWALS) * costs.class_blocks
+        self.cost = self.first_cost = (1 + len(_RENEWED)) * costs.class_blocks
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = _on_sample(self._problem, self._problem.design.sample(self._size))
@@ -150,3 +151,42 @@ class _ClassBlocks(Offer):
 def _on_sample(problem: Likelihood, sample: Design) -> Likelihood:
     """The problem on a sample; its ridge keeps coefficients finite of columns that the sample hardly shows."""
     return Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
+
+
+class BlockPreconditioner:
+    """Value and gradient for a minimisation, with blocks that are measured anew as the probabilities settle.
+
+    The whole Hessian of k classes costs as much as thousands of gradients. Its blocks on the diagonal, one for each
+    class, cost k Gram matrices, and what they leave out is corrected by a few steps of L-BFGS.
+
+    Parameters
+    ----------
+    problem : Likelihood
+        Of all rows.
+    sample : Likelihood
+        Of some of them, with the same scale.
+    theta : ndarray of shape (classes, size)
+        Where to measure first.
+    """
+
+    def __init__(self, problem: Likelihood, sample: Likelihood, theta: Array) -> None:
+        self._problem, self._sample, self._evaluations = problem, sample, 0
+        self._solvers: list[SymmetricSolver] = []
+        self._measure(theta)
+
+    def precondition(self, vector: Array) -> Array:
+        """The blocks' inverses, class by class; steps add nothing to all classes alike."""
+        left = self._problem.balanced(vector)
+        parts = [solver.solve(row) for solver, row in zip(self._solvers, left, strict=True)]
+        return self._problem.balanced(np.stack(parts))
+
+    def evaluate(self, theta: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+        self._evaluations += 1
+        if self._evaluations in _RENEWED:
+            self._measure(theta)
+        return self._problem.evaluate(theta)
+
+    def _measure(self, theta: Array) -> None:
+        self._solvers = [SymmetricSolver(block) for block in self._sample.class_hessians(theta)]
+        self._problem.passes += self._sample.design.n_rows / self._problem.design.n_rows

@@ -4,6 +4,7 @@ Floats in ascending order have ascending 64-bit keys (their bits, read as intege
 their last `level` bits, with the sums of the target for each; `level` is the smallest for which at most `limit` keys
 differ. It is 0, and the sketch exact, where the column has so few values. Since that is a property of the values alone,
 sketches of parts can be merged in any order, and rows in memory, in a stream or on a cluster give the same sketch.
+Where one key still holds many rows of different values, another pass looks at these rows alone.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Sketch(NamedTuple):
     Attributes
     ----------
     keys : ndarray of int64 of shape (k,)
-        Ascending, without their last `level` bits. (While sketches are merged: in any order, and up to 4·limit.)
+        Ascending, without their last `level` bits, or fewer where another pass looked closer. (While sketches are
+        merged: in any order, and up to 4·limit.)
     low, high : ndarray of shape (k,)
         The smallest and largest value of each key.
     sums : ndarray of shape (k, m)
@@ -48,12 +50,17 @@ class Sketch(NamedTuple):
 
 Codes = tuple[tuple[float, ...], ...]
 """Groups of special codes."""
+Windows = tuple[Array, Array]
+"""First and last values of intervals; empty for all values."""
+_ALL: Windows = (np.empty(0), np.empty(0))
+_COARSE = 0.005  # of the rows in one key: half a pre-bin of a hundred
+_MOST_PASSES = 5
 
 
 def sketch_columns(
     design: Design, special: tuple[Codes, ...], limits: tuple[int, ...], n_classes: int, vector: str = ""
 ) -> list[Sketch]:
-    """The sketches of all columns of a design, in one pass.
+    """The sketches of all columns of a design, in one pass unless rows lie very unevenly.
 
     Parameters
     ----------
@@ -66,11 +73,44 @@ def sketch_columns(
     vector : str
         Name of a row vector that is sketched in the place of columns.
     """
-    statistic = ColumnSketches(special, limits, n_classes)
-    if vector:
-        statistic = VectorSketch(special, limits, n_classes, vector)
-    found = _by_column(design.fold(statistic, Merge(limits)))
-    return [_canonical(sketch, limit) for sketch, limit in zip(found, limits, strict=True)]
+
+    def one_pass(windows: tuple[Windows, ...]) -> list[Sketch]:
+        statistic = ColumnSketches(special, limits, n_classes, windows)
+        if vector:
+            statistic = VectorSketch(special, limits, n_classes, windows, vector)
+        found = _by_column(design.fold(statistic, Merge(limits)))
+        return [_canonical(sketch, limit) for sketch, limit in zip(found, limits, strict=True)]
+
+    found = one_pass((_ALL,) * len(limits))
+    for _ in range(_MOST_PASSES):
+        coarse = [_coarse_keys(sketch, n_classes) for sketch in found]
+        if not any(which.any() for which in coarse):
+            break
+        nowhere = np.array([np.inf]), np.array([-np.inf])
+        windows = [
+            (sketch.low[which], sketch.high[which]) if which.any() else nowhere
+            for sketch, which in zip(found, coarse, strict=True)
+        ]
+        finer = one_pass(tuple(windows))
+        found = [_replaced(*each) for each in zip(found, coarse, finer, strict=True)]
+    return found
+
+
+def _coarse_keys(sketch: Sketch, n_classes: int) -> Array:
+    """Which keys hold too many rows of different values."""
+    weight = sketch.sums.sum(axis=1) if n_classes else sketch.sums[:, 0]
+    return np.asarray((sketch.low < sketch.high) & (weight > _COARSE * weight.sum()))
+
+
+def _replaced(sketch: Sketch, which: Array, finer: Sketch) -> Sketch:
+    """A sketch whose keys `which` give way to those of another."""
+    if not which.any():
+        return sketch
+    order = np.argsort(np.concatenate([sketch.low[~which], finer.low]))
+    keys, low, high, sums = (
+        np.concatenate([old[~which], new])[order] for old, new in zip(sketch[:4], finer[:4], strict=True)
+    )
+    return Sketch(keys, low, high, sums, sketch.apart, sketch.level)
 
 
 @dataclass(frozen=True)
@@ -80,15 +120,20 @@ class ColumnSketches:
     special: tuple[Codes, ...]
     limits: tuple[int, ...]
     n_classes: int
+    windows: tuple[Windows, ...]
 
     def __call__(self, block: Block) -> Sums:
         made: list[Array] = []
-        for values, special, limit in zip(self._columns(block), self.special, self.limits, strict=True):
+        target = block.vectors["code" if self.n_classes else "amount"]
+        weight = block.vectors.get("weight", np.empty(0))
+        for values, special, limit, windows in zip(
+            self._columns(block), self.special, self.limits, self.windows, strict=True
+        ):
             codes = np.array([code for group in special for code in group], dtype=np.float64)
             groups = np.repeat(np.arange(len(special)), [len(group) for group in special])
-            target = block.vectors["code" if self.n_classes else "amount"]
-            weight = block.vectors.get("weight", np.empty(0))
-            *found, level = sketch_rows(values, target, weight, codes, groups, len(special), self.n_classes, limit)
+            *found, level = sketch_rows(
+                values, target, weight, codes, groups, len(special), self.n_classes, limit, *windows
+            )
             made += [*found, np.array([level])]
         return tuple(made)
 

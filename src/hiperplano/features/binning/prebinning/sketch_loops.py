@@ -10,7 +10,9 @@ _FULL = 4
 
 
 @njit(cache=True, nogil=True)
-def sketch_rows(values, target, weight, special, special_groups, n_groups, n_classes, limit):  # type: ignore[no-untyped-def]
+def sketch_rows(  # type: ignore[no-untyped-def]
+    values, target, weight, special, special_groups, n_groups, n_classes, limit, first, last
+):
     """The sketch of one column of a block.
 
     Parameters
@@ -27,6 +29,8 @@ def sketch_rows(values, target, weight, special, special_groups, n_groups, n_cla
     n_classes : int
         0 for a target of numbers.
     limit : int
+    first, last : ndarray of float64
+        Ends of ascending intervals: values between them are left out. Empty to take all.
 
     Returns
     -------
@@ -48,7 +52,11 @@ def sketch_rows(values, target, weight, special, special_groups, n_groups, n_cla
         for s in range(len(special)):
             if value == special[s]:
                 group = special_groups[s]
-        if group >= 0:
+        if len(first):
+            window = np.searchsorted(first, value, side="right") - 1
+            if group >= 0 or window < 0 or value > last[window]:
+                continue
+        elif group >= 0:
             _add(apart, group, target[r], weight, r, n_classes)
             continue
         floats[0] = value

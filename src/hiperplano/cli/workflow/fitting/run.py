@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from hiperplano.cli.options import ensure_folder
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.costs import read_costs
 from hiperplano.cli.workflow.evaluation import evaluate_sample
+from hiperplano.cli.workflow.fitting.results import Results, coding_notes, print_results, results_json
+from hiperplano.cli.workflow.fitting.selection import Step, eliminate, selection_note, without
+from hiperplano.cli.workflow.fitting.split import Split, split_rows
 from hiperplano.cli.workflow.metadata import Metadata, command_line, file_digest, versions
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION, find_model
 from hiperplano.cli.workflow.problem import Problem, TableOptions, read_problem
-from hiperplano.cli.workflow.results import Results, coding_notes, print_results, results_json
-from hiperplano.cli.workflow.split import Split, split_rows
 from hiperplano.cli.workflow.training import FittedModel, Wishes, fit_auto, fit_model
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
@@ -64,6 +65,7 @@ class Settings:
     weight: str | None = None
     split_by: str | None = None
     terms: tuple[str, ...] = ()
+    select: str | None = None
     everything: bool = False
 
     @property
@@ -88,12 +90,19 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         parts = split_rows(problem, choices, settings.validation, settings.split_by, settings.weight, settings.seed)
         step(_("encoding the columns"))
         coding = Coding(tuple(problem.columns), fill=settings.fill, independent=True, terms=settings.terms)
+        steps = _select(coding, parts, problem, settings)
+        if steps:
+            columns, terms = without(problem.columns, settings.terms, steps)
+            problem = replace(problem, columns=columns)
+            coding = Coding(tuple(columns), fill=settings.fill, independent=True, terms=tuple(terms))
         coded = coding.fit_transform(parts.frames[0])
         step(_("fitting"))
         fitted, said = _fit(problem, coded, parts, settings, wishes)
         step(_("evaluating"))
         subject = _subject(problem, parts, coding, coded, fitted, wishes.costs)
-        results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes))
+        results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes), steps)
+        if settings.select is not None:
+            terminal.add_note(selection_note(steps, settings.select))
         for note in (said, *problem.notes, parts.note, *coding_notes(coding), *_tuned(fitted)):
             terminal.add_note(*([note] if note else []))
         metadata = _metadata(results, settings, wishes.costs)
@@ -111,6 +120,14 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
     print_results(terminal, results, settings.everything)
     terminal.print_notes()
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
+
+
+def _select(coding: Coding, parts: Split, problem: Problem, settings: Settings) -> list[Step]:
+    """Steps of the selection that was asked for."""
+    if settings.select is None:
+        return []
+    classification = problem.target.task == CLASSIFICATION
+    return eliminate(coding, parts.frames[0], parts.labels[0], classification, settings.select, parts.weight)
 
 
 def _wishes(problem: Problem, settings: Settings) -> Wishes:
@@ -195,12 +212,12 @@ def _tuned(fitted: FittedModel) -> list[str]:
     """What cross-validation chose."""
     for name in ("C", "alpha"):
         value = getattr(fitted.linear, f"{name}_", None)
-        if value is not None and np.ndim(value) == 0:
+        if value is not None and len(np.unique(value)) == 1:
             return [
                 Message(
                     "{parameter} = {value:g} was chosen by cross-validation on the training rows",
                     parameter=name,
-                    value=float(value),
+                    value=float(np.ravel(value)[0]),
                 )
             ]
     return []
@@ -223,6 +240,7 @@ def _metadata(results: Results, settings: Settings, costs: Array | None) -> Meta
         validation=str(settings.validation) if isinstance(settings.validation, Path) else settings.validation,
         versions=versions(),
         measures={part: {"rows": results.rows[part], **found} for part, found in results.measures.items()},
+        selection=[asdict(step) for step in results.steps],
         score_edges=edges,
         score_counts=counts,
     )

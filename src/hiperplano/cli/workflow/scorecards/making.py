@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,20 @@ from sklearn.pipeline import Pipeline
 
 from hiperplano.cli import options
 from hiperplano.cli.result_tables import columns_table, metrics_table
-from hiperplano.cli.scorecard_tables import terminal_table
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.evaluation import evaluate_sample
 from hiperplano.cli.workflow.metadata import Metadata, command_line, file_digest, versions
 from hiperplano.cli.workflow.problem import Problem, TableOptions, read_problem
+from hiperplano.cli.workflow.scorecards.tables import terminal_table
 from hiperplano.cli.workflow.training import train_validation_split
-from hiperplano.errors import InvalidFile, InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidFile, InvalidParameter, InvalidTarget, NotInstalled
+from hiperplano.export.excel import to_excel
+from hiperplano.export.json.writing import to_json
+from hiperplano.export.sql.writing import to_sql
 from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.features.columns import Column
 from hiperplano.features.table_columns import TableColumns
-from hiperplano.messages import Message
+from hiperplano.messages import Message, message_of
 from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
@@ -84,7 +88,7 @@ def make_scorecard(
         Name of its column.
     """
     with terminal.progress_bar(_("reading"), steps=5) as step, terminal.capture_warnings():
-        problem = read_problem(path, target, choices, step=step)
+        problem = read_problem(path, target, choices, keep_codes=True, step=step)
         terminal.add_note(*problem.notes)
         if len(problem.target.classes) != 2:
             raise InvalidTarget(
@@ -98,10 +102,11 @@ def make_scorecard(
         columns = _variables(terminal, problem, settings)
         step(_("fitting"))
         result, pipeline = _fit(terminal, problem, columns, settings)
-        metadata = _metadata(problem, settings)
+        metadata = _metadata(problem, result, settings)
         metadata.attach(pipeline)
         step(_("writing"))
         files = _write(pipeline, result, metadata, settings)
+        files |= _export(terminal, result.card, path.stem, settings.out)
     _print(terminal, problem, result)
     terminal.results |= {"scorecard": _plain(result, files)}
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
@@ -206,7 +211,8 @@ def _read_cuts(path: Path | None, names: list[str]) -> dict[str, Any]:
 _EXAMPLE = '{"age": [25, 40], "housing": [["owns"], ["rents", "family"]]}'
 
 
-def _metadata(problem: Problem, settings: ScorecardSettings) -> Metadata:
+def _metadata(problem: Problem, result: ScorecardResult, settings: ScorecardSettings) -> Metadata:
+    samples = {"training": result.subject.fitted_on, "validation": result.subject.validation}
     return Metadata(
         task=problem.target.task,
         target=problem.target.name,
@@ -220,6 +226,7 @@ def _metadata(problem: Problem, settings: ScorecardSettings) -> Metadata:
         seed=settings.seed,
         validation=settings.validation,
         versions=versions(),
+        measures={part: {"rows": sample.n, **evaluate_sample(sample, None)} for part, sample in samples.items()},
     )
 
 
@@ -234,6 +241,24 @@ def _write(
         files["report"] = write_subject(
             page, result.subject, metadata.provenance(), current_language(), result.strategy, result.trends
         )
+    return files
+
+
+def _export(terminal: Terminal, card: Scorecard, table: str, folder: Path) -> dict[str, Path]:
+    """The scorecard for review, for a database and for a spreadsheet."""
+    writers: dict[str, Callable[[Path], object]] = {
+        "json": lambda path: to_json(card, path=path),
+        "sql": lambda path: to_sql(card, f'"{table}"', path=path),
+        "xlsx": lambda path: to_excel(card, path),
+    }
+    files = {}
+    for kind, write in writers.items():
+        try:
+            write(folder / f"scorecard.{kind}")
+        except NotInstalled as problem:
+            terminal.add_note(message_of(problem))
+        else:
+            files[kind] = folder / f"scorecard.{kind}"
     return files
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.data.compiled import loop
+from hiperplano.data.loops.compiled import loop
 
 
 @loop

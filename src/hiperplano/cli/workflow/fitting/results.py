@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,17 @@ from hiperplano.cli.result_tables import (
     verdict_table,
 )
 from hiperplano.cli.terminal import Terminal, for_the_terminal
+from hiperplano.cli.workflow.fitting.selection import Step
+from hiperplano.cli.workflow.fitting.split import Split
 from hiperplano.cli.workflow.metadata import Metadata
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION
 from hiperplano.cli.workflow.problem import Problem
-from hiperplano.cli.workflow.split import Split
 from hiperplano.cli.workflow.training import FittedModel
 from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients, read_coefficients
+from hiperplano.report.number_format import count
 from hiperplano.report.subject import Subject
 from hiperplano.report.verdict import verdict
 
@@ -41,6 +43,8 @@ class Results:
     ----------
     measures : dict
         Figures by part of the rows: "training", "validation".
+    steps : list of Step
+        Of the selection of columns.
     """
 
     problem: Problem
@@ -49,6 +53,7 @@ class Results:
     fitted: FittedModel
     subject: Subject
     measures: dict[str, dict[str, float]]
+    steps: list[Step] = field(default_factory=list)
 
     @property
     def rows(self) -> dict[str, int]:
@@ -91,7 +96,7 @@ def print_results(terminal: Terminal, results: Results, everything: bool) -> Non
     found = read_coefficients(results.subject)
     if found is not None:
         most = None if everything else _MOST_COEFFICIENTS
-        terminal.print(coefficients_table(found, results.coding.references(), most))
+        terminal.print(coefficients_table(found, results.coding.references(), most, terminal.out.width))
         if most is not None and len(found.names) > most:
             terminal.say(_("{n} more coefficients: --all, or the report.", n=len(found.names) - most))
 
@@ -107,9 +112,9 @@ def _headline(results: Results) -> str:
     text = _("{name}: {task} ({why})", name=target.name, task=task, why=translate(target.why))
     if target.positive is not None:
         text += _("; positive class: {label}", label=target.positive)
-    training = f"{rows['training']:,}"
+    training = count(rows["training"]).text
     if "validation" in rows:
-        held = f"{rows['validation']:,}"
+        held = count(rows["validation"]).text
         return text + ". " + _("Trained on {n} rows, validated on {held}.", n=training, held=held)
     return text + ". " + _("Trained on all {n} rows; none were held out for validation.", n=training)
 
@@ -122,7 +127,7 @@ def _ending(fitted: FittedModel) -> str:
         return text
     if getattr(solution, "unbounded", False):
         return text + " " + _("Did not converge: the classes are (partly) separated.")
-    if solution.converged and solution.n_iter > 1:
+    if getattr(solution, "converged", False) and getattr(solution, "n_iter", 0) > 1:
         return text + " " + _("Converged in {n} steps.", n=solution.n_iter)
     return f"{text} {translate(for_the_terminal(solution.status))}"
 
@@ -138,6 +143,7 @@ def results_json(results: Results, metadata: Metadata, files: dict[str, Path]) -
             for each in results.problem.columns
         ],
         "left_out": results.coding.left_out_,
+        "selection": [asdict(step) for step in results.steps],
         "references": results.coding.references(),
         "model": {"name": metadata.model, "class": type(fitted.linear).__name__, "seconds": fitted.seconds},
         "solution": str(getattr(fitted.linear, "solution_", "")),

@@ -1,0 +1,51 @@
+"""Tables for binning, and how cut-offs are judged: by the information value of what they cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.workload import Accuracy, Answer, Array
+
+
+class Binned(NamedTuple):
+    """Rows, a target of two classes, and cut-offs between pre-bins for the first column."""
+
+    X: Array
+    y: Array
+    prebins: Array
+
+
+def table(n_rows: int, n_columns: int, dtype: Any = np.float64, seed: int = 0) -> Binned:
+    """Columns of several shapes (normal, lognormal, whole numbers), of which every third tells of the target."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_columns), dtype=dtype)
+    score = X[:, ::3].sum(axis=1, dtype=np.float64) / np.sqrt(len(range(0, n_columns, 3)))
+    y = (rng.uniform(size=n_rows) < 1 / (1 + np.exp(2 - score))).astype(np.int64)
+    X[:, 1::3] = np.exp(X[:, 1::3])
+    X[:, 2::3] = np.floor(20 * X[:, 2::3])
+    return Binned(X, y, np.quantile(X[:, 0], np.arange(1, 20) / 20))
+
+
+def information_value(x: Array, y: Array, cuts: Array) -> float:
+    """Σ (n − p)·ln(n/p) over the bins between cut-offs, by counting."""
+    codes = np.searchsorted(np.asarray(cuts, dtype=np.float64), x, side="right")
+    events = np.bincount(codes, y, len(cuts) + 1)
+    nonevents = np.bincount(codes, 1 - y, len(cuts) + 1)
+    n, p = nonevents / nonevents.sum(), events / events.sum()
+    return float(np.sum((n - p) * np.log(n / p)))
+
+
+def information_accuracy(equal: float) -> Accuracy[Binned]:
+    """Judge cut-offs by how much information value they lose against the best of the answers, summed over columns."""
+
+    def distances(problem: Binned, answers: Sequence[Answer]) -> list[float]:
+        values = [
+            sum(information_value(problem.X[:, j], problem.y, cuts) for j, cuts in enumerate(answer.figures["cuts"]))
+            for answer in answers
+        ]
+        return [max(values) - value for value in values]
+
+    return Accuracy("information value lost against the best answer", distances, equal=equal)

@@ -1,0 +1,142 @@
+"""Time the contenders of one cell in turns, in a process of its own with a given number of threads."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+from benchmarks.shapes.cells import Cell, make
+from benchmarks.shapes.contenders import Contender, default_rival, is_as_good, objective, ours, rivals
+
+_SHORTEST, _ROUNDS = 0.02, 3
+
+
+def measured(cell: Cell, threads: int, limit: float, folder: Path | None) -> dict[str, Any]:
+    """What `_measure` finds, or what became of it: the process is ended when it takes longer than the limit.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds for the whole cell.
+    """
+    command = [sys.executable, "-m", "benchmarks.shapes.measure"]
+    text = json.dumps({"cell": cell.as_json(), "limit": limit, "folder": str(folder) if folder else None})
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+    environment = os.environ | dict.fromkeys(names, str(threads))
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=limit * 1.5 + 60, env=environment, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"failed": f"no answer within {limit * 1.5 + 60:.0f} s"}
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        return {"failed": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:300]}
+    found: dict[str, Any] = json.loads(lines[-1])
+    return found
+
+
+def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
+    """Times of everyone who is as accurate as we are, and of scikit-learn at its defaults.
+
+    A rival runs at the loosest tolerance with which it reaches our objective. Times are wall seconds; where one thread
+    is allowed that is CPU time.
+    """
+    _warm_up(cell)
+    table = make(cell, folder)
+    clock = process_time if os.environ.get("OMP_NUM_THREADS") == "1" else perf_counter
+    end = perf_counter() + limit
+    mine = ours(cell)
+    first, model, warned = _once(mine.fit, table, clock)
+    best = objective(cell, table, model)
+    result: dict[str, Any] = {"objective": best, "warned": warned, "rivals": {}}
+    solution = getattr(model, "solution_", None)
+    result["method"] = str(getattr(solution, "method", ""))
+    by_default = default_rival(cell)
+    entries: list[tuple[str, Callable[..., Any], tuple[Any, ...], list[float]]] = [
+        ("hiperplano", mine.fit, (table,), [first])
+    ]
+    seconds, theirs, _ = _attempt(by_default, table, None, clock)
+    result["default"] = seconds
+    if theirs is not None:
+        entries.append(("default", by_default.fit, (table,), [seconds]))
+        result["default_gap"] = objective(cell, table, theirs) / max(best, 1e-300) - 1.0
+    for rival in rivals(cell):
+        reached = _reached(cell, rival, table, best, clock, end)
+        if reached is not None:
+            arguments = (table,) if reached[1] is None else (table, reached[1])
+            entries.append((f"{rival.name} (tol {reached[1]})", rival.fit, arguments, [reached[0]]))
+    for _ in range(_ROUNDS - 1):
+        for _name, fit, arguments, runs in entries:
+            if perf_counter() + min(runs) < end:
+                repeats = max(1, int(_SHORTEST / max(min(runs), 1e-6)))
+                runs.append(_repeated(fit, arguments, repeats, clock))
+    times = {name: min(runs) for name, _, _, runs in entries}
+    result["ours"], result["default"] = times.pop("hiperplano"), times.pop("default", result["default"])
+    result["rivals"] = times
+    return result
+
+
+def _warm_up(cell: Cell) -> None:
+    """Let everyone import and compile what it needs, on a small table of the same kind."""
+    small = {"n": 300, "d": 8, "classes": min(cell.classes, 3), "density": 1.0 if cell.layout != "csr" else 0.3}
+    tiny = replace(cell, **small, table="")  # type: ignore[arg-type]
+    table = make(tiny, None)
+    for each in (ours(tiny), *rivals(tiny)):
+        _attempt(each, table, None, perf_counter)
+
+
+def _reached(
+    cell: Cell, rival: Contender, table: Any, best: float, clock: Callable[[], float], end: float
+) -> tuple[float, float | None] | None:
+    """Seconds and the loosest tolerance at which a rival is as good as we are, if it ever is."""
+    for tol in rival.tolerances or (None,):
+        if perf_counter() > end:
+            return None
+        seconds, model, _ = _attempt(rival, table, tol, clock)
+        if model is None:
+            return None
+        if is_as_good(cell, objective(cell, table, model), best):
+            return seconds, tol
+    return None
+
+
+def _attempt(rival: Contender, table: Any, tol: float | None, clock: Callable[[], float]) -> tuple[float, Any, bool]:
+    try:
+        return _once(rival.fit, table, clock, *(() if tol is None else (tol,)))
+    except Exception:  # whatever a library raises is its result
+        return float("nan"), None, False
+
+
+def _once(fit: Callable[..., Any], table: Any, clock: Callable[[], float], *more: Any) -> tuple[float, Any, bool]:
+    gc.collect()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start = clock()
+        model = fit(table, *more)
+        return clock() - start, model, bool(caught)
+
+
+def _repeated(fit: Callable[..., Any], arguments: tuple[Any, ...], repeats: int, clock: Callable[[], float]) -> float:
+    gc.collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = clock()
+        for _ in range(repeats):
+            fit(*arguments)
+        return (clock() - start) / repeats
+
+
+if __name__ == "__main__":
+    asked = json.loads(sys.stdin.read())
+    place = Path(asked["folder"]) if asked["folder"] else None
+    print(json.dumps(_measure(Cell(**asked["cell"]), asked["limit"], place)))

@@ -1,0 +1,1 @@
+"""Scorecards at the terminal: making, monitoring, explaining."""
