@@ -163,7 +163,6 @@ WITHOUT_COEFFICIENTS = [
     Entry(SVC(kernel="linear", class_weight="balanced")),
     Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
     Entry(SVR()),
-    Entry(OneClassSVM()),
     Entry(KernelPerceptron()),
     Entry(KernelPerceptron(average=True, budget=30)),
 ]
@@ -171,6 +170,9 @@ WITHOUT_COEFFICIENTS = [
 
 BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
 """Take columns of any kind and missing values; they have tests of their own."""
+DETECTORS = [Entry(OneClassSVM())]
+"""They have no target."""
+
 TRANSFORMERS = [
     Entry(KernelFeatures(n_components=20)),
     Entry(KernelFeatures(n_components=20, method="fourier")),

@@ -181,10 +181,7 @@ _HOME = {
     "write_report": "report.page",
 }
 
-__all__ = [
-    "SVC",
-    "SVCCV",
-    "SVR",
+__all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
     "BinTable",
     "BinningDisplay",
     "CanonicalAxes",
@@ -230,6 +227,9 @@ __all__ = [
     "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "SVC",
+    "SVCCV",
+    "SVR",
     "Scorecard",
     "Separable",
     "SqlCheck",
