@@ -71,7 +71,7 @@ def fitted(entry, X, y, weight=None):
 def test_scikit_learn_accepts_it(estimator):
     results = check_estimator(estimator, on_skip=None, on_fail="raise")
     assert {result["check_name"] for result in results if result["status"] != "passed"} <= NOT_OURS
-    assert len(results) > 50
+    assert len(results) > (50 if hasattr(estimator, "predict") else 40)
 
 
 FORMATS = {

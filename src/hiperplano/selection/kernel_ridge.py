@@ -155,7 +155,7 @@ class KernelRidgeCV(KernelLeastSquares):
                 model=type(self).__name__,
             )
         _, targets, weight = design.arrays()
-        kernel = self._settled_kernel(rows)
+        kernel = self._settled_kernel(rows, weight)
         problem = RidgeProblem(
             kernel, rows, targets, weight, np.full(targets.shape[1], alphas[0]), flag(self, "fit_intercept")
         )

@@ -29,7 +29,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
 
     def _fit_rows(self, rows: Any, y: Array, weight: Array | None, one_target: bool, alpha: Array) -> Self:
         """Solve for checked arrays with one penalty for each target, and publish."""
-        self.kernel_ = self._settled_kernel(rows)
+        self.kernel_ = self._settled_kernel(rows, weight)
         problem = RidgeProblem(
             kernel=self.kernel_,
             X=rows,
