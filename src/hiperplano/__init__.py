@@ -182,6 +182,7 @@ _HOME = {
 }
 
 __all__ = [
+__all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
     "BinTable",
     "BinningDisplay",
     "CanonicalAxes",
