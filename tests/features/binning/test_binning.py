@@ -430,6 +430,11 @@ def test_what_cannot_be_binned_is_said(parameters, x, y, error, words):
         OptimalBinning(**parameters).fit(x, y)
 
 
+def test_a_bin_of_just_the_least_share_is_large_enough():
+    x = np.repeat([1.0, 2.0], [7, 93])
+    assert OptimalBinning(min_bin_size=0.07).fit(x, np.arange(100) < 9).bins_.cuts == (2.0,)
+
+
 def test_limits_that_nothing_satisfies_leave_one_bin():
     binning = fitted(min_events=N)
     assert binning.bins_ == NumericBins(())
