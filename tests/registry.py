@@ -4,10 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiperplano import (
+    SVC,
+    SVCCV,
+    SVR,
     CostSensitiveClassifier,
     HardMarginSVC,
     KernelFeatures,
     KernelLogisticRegression,
+    KernelPerceptron,
     KernelRidge,
     KernelRidgeCV,
     LeastSquaresClassifier,
@@ -154,6 +158,12 @@ WITHOUT_COEFFICIENTS = [
     Entry(KernelRidge(kernel="laplacian", solver="nystroem", n_components=20)),
     Entry(KernelRidgeCV(kernel="rbf", cv=3)),
     Entry(KernelLogisticRegression()),
+    Entry(SVC()),
+    Entry(SVC(kernel="linear", class_weight="balanced")),
+    Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
+    Entry(SVR()),
+    Entry(KernelPerceptron()),
+    Entry(KernelPerceptron(average=True, budget=30)),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 

@@ -41,6 +41,26 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
 
 
+def kernel_ridge(X: Array, y: Array, alpha: float, gamma: float) -> Answer:
+    from hiperplano import KernelRidge
+
+    return Answer(KernelRidge(alpha, kernel="rbf", gamma=gamma).fit(X, y).dual_coef_)
+
+
+def kernel_ridge_cv(X: Array, y: Array, alphas: Array, gamma: float, cv: int) -> Answer:
+    from hiperplano import KernelRidgeCV
+
+    model = KernelRidgeCV(alphas, kernel="rbf", gamma=gamma, cv=cv).fit(X, y)
+    return Answer(figures={"alpha": model.alpha_, "score": model.best_score_})
+
+
+def nystroem(problem: Any, alpha: float, gamma: float, n_centres: int) -> Answer:
+    from hiperplano import KernelRidge
+
+    model = KernelRidge(alpha, kernel="rbf", gamma=gamma, solver="nystroem", n_components=n_centres)
+    return Answer(figures={"predicted": model.fit(problem.X, problem.y).predict(problem.X_test)})
+
+
 def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
     from hiperplano import LogisticRegression
 
