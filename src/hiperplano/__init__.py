@@ -181,7 +181,6 @@ _HOME = {
     "write_report": "report.page",
 }
 
-__all__ = [
 __all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
     "BinTable",
     "BinningDisplay",
