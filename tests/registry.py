@@ -21,6 +21,7 @@ from hiperplano import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    OneClassSVM,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Pegasos,
@@ -169,6 +170,9 @@ WITHOUT_COEFFICIENTS = [
 
 BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
 """Take columns of any kind and missing values; they have tests of their own."""
+DETECTORS = [Entry(OneClassSVM())]
+"""They have no target."""
+
 TRANSFORMERS = [
     Entry(KernelFeatures(n_components=20)),
     Entry(KernelFeatures(n_components=20, method="fourier")),

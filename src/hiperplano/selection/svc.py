@@ -59,6 +59,8 @@ class SVCCV(SVC):
         Mean score of the best pair.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, class_weight_, kernel_, solution_, n_iter_
         As in `SVC`, of the fit to all rows.
+    fit_status_, shape_fit_, coef_
+        As in `SVC`.
     n_features_in_, feature_names_in_
         Columns seen in `fit`.
 
