@@ -16,10 +16,10 @@ from hiperplano.features.binning.columns import check_kind, read_column
 from hiperplano.features.binning.editing import merged, split
 from hiperplano.features.binning.evidence import information, weight_of_evidence
 from hiperplano.features.binning.learning import Learned, learn_columns
+from hiperplano.features.binning.prebinning.target import TARGETS, Target, target_rows, target_vectors
 from hiperplano.features.binning.reading import as_array, one_column
 from hiperplano.features.binning.search.partition import CRITERIA, TRENDS
 from hiperplano.features.binning.table import BinTable, binary_table, class_table, mean_table
-from hiperplano.features.binning.target import TARGETS, Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
 
