@@ -96,6 +96,12 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         The trend that was asked for or chosen.
     status_ : str
         How the search ended.
+    pieces_ : Pieces
+        The pre-bins or categories with their sums, of which `bins_` is made and `split` makes others.
+    center_ : float
+        Of a target of numbers: its mean.
+    name_ : str
+        Of the column; "x" where it has none.
 
     See Also
     --------
@@ -201,6 +207,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Parameters
         ----------
         X : array-like of shape (n,) or (n, 1)
+            The column, of the kind that the fit saw.
 
         Returns
         -------
