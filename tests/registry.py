@@ -22,6 +22,7 @@ from hiperplano import (
     LogisticRegression,
     LogisticRegressionCV,
     OneClassSVM,
+    OptimalBinning,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Pegasos,
@@ -170,6 +171,8 @@ WITHOUT_COEFFICIENTS = [
 
 BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
 """Take columns of any kind and missing values; they have tests of their own."""
+ONE_COLUMN = [Entry(OptimalBinning())]
+"""Take a single column; they have tests of their own."""
 DETECTORS = [Entry(OneClassSVM())]
 """They have no target."""
 

@@ -166,7 +166,7 @@ def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: flo
 def encoder(X: Array, y: Array, max_bins: int) -> Answer:
     from hiperplano import OptimalBinning, WoEEncoder
 
-    model = WoEEncoder(OptimalBinning(max_bins=max_bins)).fit(X, y)
+    model = WoEEncoder(OptimalBinning(max_bins=max_bins, trend="ascending")).fit(X, y)
     fitted = model.binnings_.values()
     return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 

@@ -28,7 +28,7 @@ from hiperplano.features.binning.encoding import (
 )
 from hiperplano.features.binning.learning import learn_columns
 from hiperplano.features.binning.optimal import OptimalBinning, refuse_unseen
-from hiperplano.features.binning.target import Target, target_rows, target_vectors
+from hiperplano.features.binning.prebinning.target import Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14

@@ -16,10 +16,10 @@ from hiperplano.features.binning.columns import Plan
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
 from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
 from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
+from hiperplano.features.binning.prebinning.target import Target, bin_sums
 from hiperplano.features.binning.reading import as_numbers
 from hiperplano.features.binning.search.candidates import Limits
 from hiperplano.features.binning.search.partition import Partition, search
-from hiperplano.features.binning.target import Target, bin_sums
 from hiperplano.messages import Message
 
 
