@@ -141,12 +141,13 @@ def _sum(parent: Element, terms: list[tuple[float, Feature]]) -> None:
 
 
 def _number(parent: Element, cell: Cell) -> None:
-    if cell.kind == "date":
-        raise NotAvailable(
-            "column {name!r} is a date, of which PMML knows no microseconds. Put days since 1970 into the table, or "
-            "use to_sql or to_onnx.",
-            name=cell.name,
-        )
+    if cell.kind == "date":  # whole seconds: PMML knows no smaller unit
+        parent = _apply(parent, "*")
+        _constant(parent, 1e6)
+        seconds = _apply(parent, "dateSecondsSinceYear")
+        SubElement(seconds, "FieldRef", field=cell.name)
+        SubElement(seconds, "Constant", dataType="integer").text = "1970"
+        return
     for code in cell.codes:  # a missing value in its place: what has no third part is missing where it does not hold
         parent = _apply(parent, "if")
         different = _apply(parent, "notEqual")

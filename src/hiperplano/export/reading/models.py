@@ -27,7 +27,7 @@ from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
 from hiperplano.models.kernel.base import KernelModel
 from hiperplano.models.kernel.logistic import KernelLogisticRegression
-from hiperplano.models.kernel.ridge import KernelRidge
+from hiperplano.models.kernel.ridge import KernelLeastSquares
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
@@ -104,7 +104,7 @@ def _scores_and_decision(model: Any) -> tuple[Scores, Decision | None]:
         return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
     if isinstance(model, _REGRESSORS):
         return _linear_scores(model), None
-    if isinstance(model, KernelRidge):
+    if isinstance(model, KernelLeastSquares):
         return _kernel_scores(model), None
     if isinstance(model, KernelLogisticRegression):
         return _kernel_scores(model), Decision(_plain(model.classes_), "softmax")
