@@ -2,7 +2,7 @@
 
 import math
 import operator
-from datetime import datetime
+from datetime import date, datetime
 from xml.etree import ElementTree
 
 import numpy as np
@@ -192,8 +192,10 @@ class Interpreter:
             return arguments[0] is None
         if function == "or":
             return any(arguments)
-        if function == "dateSecondsSinceYear" and arguments[0] is not None:
-            return math.floor((arguments[0] - datetime(arguments[1], 1, 1)).total_seconds())
+        if function == "dateDaysSinceYear" and arguments[0] is not None:
+            return (arguments[0].date() - date(arguments[1], 1, 1)).days
+        if function == "dateSecondsSinceMidnight" and arguments[0] is not None:
+            return (arguments[0].hour * 60 + arguments[0].minute) * 60 + arguments[0].second
         return None if None in arguments else self.COMPARE[function](*arguments)
 
     def holds(self, predicate):
