@@ -18,6 +18,7 @@ from sklearn.preprocessing import (
 )
 
 from hiperplano import (
+    SVC,
     CostSensitiveClassifier,
     HardMarginSVC,
     KernelLogisticRegression,
@@ -69,10 +70,14 @@ def agrees_in_onnx(model, X, tolerance):
 def test_every_model_of_the_registry_is_exported_with_its_predictions(model):
     targets = [TWO, THREE] if is_classifier(model) else [NUMBER]
     for y in targets:
-        if isinstance(model, KernelModel):  # which are no formulas that SQL can hold
-            agrees_in_onnx(clone(model).fit(ROWS, y), HARD, 1e-9)
+        fitted = clone(model).fit(ROWS, y)
+        if isinstance(model, SVC) and y is THREE:  # decides by votes of pairs
+            with pytest.raises(NotAvailable, match="SVC"):
+                to_onnx(fitted)
+        elif isinstance(model, KernelModel):  # which are no formulas that SQL can hold
+            agrees_in_onnx(fitted, HARD, 1e-9)
         else:
-            assert agree(clone(model).fit(ROWS, y), HARD).n_refused == 3
+            assert agree(fitted, HARD).n_refused == 3
 
 
 def test_columns_without_a_coefficient_are_not_read():
