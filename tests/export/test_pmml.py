@@ -2,7 +2,7 @@
 
 import math
 import operator
-from datetime import datetime
+from datetime import date, datetime
 from xml.etree import ElementTree
 
 import numpy as np
@@ -75,9 +75,8 @@ REQUIRED = {
 FRAME, LABELS = hard_table()
 TWO = np.where(LABELS == "no", "no", "yes")
 NEW = with_surprises(FRAME)
-NEW = NEW[~np.isinf(NEW.select_dtypes("number")).any(axis=1)]
+NEW = NEW[~np.isinf(NEW.select_dtypes("number")).any(axis=1)].assign(when=NEW["when"].dt.floor("s"))
 PAIR = ["order", LONG]
-UNDATED = [column for column in COLUMNS if column.kind != "date"]
 MODELS = {
     "scorecard": lambda: Scorecard(event="no").fit(FRAME, TWO),
     "special": lambda: Scorecard(
@@ -85,8 +84,8 @@ MODELS = {
         intercept_points="separate",
         encoder=WoEEncoder(per_column={"age": {"special_codes": {"none": [-1], "many": 999}}}),
     ).fit(FRAME, TWO),
-    "coding": lambda: make_pipeline(Coding(UNDATED), StandardScaler(), LogisticRegression()).fit(FRAME, TWO),
-    "three": lambda: make_pipeline(Coding(UNDATED), LogisticRegression()).fit(FRAME, LABELS),
+    "coding": lambda: make_pipeline(Coding(COLUMNS), StandardScaler(), LogisticRegression()).fit(FRAME, TWO),
+    "three": lambda: make_pipeline(Coding(COLUMNS), LogisticRegression()).fit(FRAME, LABELS),
     "encoders": lambda: encoded().fit(FRAME, LABELS),
     "woe": lambda: make_pipeline(WoEEncoder(), LogisticRegression()).fit(FRAME.drop(columns="when"), TWO),
     "numbers": lambda: LinearDiscriminantAnalysis().fit(FRAME[PAIR], (TWO == "no").astype(int)),
@@ -138,9 +137,6 @@ def test_what_has_no_such_form_is_refused(tmp_path):
         to_pmml(LinearSVC().fit(rows, TWO), path=tmp_path / "model.pmml")
     with pytest.raises(NotAvailable, match="LinearRegression"):
         to_pmml(LinearRegression().fit(rows, rows))
-    dated = make_pipeline(Coding(COLUMNS), LogisticRegression()).fit(FRAME, TWO)
-    with pytest.raises(NotAvailable, match="date"):
-        to_pmml(dated)
     assert not list(tmp_path.iterdir())
 
 
@@ -179,7 +175,7 @@ class Interpreter:
 
     @staticmethod
     def parsed(text, kind):
-        return {"string": str, "double": float, "dateTime": datetime.fromisoformat}[kind](text)
+        return {"string": str, "double": float, "integer": int, "dateTime": datetime.fromisoformat}[kind](text)
 
     def value(self, element):
         if name(element) == "FieldRef":
@@ -196,6 +192,10 @@ class Interpreter:
             return arguments[0] is None
         if function == "or":
             return any(arguments)
+        if function == "dateDaysSinceYear" and arguments[0] is not None:
+            return (arguments[0].date() - date(arguments[1], 1, 1)).days
+        if function == "dateSecondsSinceMidnight" and arguments[0] is not None:
+            return (arguments[0].hour * 60 + arguments[0].minute) * 60 + arguments[0].second
         return None if None in arguments else self.COMPARE[function](*arguments)
 
     def holds(self, predicate):

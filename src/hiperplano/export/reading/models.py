@@ -27,7 +27,10 @@ from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
 from hiperplano.models.kernel.base import KernelModel
 from hiperplano.models.kernel.logistic import KernelLogisticRegression
-from hiperplano.models.kernel.ridge import KernelRidge
+from hiperplano.models.kernel.perceptron import KernelPerceptron
+from hiperplano.models.kernel.ridge import KernelLeastSquares
+from hiperplano.models.kernel.svc import SVC
+from hiperplano.models.kernel.svr import SVR
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
@@ -104,10 +107,14 @@ def _scores_and_decision(model: Any) -> tuple[Scores, Decision | None]:
         return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
     if isinstance(model, _REGRESSORS):
         return _linear_scores(model), None
-    if isinstance(model, KernelRidge):
+    if isinstance(model, KernelLeastSquares):
         return _kernel_scores(model), None
     if isinstance(model, KernelLogisticRegression):
         return _kernel_scores(model), Decision(_plain(model.classes_), "softmax")
+    if isinstance(model, SVR):
+        return _support_scores(model), None
+    if isinstance(model, KernelPerceptron) or (isinstance(model, SVC) and len(model.classes_) == 2):
+        return _support_scores(model), Decision(_plain(model.classes_))
     raise NotAvailable(
         "{model} cannot be exported: its predictions are not known as formulas of the columns. Export a linear model, "
         "a discriminant analysis or a scorecard of hiperplano, alone or at the end of a scikit-learn Pipeline.",
@@ -127,6 +134,14 @@ def _kernel_scores(model: KernelModel) -> KernelScores:
     coef = coef[:, None] if coef.ndim == 1 else coef
     intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1]).copy()
     return KernelScores(model.kernel_, np.asarray(fitted, dtype=np.float64), coef, intercept)
+
+
+def _support_scores(model: Any) -> KernelScores:
+    """Of machines that keep some rows of the fit, and coefficients of shape (scores, rows kept)."""
+    vectors = model.support_vectors_
+    fitted = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    coef = np.asarray(model.dual_coef_, dtype=np.float64).T
+    return KernelScores(model.kernel_, np.asarray(fitted, dtype=np.float64), coef, np.asarray(model.intercept_, float))
 
 
 def _link(model: LinearClassifier) -> str | None:
