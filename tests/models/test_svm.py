@@ -281,3 +281,14 @@ def test_a_level_of_the_target_costs_no_digits(loss):
     assert high.intercept_ - 2.0**20 == pytest.approx(plain.intercept_, abs=1e-4)
     assert high.solution_.gap <= 1e-9
     assert high.solution_.converged
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("level", [0.0, 1.0])
+@pytest.mark.parametrize("n", [30, 600])
+def test_a_constant_target_is_its_own_prediction(loss, level, n):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    model = LinearSVR(loss=loss).fit(X, np.full(n, level))
+    np.testing.assert_array_equal(model.coef_, 0.0)
+    assert model.intercept_ == level
+    assert model.solution_.gap == 0.0

@@ -92,7 +92,7 @@ def _first_width(problem: SmoothedProblem, guess: Evaluation, tol: float, fewest
     """The first of ever smaller widths that costs at most `tol`, by these rows, or that frees few of them."""
     loss = problem.loss
     design = problem.design.with_vectors(residual=guess.residual, centre=problem.middle(guess))
-    width = WIDE * problem.unit
+    width = WIDE * problem.unit or 1.0
     while True:
         slack, n_free = design.fold(_CostOfWidth(loss, width / loss.high))[0]
         if slack <= tol * guess.objective or n_free < 2 * fewest:

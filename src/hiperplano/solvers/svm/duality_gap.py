@@ -54,7 +54,9 @@ class Certificate(NamedTuple):
     def relative_gap(self) -> float:
         """The gap as a share of the objective."""
         objective = self.evaluation.objective
-        return self.gap / objective if objective > 0 and np.isfinite(self.gap) else float(self.gap > 0) * np.inf
+        if objective > 0 and np.isfinite(self.gap):
+            return self.gap / objective
+        return np.inf if self.gap > 0 else 0.0
 
 
 def certify(
