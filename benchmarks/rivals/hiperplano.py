@@ -41,6 +41,26 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
 
 
+def kernel_ridge(X: Array, y: Array, alpha: float, gamma: float) -> Answer:
+    from hiperplano import KernelRidge
+
+    return Answer(KernelRidge(alpha, kernel="rbf", gamma=gamma).fit(X, y).dual_coef_)
+
+
+def kernel_ridge_cv(X: Array, y: Array, alphas: Array, gamma: float, cv: int) -> Answer:
+    from hiperplano import KernelRidgeCV
+
+    model = KernelRidgeCV(alphas, kernel="rbf", gamma=gamma, cv=cv).fit(X, y)
+    return Answer(figures={"alpha": model.alpha_, "score": model.best_score_})
+
+
+def nystroem(problem: Any, alpha: float, gamma: float, n_centres: int) -> Answer:
+    from hiperplano import KernelRidge
+
+    model = KernelRidge(alpha, kernel="rbf", gamma=gamma, solver="nystroem", n_components=n_centres)
+    return Answer(figures={"predicted": model.fit(problem.X, problem.y).predict(problem.X_test)})
+
+
 def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
     from hiperplano import LogisticRegression
 
@@ -147,7 +167,8 @@ def encoder(X: Array, y: Array, max_bins: int) -> Answer:
     from hiperplano import OptimalBinning, WoEEncoder
 
     model = WoEEncoder(OptimalBinning(max_bins=max_bins)).fit(X, y)
-    return Answer(figures={"cuts": [binning.bins_.cuts for binning in model.binnings_.values()]})
+    fitted = model.binnings_.values()
+    return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 
 
 def encode(model: Any, X: Array) -> Answer:

@@ -30,6 +30,30 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
 
 
+def kernel_ridge(X: Array, y: Array, alpha: float, gamma: float) -> Answer:
+    from sklearn.kernel_ridge import KernelRidge
+
+    return Answer(KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma).fit(X, y).dual_coef_)
+
+
+def kernel_ridge_cv(X: Array, y: Array, alphas: Array, gamma: float, cv: int) -> Answer:
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV
+
+    model = GridSearchCV(KernelRidge(kernel="rbf", gamma=gamma), {"alpha": alphas}, cv=cv).fit(X, y)
+    return Answer(figures={"alpha": model.best_params_["alpha"], "score": model.best_score_})
+
+
+def nystroem(problem: Any, alpha: float, gamma: float, n_centres: int) -> Answer:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    features = Nystroem(kernel="rbf", gamma=gamma, n_components=n_centres, random_state=0)
+    model = make_pipeline(features, Ridge(alpha=alpha, fit_intercept=False)).fit(problem.X, problem.y)
+    return Answer(figures={"predicted": model.predict(problem.X_test)})
+
+
 def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
     from sklearn.linear_model import LogisticRegression
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import hiperplano
-from tests.registry import BINNED, ESTIMATORS, ONLINE, SEPARABLE_ONLY, TRANSFORMERS, WITHOUT_COEFFICIENTS
+from tests.registry import BINNED, DETECTORS, ESTIMATORS, ONLINE, SEPARABLE_ONLY, TRANSFORMERS, WITHOUT_COEFFICIENTS
 
 PUBLIC = [getattr(hiperplano, name) for name in hiperplano.__all__]
 CLASSES = [thing for thing in PUBLIC if inspect.isclass(thing)]
@@ -83,6 +83,7 @@ def test_public_methods_document_their_parameters(thing):
         assert not set(parameters(method)) - found, name
 
 
+@pytest.mark.filterwarnings("ignore::hiperplano.errors.SeparationWarning")  # a column tells the class
 @pytest.mark.parametrize("thing", PUBLIC_ESTIMATORS, ids=name_of)
 def test_fitted_attributes_are_documented(thing):
     X = np.random.default_rng(0).normal(size=(30, 2))
@@ -111,7 +112,7 @@ def test_fit_changes_no_parameter(entry):
 
 
 def test_every_public_estimator_is_in_the_registry():
-    every = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY + TRANSFORMERS + BINNED
+    every = ESTIMATORS + ONLINE + WITHOUT_COEFFICIENTS + SEPARABLE_ONLY + TRANSFORMERS + BINNED + DETECTORS
     assert {type(entry.estimator) for entry in every} == set(PUBLIC_ESTIMATORS)
 
 

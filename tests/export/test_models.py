@@ -20,6 +20,8 @@ from sklearn.preprocessing import (
 from hiperplano import (
     CostSensitiveClassifier,
     HardMarginSVC,
+    KernelLogisticRegression,
+    KernelRidge,
     LeastSquaresClassifier,
     LinearRegression,
     LinearSVC,
@@ -32,6 +34,7 @@ from hiperplano import (
     verify_sql,
 )
 from hiperplano.errors import NotAvailable
+from hiperplano.kernels import RBF, Exponential, Laplacian, Linear, Polynomial, Sigmoid
 from tests.export.engines import onnx_predictions
 from tests.export.samples import hard_numbers
 from tests.registry import CLASSIFIERS, ONLINE, REGRESSORS, WITHOUT_COEFFICIENTS
@@ -156,3 +159,32 @@ def test_hundreds_of_columns_and_thirty_classes():
 def test_what_is_no_formula_is_refused_by_name(model, part, export):
     with pytest.raises(NotAvailable, match=part):
         export(model)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        RBF(0.3),
+        Laplacian(0.2) + 0.5 * Linear(),
+        Polynomial(3, 0.5) * RBF("scale"),
+        Sigmoid(0.1, 0.0) + Exponential(0.05),
+    ],
+    ids=str,
+)
+def test_kernel_machines_in_onnx(kernel):
+    rows = np.where(np.isfinite(HARD), HARD, 0.0).clip(-5, 5) + 3.0
+    models = [KernelRidge(kernel=kernel).fit(ROWS + 3.0, NUMBER)]
+    if kernel.positive_definite:
+        scaled = make_pipeline(StandardScaler(), KernelLogisticRegression(kernel=kernel))
+        models += [KernelLogisticRegression(kernel=kernel).fit(ROWS + 3.0, TWO), scaled.fit(ROWS + 3.0, THREE)]
+    for model in models:
+        expected, found = onnx_predictions(model, rows)
+        assert expected.compare(found, 1e-8)[1] == []
+        with pytest.raises(NotAvailable, match="to_onnx"):
+            to_sql(model, "t")
+
+
+def test_kernels_of_no_known_form_are_refused():
+    model = KernelRidge(kernel=lambda x, z: x @ z.T).fit(ROWS, NUMBER)
+    with pytest.raises(NotAvailable, match="Function"):
+        to_onnx(model)

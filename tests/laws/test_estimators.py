@@ -13,20 +13,30 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from hiperplano import LinearSVC, LinearSVR
+from hiperplano import LinearRegression, LinearSVC, LinearSVR
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from tests.registry import BINNED, CLASSIFIERS, ESTIMATORS, ONLINE, REGRESSORS, TRANSFORMERS, WITHOUT_COEFFICIENTS
+from tests.registry import (
+    BINNED,
+    CLASSIFIERS,
+    DETECTORS,
+    ESTIMATORS,
+    ONLINE,
+    REGRESSORS,
+    TRANSFORMERS,
+    WITHOUT_COEFFICIENTS,
+)
 
 EVERY = ESTIMATORS + ONLINE
 
-OTHERS = WITHOUT_COEFFICIENTS + TRANSFORMERS + BINNED
+OTHERS = WITHOUT_COEFFICIENTS + TRANSFORMERS + BINNED + DETECTORS
 CHECKED = [entry.estimator for entry in ESTIMATORS + OTHERS if entry.checks] + [
     LinearSVC(),
     LinearSVC(loss="hinge"),
     LinearSVC(loss="hinge", multi_class="crammer_singer"),
     LinearSVR(),
 ]
-NOT_OURS = {"check_array_api_input"}  # skips itself unless SciPy's experimental array API is switched on
+# They skip themselves: unless SciPy's experimental array API is switched on, and where there are no probabilities.
+NOT_OURS = {"check_array_api_input", "check_classifiers_multilabel_output_format_predict_proba"}
 
 
 def table(entry, n=60, d=4, seed=0, density=None):
@@ -61,7 +71,7 @@ def fitted(entry, X, y, weight=None):
 def test_scikit_learn_accepts_it(estimator):
     results = check_estimator(estimator, on_skip=None, on_fail="raise")
     assert {result["check_name"] for result in results if result["status"] != "passed"} <= NOT_OURS
-    assert len(results) > 50
+    assert len(results) > (50 if hasattr(estimator, "predict") else 40)
 
 
 FORMATS = {
@@ -216,12 +226,14 @@ def test_several_targets_equal_one_by_one(entry):
 
 
 @pytest.mark.parametrize("entry", [entry for entry in REGRESSORS if entry.many_targets], ids=str)
-def test_one_column_of_targets_keeps_its_shape(entry):
+def test_one_column_of_targets_has_scikit_learns_shape(entry):
     X, y = table(entry)
     model, plain = fitted(entry, X, y[:, None]), fitted(entry, X, y)
-    assert model.coef_.shape == (1, 4)
-    assert model.predict(X).shape == (len(y), 1)
-    np.testing.assert_array_equal(model.coef_[0], plain.coef_)
+    # scikit-learn's ridge models drop the axis, its LinearRegression keeps it.
+    shape = (1, 4) if isinstance(entry.estimator, LinearRegression) else (4,)
+    assert model.coef_.shape == shape
+    assert model.predict(X).shape == (len(y), *shape[:-1])
+    np.testing.assert_array_equal(model.coef_.ravel(), plain.coef_)
 
 
 @pytest.mark.parametrize("entry", CLASSIFIERS, ids=str)
@@ -342,6 +354,7 @@ def test_the_solution_tells_how_the_fit_ended(entry):
     if isinstance(solution, LeastSquaresSolution):
         assert 3 <= solution.digits <= 15
         assert solution.condition >= 1
-    assert model.n_iter_ == solution.n_iter
+    if not hasattr(model, "scores_"):  # of searches: of every fold
+        assert (np.asarray(model.n_iter_) == solution.n_iter).all()
     assert np.isfinite(solution.objective)
     np.testing.assert_array_equal(np.atleast_2d(model.coef_), solution.coef)

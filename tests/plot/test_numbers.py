@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.outliers_influence import OLSInfluence
 
 from hiperplano import (
+    BinningDisplay,
     CoefficientDisplay,
     DivergenceDisplay,
     GainsDisplay,
@@ -31,6 +32,7 @@ from hiperplano import (
     LogisticRegression,
     LogisticRegressionCV,
     MarginDisplay,
+    OptimalBinning,
     PathDisplay,
     Perceptron,
     RegionsDisplay,
@@ -42,6 +44,7 @@ from hiperplano import (
     population_stability_index,
     replay,
 )
+from hiperplano.errors import InvalidParameter
 from tests.plot.samples import regression, scored, three_groups, two_groups
 
 
@@ -420,6 +423,30 @@ def test_many_points_become_an_image_inside_a_vector_picture(tmp_path):
     model = LinearDiscriminantAnalysis().fit(X, y)
     RegionsDisplay.from_estimator(model, X, y, resolution=50).figure_.savefig(tmp_path / "regions.svg")
     assert (tmp_path / "regions.svg").stat().st_size < 1_000_000
+
+
+class TestBinning:
+    def test_shares_rates_and_woe_are_those_of_the_rows(self):
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=500)
+        y = rng.uniform(size=500) < 1 / (1 + np.exp(-x))
+        x[:50] = np.nan
+        binning = OptimalBinning(cuts=[-1, 1], special_codes=[99]).fit(x, y)
+        display = BinningDisplay.from_estimator(binning)
+        groups = [x < -1, (x >= -1) & (x < 1), x >= 1, np.isnan(x)]
+        assert display.labels == ["(-inf, -1)", "[-1, 1)", "[1, inf)", "missing"]  # no row has the special code
+        assert display.n_regular == 3
+        np.testing.assert_allclose(display.share, [group.mean() for group in groups])
+        np.testing.assert_allclose(display.value, [y[group].mean() for group in groups])
+        woe = BinningDisplay.from_estimator(binning, measure="woe")
+        odds = [(1 - y[group].mean()) / y[group].mean() * y.mean() / (1 - y.mean()) for group in groups]
+        np.testing.assert_allclose(woe.value, np.log(odds))
+        assert ((woe.low < woe.value) & (woe.value < woe.high)).all()
+        mean = BinningDisplay.from_estimator(OptimalBinning(cuts=[0]).fit(x, np.arange(500) / 7))
+        assert mean.measure == "mean"
+        with pytest.raises(InvalidParameter, match="multiclass"):
+            BinningDisplay.from_estimator(OptimalBinning().fit(x, np.arange(500) % 3))
+        plt.close("all")
 
 
 def test_regions_are_open_where_a_models_own_rules_contradict_each_other():

@@ -161,7 +161,7 @@ class LogisticRegressionCV(LogisticClassifier):
             Labels of any kind; not given with a design.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
-        **params
+        params : dict
             `groups` of the rows, for splitters that take them; with scikit-learn's metadata routing, whatever the
             splitter and the scorer asked for.
 
@@ -282,7 +282,7 @@ class LogisticRegressionCV(LogisticClassifier):
             Their labels.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
-        **score_params
+        score_params : dict
             With scikit-learn's metadata routing, what the scorer asked for.
 
         Returns

@@ -55,7 +55,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
         The score of every penalty.
     cv_results_ : ndarray of shape (n, alphas) or (n, targets, alphas)
         Squared errors, times the rows' weights, or predictions of leave-one-out, if `store_cv_results`.
-    coef_, intercept_, rank_, solution_, n_iter_, n_features_in_, feature_names_in_
+    coef_, intercept_, rank_, solver_, solution_, n_iter_, n_features_in_, feature_names_in_
         Of the fit to all rows with the chosen penalty, as in `Ridge`.
 
     Notes
@@ -103,7 +103,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
             Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
-        **params
+        params : dict
             `groups` of the rows, for splitters that take them; with scikit-learn's metadata routing, whatever the
             splitter and the scorer asked for.
 
@@ -205,7 +205,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
             Labels of any kind, or which of several labels a row has.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice; rows of weight 0 are left out.
-        **params
+        params : dict
             `groups` of the rows, for splitters that take them; with scikit-learn's metadata routing, whatever the
             splitter and the scorer asked for.
 

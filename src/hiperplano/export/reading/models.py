@@ -10,12 +10,24 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.export.formula import Cell, Decision, Formula, LinearScores, Number, QuadraticScores
+from hiperplano.export.formula import (
+    Cell,
+    Decision,
+    Formula,
+    KernelScores,
+    LinearScores,
+    Number,
+    QuadraticScores,
+    Scores,
+)
 from hiperplano.export.reading.bins import scorecard_parts
 from hiperplano.export.reading.steps import Columns, apply_step, takes_a_table
 from hiperplano.features.table_columns import TableColumns
 from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
+from hiperplano.models.kernel.base import KernelModel
+from hiperplano.models.kernel.logistic import KernelLogisticRegression
+from hiperplano.models.kernel.ridge import KernelRidge
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
@@ -47,7 +59,7 @@ def formula_of(model: Any) -> Formula:
     cells = tuple(feature.cell for feature in columns.features if isinstance(feature, Number))
     for step in steps:
         columns = apply_step(step, columns)
-    scores: LinearScores | QuadraticScores
+    scores: Scores
     decision: Decision | None
     points = None
     if isinstance(last, Scorecard):
@@ -79,7 +91,7 @@ def _first_columns(first: Any, picked: Sequence[str] | None) -> Columns:
     return Columns(tuple(Number(Cell(str(name))) for name in names), tuple(map(str, names)))
 
 
-def _scores_and_decision(model: Any) -> tuple[LinearScores | QuadraticScores, Decision | None]:
+def _scores_and_decision(model: Any) -> tuple[Scores, Decision | None]:
     if isinstance(model, CostSensitiveClassifier):
         scores, decision = _scores_and_decision(model.estimator_)
         return scores, _cost_sensitive(model, decision)
@@ -92,6 +104,10 @@ def _scores_and_decision(model: Any) -> tuple[LinearScores | QuadraticScores, De
         return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
     if isinstance(model, _REGRESSORS):
         return _linear_scores(model), None
+    if isinstance(model, KernelRidge):
+        return _kernel_scores(model), None
+    if isinstance(model, KernelLogisticRegression):
+        return _kernel_scores(model), Decision(_plain(model.classes_), "softmax")
     raise NotAvailable(
         "{model} cannot be exported: its predictions are not known as formulas of the columns. Export a linear model, "
         "a discriminant analysis or a scorecard of hiperplano, alone or at the end of a scikit-learn Pipeline.",
@@ -103,6 +119,14 @@ def _linear_scores(model: LinearModel) -> LinearScores:
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     intercept = np.asarray(model.intercept_, dtype=np.float64)
     return LinearScores(coef, np.broadcast_to(intercept, len(coef)).copy())
+
+
+def _kernel_scores(model: KernelModel) -> KernelScores:
+    fitted = model.X_fit_.toarray() if hasattr(model.X_fit_, "toarray") else model.X_fit_
+    coef = np.asarray(model.dual_coef_, dtype=np.float64)
+    coef = coef[:, None] if coef.ndim == 1 else coef
+    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1]).copy()
+    return KernelScores(model.kernel_, np.asarray(fitted, dtype=np.float64), coef, intercept)
 
 
 def _link(model: LinearClassifier) -> str | None:
