@@ -15,7 +15,7 @@ from hiperplano.errors import AccuracyWarning, ConvergenceWarning, HiperplanoErr
 from tools.attack.models import MODELS, Attacked
 from tools.attack.references import Sample
 from tools.attack.rows import ACCEPT, CONTAINERS, DTYPES, EITHER, REFUSE, VALUES
-from tools.attack.targets import LABELS, NUMBERS, SOME_ZERO, WEIGHTS, class_codes
+from tools.attack.targets import LABELS, NUMBERS, ONE_ROW, SOME_ZERO, WEIGHTS, class_codes
 
 RIGHT, REFUSED, UNFINISHED = "right", "refused", "unfinished, and it says so"
 FAILURES = ("foreign exception", "foreign warning", "wrong", "not finite", "slow", "taken", "refused without need")
@@ -137,7 +137,7 @@ class Case:
         within = ((size == 0) | ((size >= 1e-100) & (size <= 1e100))).all()
         if attacked.many_targets and self.target == "two columns":
             verdicts.discard(REFUSE)
-        if REFUSE not in verdicts and self.weight in SOME_ZERO:
+        if self.weight in SOME_ZERO and (REFUSE not in verdicts or self.target in ONE_ROW):
             return EITHER  # rows of weight 0 may hold anything
         if REFUSE in verdicts or not np.isfinite(exact).all() or not (within or self.model.startswith(_ONLINE)):
             return REFUSE
