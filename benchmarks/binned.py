@@ -49,3 +49,18 @@ def information_accuracy(equal: float) -> Accuracy[Binned]:
         return [max(values) - value for value in values]
 
     return Accuracy("information value lost against the best answer", distances, equal=equal)
+
+
+def claimed_accuracy(n_columns: int) -> Accuracy[Binned]:
+    """Judge information values that were claimed by counting in the first columns."""
+
+    def distances(problem: Binned, answers: Sequence[Answer]) -> list[float]:
+        return [
+            max(
+                abs(information_value(problem.X[:, j], problem.y, answer.figures["cuts"][j]) - answer.figures["iv"][j])
+                for j in range(n_columns)
+            )
+            for answer in answers
+        ]
+
+    return Accuracy(f"largest error of the information values of {n_columns} columns", distances, equal=1e-9)

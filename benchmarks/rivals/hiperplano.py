@@ -167,7 +167,8 @@ def encoder(X: Array, y: Array, max_bins: int) -> Answer:
     from hiperplano import OptimalBinning, WoEEncoder
 
     model = WoEEncoder(OptimalBinning(max_bins=max_bins)).fit(X, y)
-    return Answer(figures={"cuts": [binning.bins_.cuts for binning in model.binnings_.values()]})
+    fitted = model.binnings_.values()
+    return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 
 
 def encode(model: Any, X: Array) -> Answer:

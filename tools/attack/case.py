@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, HiperplanoError, SeparationWarning, SingularWarning
 from tools.attack.models import MODELS, Attacked
@@ -22,6 +22,7 @@ FAILURES = ("foreign exception", "foreign warning", "wrong", "not finite", "slow
 _SLOW = 10.0  # seconds
 _ONLINE = ("Perceptron", "Passive", "Pegasos", "SGD")
 _OURS = (AccuracyWarning, ConvergenceWarning, SeparationWarning, SingularWarning, DataConversionWarning)
+_SCIKIT_LEARNS = (UndefinedMetricWarning,)  # of scores on folds of one row
 _ODD = 3  # of so many fields of a case one is odd: otherwise most cases would be refused for several reasons
 
 SHAPES = ((1, 1), (2, 2), (3, 1), (4, 6), (12, 1), (12, 3), (24, 2), (40, 4), (40, 8), (30, 45))
@@ -81,7 +82,7 @@ class Case:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                for kind in _OURS:
+                for kind in _OURS + _SCIKIT_LEARNS:
                     warnings.simplefilter("ignore", kind)
                 if self.weight in SOME_ZERO:  # rows without weight may be beyond what a score can hold
                     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)

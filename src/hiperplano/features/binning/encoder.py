@@ -190,7 +190,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
     def _rules(self, names: list[str]) -> list[OptimalBinning]:
         """A binning for each column, with its own parameters."""
         own = dict(self.per_column or {})
-        keys = {key: key if isinstance(key, str) else names[key] for key in own}
+        keys = {key: key if isinstance(key, str) else dict(enumerate(names)).get(key) for key in own}
         for key, name in keys.items():
             if name not in names:
                 raise InvalidParameter(

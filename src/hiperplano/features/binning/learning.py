@@ -143,7 +143,9 @@ def _search(rule: Any, sums: Array, totals: Array, target: Target, trend: str | 
 
 def _least_weight(value: float, totals: Array, n_classes: int) -> float:
     """A least weight given as a share of all rows (below 1), or as a number of rows."""
-    return float(value * (totals.sum() if n_classes else totals[0]) if value < 1 else value)
+    if value >= 1:
+        return float(value)
+    return float(value * (totals.sum() if n_classes else totals[0]) * (1 - 1e-12))  # 0.07·100 is more than 7
 
 
 def _no_cuts(plan: Plan) -> NumericBins:

@@ -16,7 +16,7 @@ from hiperplano.features.binning.columns import check_kind, read_column
 from hiperplano.features.binning.editing import merged, split
 from hiperplano.features.binning.evidence import information, weight_of_evidence
 from hiperplano.features.binning.learning import Learned, learn_columns
-from hiperplano.features.binning.reading import as_array
+from hiperplano.features.binning.reading import as_array, one_column
 from hiperplano.features.binning.search.partition import CRITERIA, TRENDS
 from hiperplano.features.binning.table import BinTable, binary_table, class_table, mean_table
 from hiperplano.features.binning.target import TARGETS, Target, target_rows, target_vectors
@@ -171,6 +171,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self
         """
         self._check_parameters()
+        X = one_column(X)
         name = getattr(X, "name", None)
         values, plan = read_column(X, self.kind, self.special_codes, name)
         if not len(values):
@@ -207,6 +208,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             A column for each class where there are more than two.
         """
         check_is_fitted(self)
+        X = one_column(X)
         codes = self.bins_.assign(X, self.name_)
         refuse_unseen(self, X, codes)
         return np.asarray(self.encoding_[codes])

@@ -143,7 +143,8 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
         self.classes_, coded = code_classes(checked, self.class_weight)
         design = self._in_memory(coded)
         rows = self._rows_of(design)
-        self.kernel_ = self._settled_kernel(checked.as_held(), checked.arrays()[2])
+        seen, _, weight = checked.arrays()  # without class weights: they say nothing of where the rows lie
+        self.kernel_ = self._settled_kernel(rows if self._is_precomputed() else seen, weight)
         if not (self.kernel_.positive_definite or isinstance(self.kernel_, Precomputed)):
             self._refuse_indefinite(rows)
         n = design.n_rows
