@@ -173,3 +173,33 @@ def encoder(X: Array, y: Array, max_bins: int) -> Answer:
 
 def encode(model: Any, X: Array) -> Answer:
     return Answer(figures={"woe": model.transform(X)})
+
+
+def svc(X: Any, y: Array, C: float, gamma: float) -> Answer:
+    from hiperplano import SVC
+
+    return _dual(SVC(C=C, gamma=gamma).fit(X, y), len(y))
+
+
+def svr(X: Array, y: Array, C: float, gamma: float, epsilon: float) -> Answer:
+    from hiperplano import SVR
+
+    return _dual(SVR(C=C, gamma=gamma, epsilon=epsilon).fit(X, y), len(y))
+
+
+def _dual(model: Any, n: int) -> Answer:
+    beta = np.zeros(n)
+    beta[model.support_] = model.dual_coef_[0]
+    return Answer(beta, model.intercept_[0])
+
+
+def svc_classes(X: Array, y: Array, X_test: Array) -> Answer:
+    from hiperplano import SVC
+
+    return Answer(figures={"predicted": SVC().fit(X, y).predict(X_test)})
+
+
+def svc_search(X: Array, y: Array, Cs: Array, gammas: Array, cv: int) -> Answer:
+    from hiperplano import SVCCV
+
+    return Answer(figures={"score": SVCCV(Cs=Cs, gammas=gammas, cv=cv).fit(X, y).best_score_})

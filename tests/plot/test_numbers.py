@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.outliers_influence import OLSInfluence
 
 from hiperplano import (
+    SVC,
     BinningDisplay,
     CoefficientDisplay,
     DivergenceDisplay,
@@ -457,3 +458,20 @@ def test_regions_are_open_where_a_models_own_rules_contradict_each_other():
     own = RegionsDisplay.from_estimator(Perceptron(shuffle=False, tol=None, max_iter=5).fit(X, y), X)
     wrapped = OneVsRestClassifier(Perceptron(shuffle=False, tol=None, max_iter=5)).fit(X, y)
     assert 0 < own.open_share == RegionsDisplay.from_estimator(wrapped, X).open_share
+
+
+def test_the_margin_of_a_kernel_machine_is_drawn_where_its_score_is_one():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(80, 2))
+    y = (np.square(X).sum(axis=1) < 2).astype(int)
+    machine = SVC(gamma=1.0, C=10.0).fit(X, y)
+    display = MarginDisplay.from_estimator(machine, X, y)
+    assert sorted(display.support.tolist()) == sorted(machine.support_.tolist())
+    assert np.isnan(display.width)
+    levels = next(each for each in display.ax_.collections if hasattr(each, "levels"))
+    assert levels.levels.tolist() == [-1.0, 0.0, 1.0]
+    for level, path in zip(levels.levels, levels.get_paths(), strict=True):
+        np.testing.assert_allclose(machine.decision_function(path.vertices), level, atol=0.05)
+    new = MarginDisplay.from_estimator(machine, X[::-1], y[::-1])  # not the rows of the fit in their order
+    signed = np.where(y[::-1] == 1, 1.0, -1.0) * machine.decision_function(X[::-1])
+    np.testing.assert_array_equal(new.support, np.flatnonzero(signed <= 1 + 1e-9))
