@@ -39,13 +39,28 @@ def information_value(x: Array, y: Array, cuts: Array) -> float:
 
 
 def information_accuracy(equal: float) -> Accuracy[Binned]:
-    """Judge cut-offs by how much information value they lose against the best of the answers, summed over columns."""
+    """Judge cut-offs by the share of information value, over all columns, that they lose against the best answer."""
 
     def distances(problem: Binned, answers: Sequence[Answer]) -> list[float]:
         values = [
             sum(information_value(problem.X[:, j], problem.y, cuts) for j, cuts in enumerate(answer.figures["cuts"]))
             for answer in answers
         ]
-        return [max(values) - value for value in values]
+        return [1 - value / max(values) for value in values]
 
-    return Accuracy("information value lost against the best answer", distances, equal=equal)
+    return Accuracy("share of information value lost against the best answer", distances, equal=equal)
+
+
+def claimed_accuracy(n_columns: int) -> Accuracy[Binned]:
+    """Judge information values that were claimed by counting in the first columns."""
+
+    def distances(problem: Binned, answers: Sequence[Answer]) -> list[float]:
+        return [
+            max(
+                abs(information_value(problem.X[:, j], problem.y, answer.figures["cuts"][j]) - answer.figures["iv"][j])
+                for j in range(n_columns)
+            )
+            for answer in answers
+        ]
+
+    return Accuracy(f"largest error of the information values of {n_columns} columns", distances, equal=1e-9)

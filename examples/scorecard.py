@@ -42,6 +42,7 @@ def main():
     print(f"SQL agrees with Python in all {len(X_new)} rows: {check.agrees}")
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
         to_sql(card, "applicants", path=folder / "scorecard.sql")
         to_json(card, path=folder / "scorecard.json")
 

@@ -4,10 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiperplano import (
+    SVC,
+    SVCCV,
+    SVR,
     CostSensitiveClassifier,
     HardMarginSVC,
     KernelFeatures,
     KernelLogisticRegression,
+    KernelPerceptron,
     KernelRidge,
     KernelRidgeCV,
     LeastSquaresClassifier,
@@ -17,6 +21,8 @@ from hiperplano import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    OneClassSVM,
+    OptimalBinning,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Pegasos,
@@ -154,11 +160,22 @@ WITHOUT_COEFFICIENTS = [
     Entry(KernelRidge(kernel="laplacian", solver="nystroem", n_components=20)),
     Entry(KernelRidgeCV(kernel="rbf", cv=3)),
     Entry(KernelLogisticRegression()),
+    Entry(SVC()),
+    Entry(SVC(kernel="linear", class_weight="balanced")),
+    Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
+    Entry(SVR()),
+    Entry(KernelPerceptron()),
+    Entry(KernelPerceptron(average=True, budget=30)),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 
 BINNED = [Entry(Scorecard(C=1.0)), Entry(Scorecard(C=10.0, intercept_points="separate", round_points=False))]
 """Take columns of any kind and missing values; they have tests of their own."""
+ONE_COLUMN = [Entry(OptimalBinning())]
+"""Take a single column; they have tests of their own."""
+DETECTORS = [Entry(OneClassSVM())]
+"""They have no target."""
+
 TRANSFORMERS = [
     Entry(KernelFeatures(n_components=20)),
     Entry(KernelFeatures(n_components=20, method="fourier")),

@@ -41,6 +41,26 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
 
 
+def kernel_ridge(X: Array, y: Array, alpha: float, gamma: float) -> Answer:
+    from hiperplano import KernelRidge
+
+    return Answer(KernelRidge(alpha, kernel="rbf", gamma=gamma).fit(X, y).dual_coef_)
+
+
+def kernel_ridge_cv(X: Array, y: Array, alphas: Array, gamma: float, cv: int) -> Answer:
+    from hiperplano import KernelRidgeCV
+
+    model = KernelRidgeCV(alphas, kernel="rbf", gamma=gamma, cv=cv).fit(X, y)
+    return Answer(figures={"alpha": model.alpha_, "score": model.best_score_})
+
+
+def nystroem(problem: Any, alpha: float, gamma: float, n_centres: int) -> Answer:
+    from hiperplano import KernelRidge
+
+    model = KernelRidge(alpha, kernel="rbf", gamma=gamma, solver="nystroem", n_components=n_centres)
+    return Answer(figures={"predicted": model.fit(problem.X, problem.y).predict(problem.X_test)})
+
+
 def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
     from hiperplano import LogisticRegression
 
@@ -146,9 +166,40 @@ def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: flo
 def encoder(X: Array, y: Array, max_bins: int) -> Answer:
     from hiperplano import OptimalBinning, WoEEncoder
 
-    model = WoEEncoder(OptimalBinning(max_bins=max_bins)).fit(X, y)
-    return Answer(figures={"cuts": [binning.bins_.cuts for binning in model.binnings_.values()]})
+    model = WoEEncoder(OptimalBinning(max_bins=max_bins, trend="ascending")).fit(X, y)
+    fitted = model.binnings_.values()
+    return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 
 
 def encode(model: Any, X: Array) -> Answer:
     return Answer(figures={"woe": model.transform(X)})
+
+
+def svc(X: Any, y: Array, C: float, gamma: float) -> Answer:
+    from hiperplano import SVC
+
+    return _dual(SVC(C=C, gamma=gamma).fit(X, y), len(y))
+
+
+def svr(X: Array, y: Array, C: float, gamma: float, epsilon: float) -> Answer:
+    from hiperplano import SVR
+
+    return _dual(SVR(C=C, gamma=gamma, epsilon=epsilon).fit(X, y), len(y))
+
+
+def _dual(model: Any, n: int) -> Answer:
+    beta = np.zeros(n)
+    beta[model.support_] = model.dual_coef_[0]
+    return Answer(beta, model.intercept_[0])
+
+
+def svc_classes(X: Array, y: Array, X_test: Array) -> Answer:
+    from hiperplano import SVC
+
+    return Answer(figures={"predicted": SVC().fit(X, y).predict(X_test)})
+
+
+def svc_search(X: Array, y: Array, Cs: Array, gammas: Array, cv: int) -> Answer:
+    from hiperplano import SVCCV
+
+    return Answer(figures={"score": SVCCV(Cs=Cs, gammas=gammas, cv=cv).fit(X, y).best_score_})

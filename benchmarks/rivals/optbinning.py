@@ -25,7 +25,9 @@ def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: flo
 def binning_process(X: Array, max_bins: int, jobs: int | None) -> Any:
     from optbinning import BinningProcess
 
-    return BinningProcess([f"x{j}" for j in range(X.shape[1])], max_n_bins=max_bins, n_jobs=jobs)
+    names = [f"x{j}" for j in range(X.shape[1])]
+    rules = {name: {"monotonic_trend": "ascending"} for name in names}
+    return BinningProcess(names, max_n_bins=max_bins, n_jobs=jobs, binning_fit_params=rules)
 
 
 def encoder(X: Array, y: Array, max_bins: int, jobs: int | None = None) -> Answer:

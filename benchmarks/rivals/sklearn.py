@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from benchmarks.workload import Answer, Array
 
 DISTRIBUTION = "scikit-learn"
@@ -28,6 +30,30 @@ def ridge_cv(X: Array, y: Array, alphas: Array, cv: int | None) -> Answer:
 
     model = RidgeCV(alphas=alphas, cv=cv).fit(X, y)
     return Answer(model.coef_, model.intercept_, {"alpha": model.alpha_, "score": model.best_score_})
+
+
+def kernel_ridge(X: Array, y: Array, alpha: float, gamma: float) -> Answer:
+    from sklearn.kernel_ridge import KernelRidge
+
+    return Answer(KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma).fit(X, y).dual_coef_)
+
+
+def kernel_ridge_cv(X: Array, y: Array, alphas: Array, gamma: float, cv: int) -> Answer:
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV
+
+    model = GridSearchCV(KernelRidge(kernel="rbf", gamma=gamma), {"alpha": alphas}, cv=cv).fit(X, y)
+    return Answer(figures={"alpha": model.best_params_["alpha"], "score": model.best_score_})
+
+
+def nystroem(problem: Any, alpha: float, gamma: float, n_centres: int) -> Answer:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    features = Nystroem(kernel="rbf", gamma=gamma, n_components=n_centres, random_state=0)
+    model = make_pipeline(features, Ridge(alpha=alpha, fit_intercept=False)).fit(problem.X, problem.y)
+    return Answer(figures={"predicted": model.predict(problem.X_test)})
 
 
 def logistic(X: Array, y: Array, **parameters: Any) -> Answer:
@@ -106,3 +132,35 @@ def hard_margin(X: Array, y: Array) -> Answer:
 
     model = SVC(kernel="linear", C=1e10).fit(X, y)
     return Answer(model.coef_, model.intercept_)
+
+
+def svc(X: Any, y: Array, C: float, gamma: float, cache_size: float = 200) -> Answer:
+    from sklearn.svm import SVC
+
+    return _dual(SVC(C=C, gamma=gamma, cache_size=cache_size).fit(X, y), len(y))
+
+
+def svr(X: Array, y: Array, C: float, gamma: float, epsilon: float) -> Answer:
+    from sklearn.svm import SVR
+
+    return _dual(SVR(C=C, gamma=gamma, epsilon=epsilon).fit(X, y), len(y))
+
+
+def _dual(model: Any, n: int) -> Answer:
+    beta, found = np.zeros(n), model.dual_coef_
+    beta[model.support_] = np.asarray(found.todense() if hasattr(found, "todense") else found)[0]
+    return Answer(beta, model.intercept_[0])
+
+
+def svc_classes(X: Array, y: Array, X_test: Array) -> Answer:
+    from sklearn.svm import SVC
+
+    return Answer(figures={"predicted": SVC().fit(X, y).predict(X_test)})
+
+
+def svc_search(X: Array, y: Array, Cs: Array, gammas: Array, cv: int) -> Answer:
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVC
+
+    grid = {"C": list(Cs), "gamma": list(gammas)}
+    return Answer(figures={"score": GridSearchCV(SVC(), grid, cv=cv, n_jobs=-1).fit(X, y).best_score_})

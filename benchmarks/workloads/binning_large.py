@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.binned import Binned, information_accuracy, table
+from benchmarks.binned import Binned, claimed_accuracy, table
 from benchmarks.rivals import hiperplano
 from benchmarks.workload import Contender, Request, Workload
 
@@ -19,6 +19,6 @@ WORKLOAD = Workload(
     ours=Contender("hiperplano WoEEncoder", lambda p: hiperplano.encoder(p.X, p.y, 8)),
     rivals=(),
     target=1.0,
-    accuracy=information_accuracy(equal=1e-9),
+    accuracy=claimed_accuracy(10),
     memory_limit=3 * 2**30,
 )

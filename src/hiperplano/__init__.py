@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.kernel.features import KernelFeatures
     from hiperplano.models.kernel.logistic import KernelLogisticRegression
+    from hiperplano.models.kernel.one_class import OneClassSVM
+    from hiperplano.models.kernel.perceptron import KernelPerceptron
     from hiperplano.models.kernel.ridge import KernelRidge
+    from hiperplano.models.kernel.svc import SVC
+    from hiperplano.models.kernel.svr import SVR
     from hiperplano.models.least_squares import LinearRegression, Ridge
     from hiperplano.models.least_squares_classifier import LeastSquaresClassifier, RidgeClassifier
     from hiperplano.models.logistic import LogisticRegression
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from hiperplano.models.saving import load, save
     from hiperplano.models.svm import LinearSVC, LinearSVR
     from hiperplano.plot.coefficients import CoefficientDisplay
+    from hiperplano.plot.credit.binning import BinningDisplay
     from hiperplano.plot.divergence import DivergenceDisplay
     from hiperplano.plot.gains import GainsDisplay
     from hiperplano.plot.ks import KSDisplay
@@ -65,6 +70,7 @@ if TYPE_CHECKING:
     from hiperplano.selection.kernel_ridge import KernelRidgeCV
     from hiperplano.selection.logistic import LogisticRegressionCV
     from hiperplano.selection.ridge import RidgeClassifierCV, RidgeCV
+    from hiperplano.selection.svc import SVCCV
     from hiperplano.solvers.separation.certificates import Overlapping, QuasiSeparable, Separable
     from hiperplano.stats.canonical import CanonicalAxes
     from hiperplano.stats.covariance import inference
@@ -80,6 +86,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BinTable": "features.binning.table",
+    "BinningDisplay": "plot.credit.binning",
     "CanonicalAxes": "stats.canonical",
     "CoefficientDisplay": "plot.coefficients",
     "CostSensitiveClassifier": "selection.cost_sensitive",
@@ -90,6 +97,7 @@ _HOME = {
     "KSDisplay": "plot.ks",
     "KernelFeatures": "models.kernel.features",
     "KernelLogisticRegression": "models.kernel.logistic",
+    "KernelPerceptron": "models.kernel.perceptron",
     "KernelRidge": "models.kernel.ridge",
     "KernelRidgeCV": "selection.kernel_ridge",
     "LeastSquaresClassifier": "models.least_squares_classifier",
@@ -103,6 +111,7 @@ _HOME = {
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
     "OddsSummary": "stats.logistic.odds",
+    "OneClassSVM": "models.kernel.one_class",
     "OptimalBinning": "features.binning.optimal",
     "Overlapping": "solvers.separation.certificates",
     "PassiveAggressiveClassifier": "models.online.passive_aggressive",
@@ -121,6 +130,9 @@ _HOME = {
     "RidgeClassifierCV": "selection.ridge",
     "SGDClassifier": "models.online.sgd",
     "SGDRegressor": "models.online.sgd",
+    "SVC": "models.kernel.svc",
+    "SVCCV": "selection.svc",
+    "SVR": "models.kernel.svr",
     "Scorecard": "scorecard.scorecard",
     "Separable": "solvers.separation.certificates",
     "SqlCheck": "export.sql.verify",
@@ -169,8 +181,9 @@ _HOME = {
     "write_report": "report.page",
 }
 
-__all__ = [
+__all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
     "BinTable",
+    "BinningDisplay",
     "CanonicalAxes",
     "CoefficientDisplay",
     "CostSensitiveClassifier",
@@ -181,6 +194,7 @@ __all__ = [
     "KSDisplay",
     "KernelFeatures",
     "KernelLogisticRegression",
+    "KernelPerceptron",
     "KernelRidge",
     "KernelRidgeCV",
     "LeastSquaresClassifier",
@@ -194,6 +208,7 @@ __all__ = [
     "MarginDisplay",
     "MistakeBound",
     "OddsSummary",
+    "OneClassSVM",
     "OptimalBinning",
     "Overlapping",
     "PassiveAggressiveClassifier",
@@ -212,6 +227,9 @@ __all__ = [
     "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "SVC",
+    "SVCCV",
+    "SVR",
     "Scorecard",
     "Separable",
     "SqlCheck",

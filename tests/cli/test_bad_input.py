@@ -91,7 +91,10 @@ def run_columns(run, text):
 
 
 def test_choices(fit, tmp_path):
-    refused(fit(GOOD, "--model", "forest"), "no model 'forest' for 2 classes; there are auto, least-squares, lda")
+    refused(
+        fit(GOOD, "--model", "forest"),
+        "no model 'forest' for 2 classes; there are auto, least-squares, ridge",
+    )
     refused(fit(GOOD, "--kind", "x=fancy"), "'fancy' is not a kind")
     refused(fit(GOOD, "--kind", "w=nominal"), "--kind: no column 'w'; the columns are 'x', 'z'")
     refused(fit(GOOD, "--drop", "w"), "no column 'w'")

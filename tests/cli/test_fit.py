@@ -26,7 +26,7 @@ def test_a_model_and_a_page_are_written_and_told(run, tables, tmp_path):
     assert sorted(path.name for path in (tmp_path / "deep" / "folder").iterdir()) == ["model.skops", "report.html"]
     for words in ("identifier", "primary < secondary < university", "999", "training", "validation", "AUC", "KS"):
         assert words in out.out, words
-    for words in ("Converged by Newton", "odds ratio", "purpose = debts", "positive class: yes", "report.html"):
+    for words in ("Converged in ", "odds ratio", "purpose = debts", "positive class: yes", "report.html"):
         assert words in out.out, words
     assert "<!doctype html>" in (tmp_path / "deep" / "folder" / "report.html").read_text(encoding="utf-8")
 

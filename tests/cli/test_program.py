@@ -36,7 +36,9 @@ def test_help_imports_nothing_heavy():
 def test_the_demo_ends_well(tmp_path):
     ran = program("demo", "--out", "here", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["credit.csv", "model.skops", "report.html"]
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == [
+        "credit.csv", "model.skops", "report.html", "scorecard"
+    ]  # fmt: skip
     assert "Open here/report.html in a browser" in ran.stdout
     assert ran.stderr == ""
 

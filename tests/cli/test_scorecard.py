@@ -49,7 +49,7 @@ def test_the_model_predicts_is_evaluated_explained_and_monitored(run, credit, tm
     columns = load(model)[0].transform(frame)
     np.testing.assert_allclose(scores["points"], card.score_points(columns))
     np.testing.assert_allclose(scores["probability yes"], card.event_probability(columns), rtol=1e-12)
-    assert json.loads(run("evaluate", model, credit, "--json").out)["auc"] > 0.7
+    assert json.loads(run("evaluate", model, credit, "--json").out)["measures"]["auc"] > 0.7
 
     out = json.loads(run("explain", model, credit, "--row", "3", "--json").out)
     assert sum(part["points"] for part in out["parts"]) == card.score_points(columns[2:3])[0]

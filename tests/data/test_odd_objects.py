@@ -36,7 +36,7 @@ def tuples():
 
 REFUSED = {
     "matrix": (LinearRegression(), lambda: np.asmatrix(X), Y, None, r"X is a numpy.matrix.*Pass numpy.asarray\(X\)"),
-    "matrix for a target": (Ridge(), lambda: X.tolist(), np.asmatrix(Y).T, None, r"y is a numpy.matrix"),
+    "matrix for a target": (Ridge(), lambda: X.tolist(), lambda: np.asmatrix(Y).T, None, r"y is a numpy.matrix"),
     "names of two types": (
         LogisticRegression(),
         lambda: pd.DataFrame(X, columns=["a", 1, "b"]),
@@ -109,7 +109,9 @@ REFUSED = {
 def test_what_cannot_be_used_is_refused_in_our_words(kind):
     model, rows, target, weight, told = REFUSED[kind]
     with pytest.raises(HiperplanoError, match=f"(?s){told}") as caught:
-        model.fit(rows(), target, **({} if weight is None else {"sample_weight": weight}))
+        model.fit(
+            rows(), target() if callable(target) else target, **({} if weight is None else {"sample_weight": weight})
+        )
     assert isinstance(caught.value, InvalidData | InvalidTarget | InvalidParameter)
 
 

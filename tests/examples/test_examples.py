@@ -19,6 +19,8 @@ DRAWN = {
     },
     "divergences": {"divergences.png"},
     "fisher": {"fisher.png"},
+    "kernel_algebra": set(),
+    "kernel_ridge": {"kernel_ridge.png"},
     "losses": {"losses.png"},
     "margins": {"margin_planes.png", "margin_strength.png", "margin_widest.png"},
     "odds": {"odds.png", "odds_ks.png"},
@@ -206,7 +208,27 @@ def steps_beyond_the_border_diverge(said):
     assert words == ["shrinks", "shrinks", "shrinks", "grows"]
 
 
+def rules_make_kernels_and_a_sigmoid_is_none(said):
+    values = [float(row.split("of two rows: ")[1].split()[0]) for row in said.lines if "of two rows" in row]
+    assert values[1] == values[4]
+    assert values[3] == pytest.approx(values[2] ** 2, abs=2e-4)
+    assert said.line("features of the last: 9; their products are the kernel: ") == "True"
+    verdicts = [row.split(": ")[1] for row in said.lines if "Gram matrix" in row]
+    assert verdicts == ["A Gram matrix", "A Gram matrix", "Not a Gram matrix"]
+
+
+def kernel_and_features_agree_and_the_chosen_penalty_does_best(said):
+    assert said.numbers("(K + alpha)·a = y against ridge on 7 features:")[0] < 1e-6
+    rows = [
+        numbers(row) for row in said.lines[said.lines.index("alpha     training error   error on new rows") + 1 :][:3]
+    ]
+    assert rows[0][1] < rows[1][1] < rows[2][1]
+    assert rows[1][2] == min(row[2] for row in rows)
+
+
 CHECKS = {
+    "kernel_algebra": rules_make_kernels_and_a_sigmoid_is_none,
+    "kernel_ridge": kernel_and_features_agree_and_the_chosen_penalty_does_best,
     "circle": a_circle_is_a_plane_of_squares,
     "coding": codes_need_a_reference_and_an_order_is_no_code,
     "divergences": divergences_bound_the_error,

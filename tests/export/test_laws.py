@@ -43,7 +43,7 @@ CELLS = {
 
 @pytest.mark.parametrize("name", MODELS)
 @settings(
-    max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, phases=[Phase.generate]
+    max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, phases=[Phase.generate]
 )
 @given(rows=st.lists(st.fixed_dictionaries(CELLS), min_size=1, max_size=25))
 def test_any_cells(name, rows):

@@ -5,6 +5,7 @@ from sklearn.datasets import make_blobs
 from sklearn.multiclass import OneVsRestClassifier
 
 from hiperplano import (
+    BinningDisplay,
     CoefficientDisplay,
     DivergenceDisplay,
     GainsDisplay,
@@ -13,6 +14,7 @@ from hiperplano import (
     LeastSquaresClassifier,
     LinearRegression,
     MarginDisplay,
+    OptimalBinning,
     PathDisplay,
     Perceptron,
     RegionsDisplay,
@@ -92,7 +94,16 @@ def divergence(ax):
     return DivergenceDisplay.from_predictions(rng.normal(size=500), rng.normal(0.5, 1.2, size=400), bins=6, ax=ax)
 
 
+def binning(ax):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    y = rng.uniform(size=2000) < 1 / (1 + np.exp(1 - x))
+    x[:80] = np.nan
+    return BinningDisplay.from_estimator(OptimalBinning(max_bins=6).fit(x, y), ax=ax)
+
+
 PANELS = {
+    binning: 1,
     ks: 1,
     gains: 1,
     lift: 1,

@@ -19,6 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.outliers_influence import OLSInfluence
 
 from hiperplano import (
+    SVC,
+    BinningDisplay,
     CoefficientDisplay,
     DivergenceDisplay,
     GainsDisplay,
@@ -31,6 +33,7 @@ from hiperplano import (
     LogisticRegression,
     LogisticRegressionCV,
     MarginDisplay,
+    OptimalBinning,
     PathDisplay,
     Perceptron,
     RegionsDisplay,
@@ -42,6 +45,7 @@ from hiperplano import (
     population_stability_index,
     replay,
 )
+from hiperplano.errors import InvalidParameter
 from tests.plot.samples import regression, scored, three_groups, two_groups
 
 
@@ -422,6 +426,30 @@ def test_many_points_become_an_image_inside_a_vector_picture(tmp_path):
     assert (tmp_path / "regions.svg").stat().st_size < 1_000_000
 
 
+class TestBinning:
+    def test_shares_rates_and_woe_are_those_of_the_rows(self):
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=500)
+        y = rng.uniform(size=500) < 1 / (1 + np.exp(-x))
+        x[:50] = np.nan
+        binning = OptimalBinning(cuts=[-1, 1], special_codes=[99]).fit(x, y)
+        display = BinningDisplay.from_estimator(binning)
+        groups = [x < -1, (x >= -1) & (x < 1), x >= 1, np.isnan(x)]
+        assert display.labels == ["(-inf, -1)", "[-1, 1)", "[1, inf)", "missing"]  # no row has the special code
+        assert display.n_regular == 3
+        np.testing.assert_allclose(display.share, [group.mean() for group in groups])
+        np.testing.assert_allclose(display.value, [y[group].mean() for group in groups])
+        woe = BinningDisplay.from_estimator(binning, measure="woe")
+        odds = [(1 - y[group].mean()) / y[group].mean() * y.mean() / (1 - y.mean()) for group in groups]
+        np.testing.assert_allclose(woe.value, np.log(odds))
+        assert ((woe.low < woe.value) & (woe.value < woe.high)).all()
+        mean = BinningDisplay.from_estimator(OptimalBinning(cuts=[0]).fit(x, np.arange(500) / 7))
+        assert mean.measure == "mean"
+        with pytest.raises(InvalidParameter, match="multiclass"):
+            BinningDisplay.from_estimator(OptimalBinning().fit(x, np.arange(500) % 3))
+        plt.close("all")
+
+
 def test_regions_are_open_where_a_models_own_rules_contradict_each_other():
     """The perceptron's own one-versus-rest, and scikit-learn's wrapper around it: the same planes, the same share."""
     rng = np.random.default_rng(0)
@@ -430,3 +458,20 @@ def test_regions_are_open_where_a_models_own_rules_contradict_each_other():
     own = RegionsDisplay.from_estimator(Perceptron(shuffle=False, tol=None, max_iter=5).fit(X, y), X)
     wrapped = OneVsRestClassifier(Perceptron(shuffle=False, tol=None, max_iter=5)).fit(X, y)
     assert 0 < own.open_share == RegionsDisplay.from_estimator(wrapped, X).open_share
+
+
+def test_the_margin_of_a_kernel_machine_is_drawn_where_its_score_is_one():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(80, 2))
+    y = (np.square(X).sum(axis=1) < 2).astype(int)
+    machine = SVC(gamma=1.0, C=10.0).fit(X, y)
+    display = MarginDisplay.from_estimator(machine, X, y)
+    assert sorted(display.support.tolist()) == sorted(machine.support_.tolist())
+    assert np.isnan(display.width)
+    levels = next(each for each in display.ax_.collections if hasattr(each, "levels"))
+    assert levels.levels.tolist() == [-1.0, 0.0, 1.0]
+    for level, path in zip(levels.levels, levels.get_paths(), strict=True):
+        np.testing.assert_allclose(machine.decision_function(path.vertices), level, atol=0.05)
+    new = MarginDisplay.from_estimator(machine, X[::-1], y[::-1])  # not the rows of the fit in their order
+    signed = np.where(y[::-1] == 1, 1.0, -1.0) * machine.decision_function(X[::-1])
+    np.testing.assert_array_equal(new.support, np.flatnonzero(signed <= 1 + 1e-9))

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from hiperplano import LogisticRegression, Scorecard, WoEEncoder, load, save
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, SeparationWarning
 from tests.scorecard.conftest import SPECIAL
 
 
@@ -261,3 +261,12 @@ def test_tables_agree_with_those_of_optbinning_on_the_same_cut_offs(applicants):
     np.testing.assert_allclose(age.points, points, rtol=1e-6)
     first = [543.3005362, 531.09170311, 551.00386233, 565.95041886, 527.70770601]
     np.testing.assert_allclose(made.score_points(X[["debt", "age"]][:5]), first, rtol=1e-6)
+
+
+def test_a_variable_that_tells_the_event_is_named(applicants):
+    X, y = applicants
+    leaking = X[["debt", "age"]].assign(collections=np.where(y == "yes", 3.0, 0.0))
+    with pytest.warns(SeparationWarning, match="'collections'"):
+        Scorecard(event="yes").fit(leaking, y)
+    found = Scorecard(event="yes", C=1.0).fit(leaking, y)
+    assert found.model_.solution_.converged

@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, HiperplanoError, SeparationWarning, SingularWarning
 from tools.attack.models import MODELS, Attacked
 from tools.attack.references import Sample
 from tools.attack.rows import ACCEPT, CONTAINERS, DTYPES, EITHER, REFUSE, VALUES
-from tools.attack.targets import LABELS, NUMBERS, SOME_ZERO, WEIGHTS, class_codes
+from tools.attack.targets import LABELS, NUMBERS, ONE_ROW, SOME_ZERO, WEIGHTS, class_codes
 
 RIGHT, REFUSED, UNFINISHED = "right", "refused", "unfinished, and it says so"
 FAILURES = ("foreign exception", "foreign warning", "wrong", "not finite", "slow", "taken", "refused without need")
 _SLOW = 10.0  # seconds
 _ONLINE = ("Perceptron", "Passive", "Pegasos", "SGD")
 _OURS = (AccuracyWarning, ConvergenceWarning, SeparationWarning, SingularWarning, DataConversionWarning)
+_SCIKIT_LEARNS = (UndefinedMetricWarning,)  # of scores on folds of one row
 _ODD = 3  # of so many fields of a case one is odd: otherwise most cases would be refused for several reasons
 
 SHAPES = ((1, 1), (2, 2), (3, 1), (4, 6), (12, 1), (12, 3), (24, 2), (40, 4), (40, 8), (30, 45))
@@ -81,7 +82,7 @@ class Case:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                for kind in _OURS:
+                for kind in _OURS + _SCIKIT_LEARNS:
                     warnings.simplefilter("ignore", kind)
                 if self.weight in SOME_ZERO:  # rows without weight may be beyond what a score can hold
                     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
@@ -136,7 +137,7 @@ class Case:
         within = ((size == 0) | ((size >= 1e-100) & (size <= 1e100))).all()
         if attacked.many_targets and self.target == "two columns":
             verdicts.discard(REFUSE)
-        if REFUSE not in verdicts and self.weight in SOME_ZERO:
+        if self.weight in SOME_ZERO and (REFUSE not in verdicts or self.target in ONE_ROW):
             return EITHER  # rows of weight 0 may hold anything
         if REFUSE in verdicts or not np.isfinite(exact).all() or not (within or self.model.startswith(_ONLINE)):
             return REFUSE

@@ -101,6 +101,7 @@ MODELS = {
         lambda: hp.RidgeCV(cv=3), lambda m, s: ref.regression(m, s, m.alpha_), many_targets=True, may_refuse=True
     ),
     "KernelRidge": _regressor(lambda: hp.KernelRidge(), ref.linear_kernel, many_targets=True),
+    "KernelRidgeCV": _regressor(lambda: hp.KernelRidgeCV(), None, many_targets=True, may_refuse=True),
     "LinearSVR": _regressor(lambda: hp.LinearSVR(epsilon=0.1, tol=1e-8), _svr),
     "LinearSVR squared": _regressor(
         lambda: hp.LinearSVR(epsilon=0.1, loss="squared_epsilon_insensitive", tol=1e-8), _svr
@@ -127,6 +128,7 @@ MODELS = {
         lambda m, s: ref.logistic(m, s, float(np.ravel(m.C_)[0])),
         may_refuse=True,
     ),
+    "KernelLogisticRegression": Attacked(lambda: hp.KernelLogisticRegression(), None),
     "LinearSVC": Attacked(lambda: hp.LinearSVC(tol=1e-8), _svc),
     "LinearSVC hinge": Attacked(lambda: hp.LinearSVC(loss="hinge", tol=1e-8), _svc),
     "LinearSVC of Crammer and Singer": Attacked(lambda: hp.LinearSVC(loss="hinge", multi_class="crammer_singer"), None),

@@ -157,4 +157,5 @@ WEIGHTS = {
     "1e200": (lambda rng, c: np.full(len(c), 1e200), REFUSE),
 }
 
+ONE_ROW = ("missing", "missing in a table", "NaN", "infinity", "masked")  # what is wrong with them is in the first row
 SOME_ZERO = ("whole, some 0", "one row", "no weight for a class", "bools")

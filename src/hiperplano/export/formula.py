@@ -130,6 +130,23 @@ class QuadraticScores:
 
 
 @dataclass(frozen=True)
+class KernelScores:
+    """kernel(features, fitted)·coef + intercept, for coefficients of shape (rows of the fit, scores)."""
+
+    kernel: Any
+    fitted: Array
+    coef: Array
+    intercept: Array
+
+    @property
+    def n_scores(self) -> int:
+        return len(self.intercept)
+
+
+Scores = LinearScores | QuadraticScores | KernelScores
+
+
+@dataclass(frozen=True)
 class Decision:
     """How scores become probabilities and a label.
 
@@ -172,15 +189,18 @@ class Formula:
     cells: tuple[Cell, ...]
     features: tuple[Feature, ...]
     names: tuple[str, ...]
-    scores: LinearScores | QuadraticScores
+    scores: Scores
     decision: Decision | None
     as_array: bool
     points: Combination | None = None
 
     def used_features(self) -> list[tuple[Feature, int]]:
         """The features that have a coefficient, and their numbers."""
-        coef = self.scores.coef.T if isinstance(self.scores, LinearScores) else self.scores.whitening.swapaxes(0, 1)
-        used: list[bool] = np.any(coef.reshape(len(self.features), -1), axis=1).tolist()
+        used = [True] * len(self.features)
+        if not isinstance(self.scores, KernelScores):
+            linear = isinstance(self.scores, LinearScores)
+            coef = self.scores.coef.T if linear else self.scores.whitening.swapaxes(0, 1)  # type: ignore[union-attr]
+            used = np.any(coef.reshape(len(self.features), -1), axis=1).tolist()
         return [(feature, j) for j, feature in enumerate(self.features) if used[j]]
 
     def used_cells(self) -> frozenset[Cell]:

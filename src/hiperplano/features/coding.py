@@ -186,12 +186,12 @@ class Coding(TransformerMixin, BaseEstimator):
 
     def _all_names(self) -> list[str]:
         """Of all columns that are made, each once: a table may have a column called `income missing` itself."""
-        names: list[str] = []
+        names: dict[str, str] = {}
         for name in (name for coder in self.coders_ for name in coder.names):
-            while str(name) in map(str, names):
+            while str(name) in names:
                 name = Message("{name} (again)", name=name)
-            names.append(name)
-        return names
+            names[str(name)] = name
+        return list(names.values())
 
     def without_codes(self, X: Any) -> Any:
         """The columns that the model sees, with cells emptied that hold a code for "no value"."""

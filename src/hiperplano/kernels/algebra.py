@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from hiperplano.data.block import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
+from hiperplano.kernels.matrix import gram
 from hiperplano.messages import Message
 
 Prepared = tuple[Any, ...]
@@ -86,8 +87,6 @@ class Kernel(ABC):
 
     def __call__(self, X: Any, Z: Any = None) -> Any:
         """The Gram matrix of the rows of X and Z, or of X with itself; a number for two single rows."""
-        from hiperplano.kernels.matrix import gram
-
         if Z is not None and not issparse(X) and np.ndim(X) == 1 and np.ndim(Z) == 1:
             return float(gram(self, np.asarray(X)[None], np.asarray(Z)[None])[0, 0])
         return gram(self, X, Z)

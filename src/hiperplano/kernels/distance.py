@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import hstack, issparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
@@ -53,17 +53,17 @@ class RBF(Radial):
         return f"exp(−{shown_gamma(self)}‖x − x′‖²)"
 
     def prepare(self, X: Any, centre: Array) -> Prepared:
-        # −γ‖x − z‖² = 2γ·x·z − γ‖x‖² − γ‖z‖²: the rows carry √(2γ), so that one product is the first term.
-        gamma = width(self)
+        # −γ‖x − z‖² = 2γ·x·z − γ‖x‖² − γ‖z‖²: rows with √(2γ) and two more columns give it in one product.
         rows = X - centre.astype(X.dtype) if centre.any() else X
-        scaled = rows * np.sqrt(2 * gamma).astype(X.dtype)
-        return scaled, (-0.5 * row_squares(scaled)).astype(X.dtype)
+        scaled = rows * np.sqrt(2 * width(self)).astype(X.dtype)
+        squares = (-0.5 * row_squares(scaled)).astype(X.dtype)[:, None]
+        ones = np.ones_like(squares)
+        if issparse(X):
+            return tuple(hstack([scaled, *two], format="csr") for two in ((squares, ones), (ones, squares)))
+        return np.hstack([scaled, squares, ones]), np.hstack([scaled, ones, squares])
 
     def fill(self, x: Prepared, z: Prepared, out: Array) -> None:
-        inner_products(x[0], z[0], out)
-        out += x[1][:, None]
-        out += z[1]
-        np.minimum(out, 0, out=out)  # rounding
+        inner_products(x[0], z[1], out)
         np.exp(out, out=out)
 
 

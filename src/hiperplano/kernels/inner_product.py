@@ -93,8 +93,7 @@ class Polynomial(InnerProduct):
         return self.coef0 >= 0 and float(self.degree).is_integer()
 
     def __str__(self) -> str:
-        inner = shown_gamma(self) + "x·x′" + (f" + {self.coef0:g}" if self.coef0 else "")
-        return f"({inner})^{self.degree:g}"
+        return f"({shown_gamma(self)}x·x′{_shown_constant(self.coef0)})^{self.degree:g}"
 
     def _apply(self, products: Array) -> None:
         if width(self) != 1:
@@ -200,12 +199,17 @@ class Sigmoid(InnerProduct):
         self._number("coef0")
 
     def __str__(self) -> str:
-        return f"tanh({shown_gamma(self)}x·x′" + (f" + {self.coef0:g})" if self.coef0 else ")")
+        return f"tanh({shown_gamma(self)}x·x′{_shown_constant(self.coef0)})"
 
     def _apply(self, products: Array) -> None:
         products *= width(self)
         products += self.coef0
         np.tanh(products, out=products)
+
+
+def _shown_constant(value: float) -> str:
+    """As a summand in a formula."""
+    return f" {'+' if value > 0 else '−'} {abs(value):g}" if value else ""
 
 
 def inner_products(x: Any, z: Any, out: Array) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -11,8 +11,10 @@ from scipy.sparse import csr_array, issparse
 from hiperplano.data.block import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
-from hiperplano.kernels.algebra import Kernel, Prepared
 from hiperplano.linalg.tiles import cuts, symmetric_product
+
+if TYPE_CHECKING:
+    from hiperplano.kernels.algebra import Kernel, Prepared
 
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
 
@@ -37,6 +39,8 @@ class KernelMatrix:
         self.dtype = np.dtype(dtype or _float_type(X))
         X = rows_of(X, self.dtype)
         Z = X if Z is None else rows_of(Z, self.dtype)
+        if not self.symmetric and not (issparse(X) or issparse(Z)) and np.may_share_memory(X, Z):
+            Z = Z.copy()  # NumPy multiplies a matrix with itself in another way, with other last bits
         if issparse(X) or issparse(Z):
             centre = np.zeros(X.shape[1])
         self.centre = Z.mean(axis=0, dtype=np.float64) if centre is None else centre
@@ -173,7 +177,10 @@ def cut(prepared: Prepared, which: slice | Array) -> Prepared:
 def rows_of(X: Any, dtype: Any) -> Any:
     """Rows as a two-dimensional array or a CSR array of floats."""
     if issparse(X):
-        return csr_array(X, dtype=dtype)
+        rows = csr_array(X, dtype=dtype)
+        if rows.indices.dtype != np.int32 and rows.nnz < 2**31:  # which scikit-learn's distances ask for
+            rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        return rows
     rows = np.asarray(X, dtype=dtype)
     if rows.ndim != 2:
         raise InvalidData(

@@ -23,7 +23,14 @@ NAMES = (
 
 
 def resolve_kernel(
-    kernel: Any, X: Any, *, gamma: Any = "scale", degree: float = 3, coef0: float = 1.0, owner: str = "resolve_kernel"
+    kernel: Any,
+    X: Any,
+    *,
+    gamma: Any = "scale",
+    degree: float = 3,
+    coef0: float = 1.0,
+    owner: str = "resolve_kernel",
+    weight: Array | None = None,
 ) -> Kernel:
     """The kernel that a name of scikit-learn's, a function or a kernel stands for, with its numbers settled.
 
@@ -42,6 +49,8 @@ def resolve_kernel(
         Of "poly" and "sigmoid".
     owner : str, default="resolve_kernel"
         Who asks, for messages.
+    weight : ndarray of shape (n,), optional
+        Of the rows, for "scale".
 
     Returns
     -------
@@ -56,9 +65,9 @@ def resolve_kernel(
     RBF(gamma=0.25)
     """
     if isinstance(kernel, Kernel):
-        return with_widths(kernel, X)
+        return with_widths(kernel, X, weight)
     if isinstance(kernel, str) and kernel in NAMES:
-        return with_widths(_named(kernel, "auto" if gamma is None else gamma, degree, coef0), X)
+        return with_widths(_named(kernel, "auto" if gamma is None else gamma, degree, coef0), X, weight)
     if callable(kernel):
         return _recognised(kernel, X)
     raise InvalidParameter(

@@ -145,25 +145,5 @@ class TriangularTiles:
             found[rows] = solve_triangular(self._tile(i, i), found[rows], lower=True, trans=1, check_finite=False)
         return found
 
-    def inverse_diagonal(self) -> Array:
-        """Diagonal of (L·Lᵀ)⁻¹: squared lengths of the columns of L⁻¹."""
-        n = self._cuts[-1].stop
-        found = np.empty(n)
-
-        def columns(number: int) -> None:
-            """Forward substitution of one cut of the identity, from its own row on."""
-            own = self._cuts[number]
-            width = own.stop - own.start
-            done: dict[int, Array] = {}
-            for i in range(number, len(self._cuts)):
-                right = np.eye(width) if i == number else np.zeros((self._cuts[i].stop - self._cuts[i].start, width))
-                for j in range(number, i):
-                    right -= self._tile(i, j) @ done[j]
-                done[i] = solve_triangular(self._tile(i, i), right, lower=True, check_finite=False)
-            found[own] = sum(np.square(part).sum(axis=0) for part in done.values())
-
-        in_threads(columns, range(len(self._cuts)), n * n)
-        return found
-
 
 __all__ = ["LinAlgError", "SymmetricTiles", "TriangularTiles", "cuts", "symmetric_product"]

@@ -1,6 +1,7 @@
 """Displays in the manner of scikit-learn's; matplotlib is loaded when the first one is drawn."""
 
 from hiperplano.plot.coefficients import CoefficientDisplay
+from hiperplano.plot.credit.binning import BinningDisplay
 from hiperplano.plot.divergence import DivergenceDisplay
 from hiperplano.plot.gains import GainsDisplay
 from hiperplano.plot.ks import KSDisplay
@@ -11,6 +12,7 @@ from hiperplano.plot.replay import ReplayDisplay
 from hiperplano.plot.residuals import ResidualDisplay
 
 __all__ = [
+    "BinningDisplay",
     "CoefficientDisplay",
     "DivergenceDisplay",
     "GainsDisplay",

@@ -56,8 +56,28 @@ def _kernels() -> dict[str, tuple[str, str]]:
         "The prediction is a weighted sum of similarities, given by the kernel, to rows of the fit, with a penalty on "
         "functions that vary much."
     )
+    machine = _(
+        "The score is a weighted sum of similarities, given by the kernel, to support vectors: rows on their margin or "
+        "on its wrong side. The margin is wide, and rows inside it are penalised."
+    )
     return {
         "KernelRidge": (_("Kernel ridge regression"), ridge),
+        "SVC": (_("Kernel support vector machine"), machine),
+        "SVCCV": (_("Kernel support vector machine"), f"{machine} {_chosen()}"),
+        "KernelPerceptron": (
+            _("Kernel perceptron"),
+            _(
+                "Every row on the wrong side is counted once more in a sum of similarities, given by the kernel, to "
+                "such rows."
+            ),
+        ),
+        "SVR": (
+            _("Kernel support vector regression"),
+            _(
+                "The prediction is a weighted sum of similarities, given by the kernel, to support vectors: rows on a "
+                "tube around it or outside; residuals inside the tube cost nothing."
+            ),
+        ),
         "KernelRidgeCV": (_("Kernel ridge regression"), f"{ridge} {_chosen()}"),
         "KernelLogisticRegression": (
             _("Kernel logistic regression"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,10 +16,10 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import check_number, flag, number, one_of
 from hiperplano.data.validate import check_weight, wrap
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, SeparationWarning
 from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.messages import Message
-from hiperplano.models.base import all_or_nothing
+from hiperplano.models.base import all_or_nothing, users_level
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.scorecard.bootstrap import Bootstrap, bootstrap
 from hiperplano.scorecard.monitoring.development import Development
@@ -186,7 +187,11 @@ class Scorecard(ScorecardScores):
         self.variables_ = [name for name, kept in zip(names, chosen.tolist(), strict=True) if kept]
         self._restrict_encoder()
         kept = woe if chosen.all() else woe[:, chosen]
-        self.model_ = LogisticRegression(C=self.C).fit(kept, event.astype(int), sample_weight=weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeparationWarning)  # which would speak of x0 and x1
+            self.model_ = LogisticRegression(C=self.C).fit(kept, event.astype(int), sample_weight=weight)
+        if self.model_.solution_.unbounded:
+            self._warn_of_separation()
         coef, intercept = self.model_.coef_[0], float(self.model_.intercept_[0])
         self.against_woe_ = [name for name, b in zip(self.variables_, coef.tolist(), strict=True) if b * _SIGN < 0]
         self.base_points_ = 0.0
@@ -196,6 +201,22 @@ class Scorecard(ScorecardScores):
         points = points_of_woe(kept, coef, intercept, scale, base == "spread", rounded) + self.base_points_
         self.development_ = Development.of(points, expit(intercept + kept @ coef), event, weight)
         return self
+
+    def _warn_of_separation(self) -> None:
+        """Name the variable that tells most of the event."""
+        values = {name: self.encoder_.binnings_[name].iv_ for name in self.variables_}
+        name = max(values, key=lambda each: values[each])
+        warnings.warn(
+            Message(
+                "Scorecard: the variables separate the classes, so the likelihood has no maximum and coefficients were "
+                "stopped on their way to infinity. The largest information value has {name!r} ({iv:.2f}): look whether "
+                "it was known before the event. Leave such variables out, or set a finite C.",
+                name=name,
+                iv=values[name],
+            ),
+            SeparationWarning,
+            stacklevel=users_level(),
+        )
 
     def _restrict_encoder(self) -> None:
         """Let the encoder return the chosen variables only, and say why others are left out."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
@@ -14,6 +13,7 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
+from hiperplano.models.kernel.base import seed_of
 from hiperplano.models.kernel.ridge import KernelLeastSquares
 from hiperplano.selection.ridge import at_the_border
 from hiperplano.selection.ridge_search import Choice, GivenNumbers
@@ -155,7 +155,7 @@ class KernelRidgeCV(KernelLeastSquares):
                 model=type(self).__name__,
             )
         _, targets, weight = design.arrays()
-        kernel = self._settled_kernel(rows)
+        kernel = self._settled_kernel(rows, weight)
         problem = RidgeProblem(
             kernel, rows, targets, weight, np.full(targets.shape[1], alphas[0]), flag(self, "fit_intercept")
         )
@@ -202,7 +202,7 @@ class KernelRidgeCV(KernelLeastSquares):
 
     def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
         """Means over the folds."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         predicted = fold_predictions(problem, alphas, [train for train, _ in splits], seed)
         pairs = zip(predicted, splits, strict=True)
         return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))

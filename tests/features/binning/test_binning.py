@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
@@ -128,6 +129,8 @@ def test_two_classes_in_sorted_order_whatever_they_are_called():
 NUMBERS = {
     "list": X.tolist(),
     "column": X[:, None],
+    "pandas table": pd.DataFrame({"age": X}),
+    "polars table": pl.DataFrame({"age": X}),
     "float32": X.astype(np.float32),
     "objects": X.astype(object),
     "decimals": np.array([Decimal(str(x)) for x in X], dtype=object),
@@ -279,6 +282,8 @@ def test_dates_are_cut_at_midnight_where_that_is_possible():
         (4, np.inf, 6),
         (-np.inf, np.inf, 0),
         (5e-324, 1e-323, 1e-323),
+        (1.7e308, np.inf, 1.75e308),
+        (np.finfo(float).max, np.inf, np.inf),
         (1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 2)),
     ],
 )
@@ -401,6 +406,8 @@ REFUSED = [
     ({}, X, Y[:-1], InvalidTarget, "599 values and X 600 rows"),
     ({}, X, None, InvalidTarget, "requires y"),
     ({}, np.ones((N, 2)), Y, InvalidData, "one column at a time"),
+    ({}, pd.DataFrame(np.ones((N, 2))), Y, InvalidData, "WoEEncoder"),
+    ({}, sparse.csr_array(X[:, None]), Y, InvalidData, "dense"),
     ({}, X.astype(complex), Y, InvalidData, "complex"),
     ({}, np.array([[1], [1, 2]] * 300, dtype=object), Y, InvalidData, "no categories"),
     ({"kind": "numeric"}, np.array(["1", "x"] * 300), Y, InvalidData, "holds '1'"),
@@ -421,6 +428,11 @@ REFUSED = [
 def test_what_cannot_be_binned_is_said(parameters, x, y, error, words):
     with pytest.raises(error, match=words):
         OptimalBinning(**parameters).fit(x, y)
+
+
+def test_a_bin_of_just_the_least_share_is_large_enough():
+    x = np.repeat([1.0, 2.0], [7, 93])
+    assert OptimalBinning(min_bin_size=0.07).fit(x, np.arange(100) < 9).bins_.cuts == (2.0,)
 
 
 def test_limits_that_nothing_satisfies_leave_one_bin():

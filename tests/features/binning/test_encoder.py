@@ -201,6 +201,7 @@ def test_a_pipeline_with_logistic_regression_and_files(encoder, tmp_path):
     ("parameters", "X", "words"),
     [
         ({"per_column": {"agee": {}}}, FRAME, "'agee'"),
+        ({"per_column": {9: {}}}, FRAME, "column 9"),
         ({"binning": "tree"}, FRAME, "OptimalBinning"),
         ({"min_iv": -1}, FRAME, "min_iv"),
         ({"max_correlation": 2}, FRAME, "max_correlation"),

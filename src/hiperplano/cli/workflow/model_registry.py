@@ -117,6 +117,7 @@ MODELS = (
     ModelChoice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
     ModelChoice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
     ModelChoice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
+    ModelChoice("svm-rbf", CLASSIFICATION, _model("SVC"), scaled=True, most_cells=1e6, strength="C"),
     ModelChoice(
         "kernel-logistic",
         CLASSIFICATION,
@@ -137,6 +138,7 @@ MODELS = (
         scaled_target=True,
     ),
     ModelChoice("sgd", REGRESSION, _model("SGDRegressor", seeded=True), scaled=True, scaled_target=True),
+    ModelChoice("svm-rbf", REGRESSION, _model("SVR"), scaled=True, most_cells=1e6, scaled_target=True, strength="C"),
     ModelChoice(
         "kernel-ridge",
         REGRESSION,

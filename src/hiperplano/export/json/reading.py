@@ -123,7 +123,7 @@ def _encoder(content: dict[str, Any]) -> WoEEncoder:
     found = {each["name"]: _binning(each) for each in content["variables"] + content["left_out"]}
     encoder.binnings_ = {name: found[name] for name in content["columns"]}
     encoder.support_ = np.array([name in chosen for name in content["columns"]])
-    encoder.reasons_ = {each["name"]: Message("{reason}", reason=each["reason"]) for each in content["left_out"]}
+    encoder.reasons_ = {each["name"]: each["reason"] for each in content["left_out"]}
     encoder.classes_, encoder.n_features_in_ = np.array([0, 1]), len(content["columns"])
     if content["named_columns"]:
         encoder.feature_names_in_ = np.array(content["columns"], dtype=object)

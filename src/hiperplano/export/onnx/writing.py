@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.files import write_bytes
-from hiperplano.export.formula import Decision, Formula, LinearScores
+from hiperplano.export.formula import Decision, Formula, KernelScores, LinearScores
 from hiperplano.export.installed import require
 from hiperplano.export.reading.models import formula_of
 
@@ -23,8 +23,8 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
     Parameters
     ----------
     model : estimator
-        Fitted: a linear model, a discriminant analysis or a scorecard of hiperplano, by itself, at the end of a
-        scikit-learn pipeline, or as the command `hiperplano fit` saves it.
+        Fitted: a linear model, a discriminant analysis, a scorecard, or a kernel machine of hiperplano with kernels of
+        its own, by itself, at the end of a scikit-learn pipeline, or as the command `hiperplano fit` saves it.
     path : str or Path, optional
         File to write the model to, completely or not at all.
 
@@ -80,6 +80,12 @@ def _scores(graph: Any, formula: Formula, rows: Any) -> Any:
         found = graph.add(
             "Add", graph.add("MatMul", rows, graph.constant(scores.coef.T)), graph.constant(scores.intercept)
         )
+    elif isinstance(scores, KernelScores):
+        from hiperplano.export.onnx.kernels import kernel_values
+
+        values = kernel_values(scores.kernel, graph, rows, scores.fitted)
+        product = graph.add("MatMul", values, graph.constant(scores.coef))
+        found = graph.add("Add", product, graph.constant(scores.intercept))
     else:
         classes = []
         for mean, matrix, constant in zip(scores.means, scores.whitening, scores.constant, strict=True):

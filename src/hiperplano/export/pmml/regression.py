@@ -142,17 +142,26 @@ def _sum(parent: Element, terms: list[tuple[float, Feature]]) -> None:
 
 def _number(parent: Element, cell: Cell) -> None:
     if cell.kind == "date":
-        raise NotAvailable(
-            "column {name!r} is a date, of which PMML knows no microseconds. Put days since 1970 into the table, or "
-            "use to_sql or to_onnx.",
-            name=cell.name,
-        )
+        _microseconds(parent, cell)
+        return
     for code in cell.codes:  # a missing value in its place: what has no third part is missing where it does not hold
         parent = _apply(parent, "if")
         different = _apply(parent, "notEqual")
         SubElement(different, "FieldRef", field=cell.name)
         _constant(different, code)
     SubElement(parent, "FieldRef", field=cell.name)
+
+
+def _microseconds(parent: Element, cell: Cell) -> None:
+    """Of a date since 1970, to the second, PMML's smallest unit; days and seconds apart fit into 32 bits."""
+    where = _apply(parent, "+")
+    for function, unit in (("dateDaysSinceYear", 86_400e6), ("dateSecondsSinceMidnight", 1e6)):
+        product = _apply(where, "*")
+        _constant(product, unit)
+        count = _apply(product, function)
+        SubElement(count, "FieldRef", field=cell.name)
+        if function == "dateDaysSinceYear":
+            SubElement(count, "Constant", dataType="integer").text = "1970"
 
 
 def _empty(parent: Element, cell: Cell) -> None:

@@ -10,12 +10,27 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.errors import InvalidParameter, NotAvailable
-from hiperplano.export.formula import Cell, Decision, Formula, LinearScores, Number, QuadraticScores
+from hiperplano.export.formula import (
+    Cell,
+    Decision,
+    Formula,
+    KernelScores,
+    LinearScores,
+    Number,
+    QuadraticScores,
+    Scores,
+)
 from hiperplano.export.reading.bins import scorecard_parts
 from hiperplano.export.reading.steps import Columns, apply_step, takes_a_table
 from hiperplano.features.table_columns import TableColumns
 from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
+from hiperplano.models.kernel.base import KernelModel
+from hiperplano.models.kernel.logistic import KernelLogisticRegression
+from hiperplano.models.kernel.perceptron import KernelPerceptron
+from hiperplano.models.kernel.ridge import KernelLeastSquares
+from hiperplano.models.kernel.svc import SVC
+from hiperplano.models.kernel.svr import SVR
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.models.online.regressor import OnlineRegressor
@@ -47,7 +62,7 @@ def formula_of(model: Any) -> Formula:
     cells = tuple(feature.cell for feature in columns.features if isinstance(feature, Number))
     for step in steps:
         columns = apply_step(step, columns)
-    scores: LinearScores | QuadraticScores
+    scores: Scores
     decision: Decision | None
     points = None
     if isinstance(last, Scorecard):
@@ -79,7 +94,7 @@ def _first_columns(first: Any, picked: Sequence[str] | None) -> Columns:
     return Columns(tuple(Number(Cell(str(name))) for name in names), tuple(map(str, names)))
 
 
-def _scores_and_decision(model: Any) -> tuple[LinearScores | QuadraticScores, Decision | None]:
+def _scores_and_decision(model: Any) -> tuple[Scores, Decision | None]:
     if isinstance(model, CostSensitiveClassifier):
         scores, decision = _scores_and_decision(model.estimator_)
         return scores, _cost_sensitive(model, decision)
@@ -92,6 +107,14 @@ def _scores_and_decision(model: Any) -> tuple[LinearScores | QuadraticScores, De
         return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
     if isinstance(model, _REGRESSORS):
         return _linear_scores(model), None
+    if isinstance(model, KernelLeastSquares):
+        return _kernel_scores(model), None
+    if isinstance(model, KernelLogisticRegression):
+        return _kernel_scores(model), Decision(_plain(model.classes_), "softmax")
+    if isinstance(model, SVR):
+        return _support_scores(model), None
+    if isinstance(model, KernelPerceptron) or (isinstance(model, SVC) and len(model.classes_) == 2):
+        return _support_scores(model), Decision(_plain(model.classes_))
     raise NotAvailable(
         "{model} cannot be exported: its predictions are not known as formulas of the columns. Export a linear model, "
         "a discriminant analysis or a scorecard of hiperplano, alone or at the end of a scikit-learn Pipeline.",
@@ -103,6 +126,22 @@ def _linear_scores(model: LinearModel) -> LinearScores:
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     intercept = np.asarray(model.intercept_, dtype=np.float64)
     return LinearScores(coef, np.broadcast_to(intercept, len(coef)).copy())
+
+
+def _kernel_scores(model: KernelModel) -> KernelScores:
+    fitted = model.X_fit_.toarray() if hasattr(model.X_fit_, "toarray") else model.X_fit_
+    coef = np.asarray(model.dual_coef_, dtype=np.float64)
+    coef = coef[:, None] if coef.ndim == 1 else coef
+    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1]).copy()
+    return KernelScores(model.kernel_, np.asarray(fitted, dtype=np.float64), coef, intercept)
+
+
+def _support_scores(model: Any) -> KernelScores:
+    """Of machines that keep some rows of the fit, and coefficients of shape (scores, rows kept)."""
+    vectors = model.support_vectors_
+    fitted = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    coef = np.asarray(model.dual_coef_, dtype=np.float64).T
+    return KernelScores(model.kernel_, np.asarray(fitted, dtype=np.float64), coef, np.asarray(model.intercept_, float))
 
 
 def _link(model: LinearClassifier) -> str | None:

@@ -98,7 +98,10 @@ def _(step: ColumnTransformer, columns: Columns) -> Columns:
         made = chosen if isinstance(part, str) else apply_step(part, chosen)
         place = step.output_indices_[name]
         if place.start != len(features) or place.stop - place.start != len(made.features):
-            raise NotAvailable("the step ColumnTransformer puts its columns in an order that export does not know.")
+            raise NotAvailable(
+                "the step ColumnTransformer puts its columns in an order that export does not know. Use one without "
+                "parts that share columns' places."
+            )
         features += made.features
         names += made.names
     return Columns(tuple(features), tuple(names))

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from hiperplano.errors import InvalidParameter
-from hiperplano.export.formula import Cell, Formula, LinearScores, QuadraticScores
+from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.export.formula import Cell, Formula, KernelScores, LinearScores, QuadraticScores
 from hiperplano.export.sql.dialects import LARGEST, Dialect, Expression, extreme, identifier, total
 from hiperplano.export.sql.features import FeatureWriter
 from hiperplano.export.sql.link import one_versus_rest, sigmoid, softmax
@@ -77,6 +77,11 @@ def statement(
     keep : sequence of str
         Columns of the table to pass on.
     """
+    if isinstance(formula.scores, KernelScores):
+        raise NotAvailable(
+            "a kernel machine has no SQL statement: it compares each row with {n} others. Use to_onnx.",
+            n=len(formula.scores.fitted),
+        )
     several = formula.scores.n_scores > 1
     query = Query(dialect, source, fence=dialect.fence and several)
     holders = {cell: f"c{number + 1}" for number, cell in enumerate(_in_order(formula))}
@@ -117,7 +122,7 @@ def _add_scores(query: Query, formula: Formula, writer: FeatureWriter, cells: li
         query.add("features", {names[j]: writer.write(feature) for feature, j in used}, drop=cells)
         if isinstance(scores, LinearScores):
             _add_linear(query, scores, names)
-        else:
+        elif isinstance(scores, QuadraticScores):
             _add_quadratic(query, scores, names)
     raw = [name for name in query.carried if name.startswith("r")]
     whole = exp.LTE(this=exp.Abs(this=total(map(exp.column, raw))), expression=dialect.number(LARGEST))

@@ -28,7 +28,7 @@ from hiperplano.features.binning.encoding import (
 )
 from hiperplano.features.binning.learning import learn_columns
 from hiperplano.features.binning.optimal import OptimalBinning, refuse_unseen
-from hiperplano.features.binning.target import Target, target_rows, target_vectors
+from hiperplano.features.binning.prebinning.target import Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14
@@ -190,7 +190,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
     def _rules(self, names: list[str]) -> list[OptimalBinning]:
         """A binning for each column, with its own parameters."""
         own = dict(self.per_column or {})
-        keys = {key: key if isinstance(key, str) else names[key] for key in own}
+        keys = {key: key if isinstance(key, str) else dict(enumerate(names)).get(key) for key in own}
         for key, name in keys.items():
             if name not in names:
                 raise InvalidParameter(

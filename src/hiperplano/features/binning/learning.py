@@ -16,10 +16,10 @@ from hiperplano.features.binning.columns import Plan
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
 from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
 from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
+from hiperplano.features.binning.prebinning.target import Target, bin_sums
 from hiperplano.features.binning.reading import as_numbers
 from hiperplano.features.binning.search.candidates import Limits
 from hiperplano.features.binning.search.partition import Partition, search
-from hiperplano.features.binning.target import Target, bin_sums
 from hiperplano.messages import Message
 
 
@@ -143,7 +143,9 @@ def _search(rule: Any, sums: Array, totals: Array, target: Target, trend: str | 
 
 def _least_weight(value: float, totals: Array, n_classes: int) -> float:
     """A least weight given as a share of all rows (below 1), or as a number of rows."""
-    return float(value * (totals.sum() if n_classes else totals[0]) if value < 1 else value)
+    if value >= 1:
+        return float(value)
+    return float(value * (totals.sum() if n_classes else totals[0]) * (1 - 1e-12))  # 0.07·100 is more than 7
 
 
 def _no_cuts(plan: Plan) -> NumericBins:

@@ -16,10 +16,10 @@ from hiperplano.features.binning.columns import check_kind, read_column
 from hiperplano.features.binning.editing import merged, split
 from hiperplano.features.binning.evidence import information, weight_of_evidence
 from hiperplano.features.binning.learning import Learned, learn_columns
-from hiperplano.features.binning.reading import as_array
+from hiperplano.features.binning.prebinning.target import TARGETS, Target, target_rows, target_vectors
+from hiperplano.features.binning.reading import as_array, one_column
 from hiperplano.features.binning.search.partition import CRITERIA, TRENDS
 from hiperplano.features.binning.table import BinTable, binary_table, class_table, mean_table
-from hiperplano.features.binning.target import TARGETS, Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
 
@@ -96,6 +96,12 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         The trend that was asked for or chosen.
     status_ : str
         How the search ended.
+    pieces_ : Pieces
+        The pre-bins or categories with their sums, of which `bins_` is made and `split` makes others.
+    center_ : float
+        Of a target of numbers: its mean.
+    name_ : str
+        Of the column; "x" where it has none.
 
     See Also
     --------
@@ -171,6 +177,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self
         """
         self._check_parameters()
+        X = one_column(X)
         name = getattr(X, "name", None)
         values, plan = read_column(X, self.kind, self.special_codes, name)
         if not len(values):
@@ -200,6 +207,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Parameters
         ----------
         X : array-like of shape (n,) or (n, 1)
+            The column, of the kind that the fit saw.
 
         Returns
         -------
@@ -207,6 +215,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             A column for each class where there are more than two.
         """
         check_is_fitted(self)
+        X = one_column(X)
         codes = self.bins_.assign(X, self.name_)
         refuse_unseen(self, X, codes)
         return np.asarray(self.encoding_[codes])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor, isinf, log10
+from math import ceil, floor, inf, isinf, log10
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,14 @@ def round_cut(below: float, above: float, kind: str = "numeric") -> float:
     below, above : float
         The largest value before the cut and the smallest after it.
     """
+    below, above = float(below), float(above)
     if isinf(below):
         return above if not isinf(above) else 0.0
     if isinf(above):
-        above = below + max(abs(below), 1.0)
-    middle = below + (above - below) / 2
+        above = min(below + max(abs(below), 1.0), float_info.max)
+        if below == above:
+            return inf
+    middle = below / 2 + above / 2
     if kind == "date":
         for unit in _UNITS:
             if floor(above / unit) * unit > below:

@@ -18,6 +18,14 @@ _DATE_KINDS = "M"
 _NUMBER_KINDS = "iuf"
 
 
+def one_column(X: Any) -> Any:
+    """The column of a table that has one; everything else as it is."""
+    names = getattr(X, "columns", None)
+    if names is None or len(names) != 1:
+        return X
+    return X.iloc[:, 0] if hasattr(X, "iloc") else X[names[0]]
+
+
 def column_kind(column: Any) -> str:
     """ "numeric", "date" or "categorical": by the type of the column, or of the values of a column of objects."""
     values = as_array(column)
@@ -35,6 +43,13 @@ def column_kind(column: Any) -> str:
 
 def as_array(column: Any) -> Array:
     """A vector: numbers with NaN and dates with NaT where a value is missing; everything else as it came."""
+    if hasattr(column, "columns") or hasattr(column, "tocsr"):
+        raise InvalidData(
+            "a column is needed, and this is a {kind} of shape {shape}. Pass one column of it (dense, if it is "
+            "sparse), or give the table to WoEEncoder.",
+            kind=type(column).__name__,
+            shape=column.shape,
+        )
     library = _library(column)
     if library == "pandas":
         values = _from_pandas(column)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
@@ -52,13 +53,19 @@ class KernelModel(BaseEstimator):
             ),
         )
 
-    def _settled_kernel(self, X: Any) -> Kernel:
+    def _settled_kernel(self, X: Any, weight: Array | None = None) -> Kernel:
         """The kernel that the parameters name, with numbers for these rows."""
         kernel = self.kernel
         if callable(kernel) and not isinstance(kernel, Kernel) and self.kernel_params:
             kernel = partial(kernel, **self.kernel_params)
         found = resolve_kernel(
-            kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, owner=type(self).__name__
+            kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            owner=type(self).__name__,
+            weight=weight,
         )
         if isinstance(found, Precomputed):
             refuse_invalid_gram(X, type(self).__name__)
@@ -86,6 +93,13 @@ class KernelModel(BaseEstimator):
         if isinstance(self.kernel_, Precomputed):
             return np.asarray((rows if self._columns_ is None else rows[:, self._columns_]) @ self.dual_coef_)
         return KernelMatrix(self.kernel_, rows, self.X_fit_, dtype=np.float64).dot(self.dual_coef_)
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from what scikit-learn takes for one."""
+    if isinstance(random_state, int) and random_state >= 0:
+        return random_state
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def refuse_infinite(model: Any, coef: Array) -> None:

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array
@@ -16,7 +15,7 @@ from hiperplano.data.validate import validate_rows
 from hiperplano.errors import InvalidParameter
 from hiperplano.kernels import KernelMatrix
 from hiperplano.models.base import all_or_nothing
-from hiperplano.models.kernel.base import KernelModel
+from hiperplano.models.kernel.base import KernelModel, seed_of
 from hiperplano.models.kernel.fourier import frequencies, has_frequencies
 from hiperplano.solvers.kernel.span import Span
 
@@ -120,7 +119,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
         """
         count, rows = self._count(), self._in_memory(validate_rows(self, X, reset=True)).as_held()
         self.kernel_ = self._settled_kernel(rows)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         self.method_ = self._method()
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:_CHECKED]
         checked = rows[np.sort(chosen)]

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 
 from hiperplano.data import validate
 from hiperplano.data.design import Array
@@ -14,7 +13,7 @@ from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidData
 from hiperplano.kernels import Precomputed, is_valid_gram
 from hiperplano.models.base import all_or_nothing, decided_classes, warn_of_the_end
-from hiperplano.models.kernel.base import KernelModel, refuse_infinite
+from hiperplano.models.kernel.base import KernelModel, refuse_infinite, seed_of
 from hiperplano.models.logistic_classifier import class_chances, code_classes
 from hiperplano.solvers.kernel.logistic import solve_kernel_logistic
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres
@@ -144,7 +143,8 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
         self.classes_, coded = code_classes(checked, self.class_weight)
         design = self._in_memory(coded)
         rows = self._rows_of(design)
-        self.kernel_ = self._settled_kernel(rows)
+        seen, _, weight = checked.arrays()  # without class weights: they say nothing of where the rows lie
+        self.kernel_ = self._settled_kernel(rows if self._is_precomputed() else seen, weight)
         if not (self.kernel_.positive_definite or isinstance(self.kernel_, Precomputed)):
             self._refuse_indefinite(rows)
         n = design.n_rows
@@ -158,7 +158,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
             fit_intercept=flag(self, "fit_intercept"),
             tol=tol,
             max_iter=max_iter or 1,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=seed_of(self.random_state),
         )
         refuse_infinite(self, solution.coef)
         self.solution_, self.n_iter_, self.intercept_ = solution, solution.n_iter, solution.intercept

@@ -6,14 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
 
 from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.models.base import all_or_nothing, warn_of_the_end
-from hiperplano.models.kernel.base import KernelModel, refuse_infinite
+from hiperplano.models.kernel.base import KernelModel, refuse_infinite, seed_of
 from hiperplano.solvers.kernel.ridge.choice import SOLVERS, solve_ridge
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
@@ -30,7 +29,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
 
     def _fit_rows(self, rows: Any, y: Array, weight: Array | None, one_target: bool, alpha: Array) -> Self:
         """Solve for checked arrays with one penalty for each target, and publish."""
-        self.kernel_ = self._settled_kernel(rows)
+        self.kernel_ = self._settled_kernel(rows, weight)
         problem = RidgeProblem(
             kernel=self.kernel_,
             X=rows,
@@ -45,7 +44,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
             n_centres=whole(self, "n_components", low=1, optional=True),
             tol=number(self, "tol", low=0.0, open_low=True),
             max_iter=whole(self, "max_iter", low=1, optional=True),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=seed_of(self.random_state),
             owner=type(self).__name__,
         )
         refuse_infinite(self, solution.coef)

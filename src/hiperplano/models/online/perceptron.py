@@ -203,9 +203,9 @@ class Perceptron(OnlineClassifier):
             )
 
     def _pocketed(self) -> bool:
-        return (isinstance(self.pocket, str) and one_of(self, "pocket", ("ratchet",)) == "ratchet") or flag(
-            self, "pocket"
-        )
+        if isinstance(self.pocket, str):
+            return bool(one_of(self, "pocket", ("ratchet",)))
+        return flag(self, "pocket")
 
     def _sums(self) -> bool:
         return True

@@ -42,6 +42,8 @@ def _facts(solution: Any) -> list[list[Cell]]:
     names = {
         "method": _("Method"),
         "kernel": _("Kernel"),
+        "n_support": _("Support vectors"),
+        "violation": _("Largest violation of the optimality conditions"),
         "n_iter": _("Steps or passes"),
         "objective": _("Minimised function"),
         "gap": _("Relative distance to the optimum, at most"),

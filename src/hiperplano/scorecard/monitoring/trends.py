@@ -16,7 +16,7 @@ from hiperplano.messages import Message
 from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.table import Table
 
-_FEWEST, _MOST = 3, 12  # periods that `periods` aims at
+_FEWEST = 3  # periods, to see a trend
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def trend_stability(scorecard: Any, X: Any, y: Any, by: Any, *, level: float = 0
 
 
 def periods(dates: Any) -> Array:
-    """Years, quarters or months of dates: the longest of which there are 3 or more, at most 12 where that is possible.
+    """Years, quarters or months of dates: the longest of which there are 3 or more.
 
     Parameters
     ----------

@@ -112,9 +112,9 @@ def _status(problem: Likelihood, end: Minimum, method: Message, tol: float) -> M
     steps, gradient = end.state.steps, end.state.largest
     if end.unbounded:
         return Message(
-            "Stopped after {steps} steps by {method}: coefficients grow without bound while the largest gradient entry "
-            "is {gradient:.1e} (standardised columns). The classes are probably separated, so that no finite maximum "
-            "of the likelihood exists. {remedy}",
+            "Did not converge: the classes are probably separated, at least in part, so that no finite maximum of the "
+            "likelihood exists. Coefficients grew without bound and were stopped after {steps} steps by {method}, "
+            "where the largest gradient entry is {gradient:.1e} (standardised columns). {remedy}",
             steps=steps,
             method=method,
             gradient=gradient,

@@ -145,15 +145,14 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
         elif control.tol is not None:
             record.ended = stopping.after_pass(record.objective, rule)
         last = record.ended != "max_iter" or number == control.max_iter
-        if last and finite and task.growing is not None:
-            reached = _quietly(task.growing, *trainer.learner.coefficients(trainer.planes))
-            record.ended = record.ended if reached <= acceptable else "diverging"
+        if last and finite and _has_gone_astray(task, acceptable):
+            record.ended = "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
         if last:
             counts[at.BEST_RUN] = max(0.0, counts[at.BEST_RUN])
-            if record.ended == "no_updates" and control.tol is None:
-                trainer.learner.average_on(trainer.planes, (control.max_iter - number) * trainer.length, rule)
+        if record.ended == "no_updates" and control.tol is None:
+            trainer.learner.average_on(trainer.planes, (control.max_iter - number) * trainer.length, rule)
         yield record
         if last:
             return
@@ -168,6 +167,13 @@ def _acceptable(task: Task) -> float:
     if coef.any() or np.any(intercept):
         starts.append(_quietly(task.growing, coef, intercept))
     return _WORSE * max(starts)
+
+
+def _has_gone_astray(task: Task, acceptable: float) -> bool:
+    """Whether the planes to predict with are far worse than those that the fit began with."""
+    if task.growing is None:
+        return False
+    return not _quietly(task.growing, *task.trainer.learner.coefficients(task.trainer.planes)) <= acceptable
 
 
 class _Stopping:

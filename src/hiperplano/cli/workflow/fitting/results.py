@@ -127,7 +127,7 @@ def _ending(fitted: FittedModel) -> str:
         return text
     if getattr(solution, "unbounded", False):
         return text + " " + _("Did not converge: the classes are (partly) separated.")
-    if solution.converged and solution.n_iter > 1:
+    if getattr(solution, "converged", False) and getattr(solution, "n_iter", 0) > 1:
         return text + " " + _("Converged in {n} steps.", n=solution.n_iter)
     return f"{text} {translate(for_the_terminal(solution.status))}"
 

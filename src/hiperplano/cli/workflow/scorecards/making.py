@@ -102,7 +102,7 @@ def make_scorecard(
         columns = _variables(terminal, problem, settings)
         step(_("fitting"))
         result, pipeline = _fit(terminal, problem, columns, settings)
-        metadata = _metadata(problem, settings)
+        metadata = _metadata(problem, result, settings)
         metadata.attach(pipeline)
         step(_("writing"))
         files = _write(pipeline, result, metadata, settings)
@@ -211,7 +211,8 @@ def _read_cuts(path: Path | None, names: list[str]) -> dict[str, Any]:
 _EXAMPLE = '{"age": [25, 40], "housing": [["owns"], ["rents", "family"]]}'
 
 
-def _metadata(problem: Problem, settings: ScorecardSettings) -> Metadata:
+def _metadata(problem: Problem, result: ScorecardResult, settings: ScorecardSettings) -> Metadata:
+    samples = {"training": result.subject.fitted_on, "validation": result.subject.validation}
     return Metadata(
         task=problem.target.task,
         target=problem.target.name,
@@ -225,6 +226,7 @@ def _metadata(problem: Problem, settings: ScorecardSettings) -> Metadata:
         seed=settings.seed,
         validation=settings.validation,
         versions=versions(),
+        measures={part: {"rows": sample.n, **evaluate_sample(sample, None)} for part, sample in samples.items()},
     )
 
 

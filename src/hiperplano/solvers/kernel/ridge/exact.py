@@ -25,17 +25,17 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
         What to say of the choice of this solver.
     """
     u = np.empty(problem.right.shape)
-    smallest = np.inf
+    smallest, residual = np.inf, 0.0
     for shift in np.unique(problem.shift):
         mine = problem.shift == shift
         tiles = problem.tiles(np.float64)
         tiles.add_to_diagonal(shift)
         try:
-            u[:, mine] = _refined(problem, tiles.factor(), float(shift), problem.right[:, mine])
+            u[:, mine], left = _refined(problem, tiles.factor(), float(shift), problem.right[:, mine])
         except LinAlgError:
-            u[:, mine], least = _by_eigenvectors(problem, float(shift), problem.right[:, mine])
+            u[:, mine], left, least = _by_eigenvectors(problem, float(shift), problem.right[:, mine])
             smallest = min(smallest, least)
-    residual = relative_residual(problem, u)
+        residual = max(residual, left)
     coef, intercept, objective = problem.assemble(u)
     return KernelSolution(
         coef=coef,
@@ -50,30 +50,32 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
     )
 
 
-def relative_residual(problem: RidgeProblem, u: Array) -> float:
-    """The largest over the right sides, with the matrix computed anew."""
-    left = np.linalg.norm(problem.right - problem.product(u, problem.shift), axis=0)
-    return float((left / np.maximum(np.linalg.norm(problem.right, axis=0), np.finfo(float).tiny)).max())
-
-
-def _refined(problem: RidgeProblem, factor: TriangularTiles, shift: float, right: Array) -> Array:
-    """One step of refinement where rounding left more than it must."""
+def _refined(problem: RidgeProblem, factor: TriangularTiles, shift: float, right: Array) -> tuple[Array, float]:
+    """The solution and its residual, after a step of refinement where rounding left more than it must."""
     found = factor.solve(right)
-    residual = right - problem.product(found, np.array(shift))
-    if np.linalg.norm(residual) > _REFINE * np.linalg.norm(right):
-        found += factor.solve(residual)
-    return found
+    left = right - problem.product(found, np.array(shift))
+    if _relative(left, right) > _REFINE:
+        found += factor.solve(left)
+        left = right - problem.product(found, np.array(shift))
+    return found, _relative(left, right)
 
 
-def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float]:
-    """The shortest solution where the matrix is not positive definite, and its smallest eigenvalue (0 for rounding)."""
+def _relative(left: Array, right: Array) -> float:
+    """The largest length of a column, relative to that of the right side."""
+    size = np.linalg.norm(right, axis=0)
+    return float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+
+
+def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:
+    """The shortest solution of a matrix that is not positive definite, its residual, and the smallest eigenvalue, which
+    is 0 where it is rounding."""
     matrix = problem.matrix.dense() * problem.root[:, None] * problem.root
     matrix[np.diag_indices(len(matrix))] += shift
     values, vectors = eigh(matrix)
     limit = _ABSENT * len(values) * float(np.abs(values).max(initial=0.0))
     there = np.abs(values) > limit
     found = vectors[:, there] @ ((vectors[:, there].T @ right) / values[there, None])
-    return np.asarray(found), float(values[0]) if values[0] < -limit else 0.0
+    return found, _relative(right - matrix @ found, right), float(values[0]) if values[0] < -limit else 0.0
 
 
 def _status(problem: RidgeProblem, residual: float, smallest: float) -> Message:

@@ -126,7 +126,7 @@ class _Iterative:
     def of(cls, folds: FoldProblem, seed: int) -> _Iterative:
         problem = folds.problem
         diagonal = problem.diagonal()
-        rank = largest_rank(problem.n_rows)
+        rank = min(problem.n_rows, 2 * largest_rank(problem.n_rows))  # it serves many systems
         factor = pivoted_cholesky(problem.columns, diagonal, rank, 1e-12 * float(diagonal.sum()), seed).factor
         pairs = [eigh(columns_dot(factor, factor * mask[:, None])) for mask in folds.masks.T]
         rough = KernelMatrix(problem.kernel, problem.X, dtype=np.float32)

@@ -11,12 +11,12 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.refinement import Refined, refined_gradients
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.whitened_features import WhitenedFeatures
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_REACH = 1e-5
+_REACH = (1e-5, 1e-12)  # of a residual, in float32 and float64, before it is computed anew
 _STEPS = 1000
 _COST_ROWS = 200
 
@@ -40,20 +40,10 @@ def solve_nystroem(
     note : Message
         What to say of the choice of this solver.
     """
-    rng, alpha = np.random.default_rng(seed), problem.alpha
+    rng = np.random.default_rng(seed)
     features = WhitenedFeatures.of(problem, n_centres, rng)
-    zero = np.zeros((len(features.span.centres) + problem.fit_intercept, len(alpha)))
-    _, right = features.residual_sums(zero)
-    found = refined_gradients(
-        lambda directions, which: features.normal(directions) + features.penalty(alpha[which]) * directions,
-        lambda solved: features.residual_sums(solved)[1] - features.penalty(alpha) * solved,
-        start=(zero, right),
-        size=np.linalg.norm(right, axis=0),
-        precondition=features.preconditioner(rng),
-        tol=tol,
-        reach=_REACH,
-        max_iter=_STEPS if max_iter is None else max_iter,
-    )
+    zero = np.zeros((len(features.span.centres) + problem.fit_intercept, problem.y.shape[1]))
+    found = _refined(features, (zero, features.residual_sums(zero)[1]), rng, tol, max_iter)
     beta, intercept = features.to_centres(found.x)
     objective, cost = _cost(features, found.x, rng)
     return KernelSolution(
@@ -69,6 +59,42 @@ def solve_nystroem(
         rows=features.span.centres,
         approximation_cost=cost[1],
     )
+
+
+def _refined(
+    features: WhitenedFeatures,
+    start: tuple[Array, Array],
+    rng: np.random.Generator,
+    tol: float,
+    max_iter: int | None,
+) -> Refined:
+    """Steps in float32; if rounding stops them, in float64."""
+    alpha, size = features.problem.alpha, np.linalg.norm(start[1], axis=0)
+    precondition, n_iter = features.preconditioner(rng), 0
+    for double in (False, True):
+        steps = features.in_double() if double else features
+
+        def product(directions: Array, which: Array, steps: WhitenedFeatures = steps) -> Array:
+            return steps.normal(directions) + features.penalty(alpha[which]) * directions
+
+        def remainder(solved: Array) -> Array:
+            return features.residual_sums(solved)[1] - features.penalty(alpha) * solved
+
+        found = refined_gradients(
+            product,
+            remainder,
+            start=start,
+            size=size,
+            precondition=precondition,
+            tol=tol,
+            reach=_REACH[double],
+            max_iter=(_STEPS if max_iter is None else max_iter) - n_iter,
+        )
+        n_iter += found.n_iter
+        if found.residual <= tol or n_iter >= (_STEPS if max_iter is None else max_iter):
+            break
+        start = found.x, remainder(found.x)
+    return found._replace(n_iter=n_iter)
 
 
 def _cost(features: WhitenedFeatures, solved: Array, rng: np.random.Generator) -> tuple[float, tuple[float, float]]:

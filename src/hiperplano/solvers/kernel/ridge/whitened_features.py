@@ -26,7 +26,7 @@ class WhitenedFeatures:
     """The features of the span of the centres, and a last one of ones for the intercept.
 
     Sums over the rows are made from blocks in float32, which are held if they fit in memory, or exactly, from blocks in
-    float64 that are computed anew.
+    float64 that are computed anew. (`in_double` has blocks in float64 in place of the first.)
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class WhitenedFeatures:
     span : Span
         Of the centres.
     matrix, rough : KernelMatrix
-        k of all rows and the centres, in float64 and float32.
+        k of all rows and the centres, in float64, and in the precision of the steps.
     held : list of ndarray or None
         Blocks of rows of `rough`.
     """
@@ -49,18 +49,16 @@ class WhitenedFeatures:
     def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
         """Draw the centres, and compute the kernel of all rows with them."""
         span = Span.of(problem.matrix, n_centres, rng)
-        n, rank = problem.n_rows, len(span.centres)
-        matrix = problem.matrix.part(columns=span.centres)
-        rough = KernelMatrix(problem.kernel, problem.X, dtype=np.float32).part(columns=span.centres)
-        held = None
-        if 4 * n * rank <= memory_limit():
-            held = in_threads(rough.rows, _blocks(rough.shape), n * rank)
-        return cls(problem, span, matrix, rough, held)
+        return cls(problem, span, problem.matrix.part(columns=span.centres), *_rough(problem, span, np.float32))
+
+    def in_double(self) -> WhitenedFeatures:
+        """The same with sums in float64, for centres so close to each other that float32 cannot tell them apart."""
+        return WhitenedFeatures(self.problem, self.span, self.matrix, *_rough(self.problem, self.span, np.float64))
 
     def normal(self, directions: Array) -> Array:
-        """Ψᵀ·W·Ψ·directions, in float32."""
-        beta, constant = (part.astype(np.float32) for part in self.to_centres(directions))
-        weight = np.square(self.problem.root).astype(np.float32)[:, None]
+        """Ψᵀ·W·Ψ·directions, in the precision of `rough`."""
+        beta, constant = (part.astype(self.rough.dtype) for part in self.to_centres(directions))
+        weight = np.square(self.problem.root).astype(self.rough.dtype)[:, None]
 
         def block(place: tuple[int, slice]) -> Array:
             values = self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
@@ -137,6 +135,15 @@ class SampleInverse:
             if mine.any():
                 found[:, mine] = cho_solve(factor, residuals[:, mine], check_finite=False)
         return found
+
+
+def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, list[Array] | None]:
+    """k of all rows and the centres, and its blocks where they fit in memory."""
+    rough = KernelMatrix(problem.kernel, problem.X, dtype=dtype).part(columns=span.centres)
+    cells = rough.shape[0] * rough.shape[1]
+    if np.dtype(dtype).itemsize * cells > memory_limit():
+        return rough, None
+    return rough, in_threads(rough.rows, _blocks(rough.shape), cells)
 
 
 def _blocks(shape: tuple[int, int]) -> list[slice]:

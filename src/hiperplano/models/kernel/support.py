@@ -1,0 +1,159 @@
+"""What kernel support vector machines share: their parameters, their scores, and their fitted attributes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
+from hiperplano.data.parameters import flag, number
+from hiperplano.data.validate import validate_rows
+from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.kernels import KernelMatrix, Linear, Precomputed
+from hiperplano.models.base import warn_of_the_end
+from hiperplano.models.kernel.base import KernelModel, refuse_infinite
+from hiperplano.solvers.kernel.svm.decomposition import Minimum
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.fit import Control
+from hiperplano.solvers.kernel.svm.solution import SupportVectorSolution, verdict
+
+_MOST_DENSE = 2**24  # cells of sparse support vectors that are made dense for predictions
+
+
+class SupportVectorModel(KernelModel):
+    """A machine f(x) = Σ dual_coef·k(x, support vector) + intercept, with few rows of the fit as support vectors."""
+
+    kernel_params = None  # scikit-learn's support vector machines have none
+    support_: Array
+    support_vectors_: Any
+    dual_coef_: Array
+    intercept_: Array
+    solution_: SupportVectorSolution
+    n_iter_: Any
+    _n_given_: int
+    _weights_: Array  # of shape (support vectors, machines): what kernel values are multiplied with
+
+    @property
+    def coef_(self) -> Any:
+        """Coefficients of the columns, of shape (machines, d), for a linear kernel."""
+        if isinstance(vars(self).get("kernel_"), Linear):
+            return self._weights_.T @ self.support_vectors_
+        raise NotAvailable(
+            "coef_ is only available for a linear kernel: with another one, no column has a single coefficient. "
+            "Use dual_coef_ and support_vectors_."
+        )
+
+    def _control(self) -> Control:
+        """Parameters of the solver, checked."""
+        flag(self, "shrinking")
+        limit = self.max_iter
+        if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < -1 or limit == 0:
+            raise InvalidParameter(
+                "{model}: max_iter={limit!r}; max_iter must be a whole number of 1 or more, or -1 for no limit. Set "
+                "one of them.",
+                model=type(self).__name__,
+                limit=limit,
+            )
+        return Control(
+            tol=number(self, "tol", low=0.0, open_low=True),
+            max_steps=sys.maxsize if limit == -1 else int(limit),
+            n_bytes=int(1e6 * number(self, "cache_size", low=0.0, open_low=True)),
+            progress=self._progress() if self.verbose else None,
+        )
+
+    def _square(self, design: InMemory, n_given: int, order: Array | slice = slice(None)) -> Any:
+        """The rows of a fit in some order; the columns of a precomputed matrix, too, without those of no weight."""
+        rows = design.as_held()
+        rows = rows if isinstance(order, slice) else rows[order]
+        if self._is_precomputed() and rows.shape[1] == n_given:
+            return rows[:, design.row_numbers()[order]]
+        return rows
+
+    def _last_weights(self, n_given: int, n_machines: int) -> Array | None:
+        """Dual coefficients of the last fit, one row for each row given, if it is to be the start of this one."""
+        if not flag(self, "warm_start") or "solution_" not in vars(self):
+            return None
+        if self._n_given_ != n_given or self._weights_.shape[1] != n_machines:
+            return None
+        weights = np.zeros((n_given, n_machines))
+        weights[self.support_] = self._weights_
+        return weights
+
+    def _progress(self) -> Callable[[int, int, float], None]:
+        name = type(self).__name__
+
+        def show(rounds: int, steps: int, violation: float) -> None:
+            print(f"{name}: working set {rounds}, {steps} steps, violation {violation:.2e}")
+
+        return show
+
+    def _publish(
+        self,
+        rows: Any,
+        numbers: Array,
+        n_given: int,
+        problems: Sequence[DualProblem],
+        found: Sequence[Minimum],
+        members: Sequence[Array],
+    ) -> None:
+        """Put solved machines on the estimator, and warn once if one of them did not converge.
+
+        Parameters
+        ----------
+        rows : ndarray or csr_array of shape (n, d)
+        numbers : ndarray of int of shape (n,)
+            Of the rows in the table that came in.
+        n_given : int
+            Rows of that table.
+        members : sequence of ndarray of int
+            The rows of each machine, among those of the fit.
+        """
+        weights = np.zeros((rows.shape[0], len(found)))
+        for column, (each, own) in enumerate(zip(found, members, strict=True)):
+            weights[own, column] = each.beta
+        refuse_infinite(self, weights)
+        chosen = np.flatnonzero(weights.any(axis=1))
+        self.support_ = numbers[chosen].astype(np.int32)
+        self._weights_ = np.ascontiguousarray(weights[chosen])
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]
+        self.dual_coef_ = self._weights_.T
+        control = self._control()
+        self.solution_ = verdict(problems, found, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
+        self.intercept_ = self.solution_.intercept
+        self.n_iter_ = max(each.steps for each in found)
+        self.fit_status_ = 0 if self.solution_.converged else 1
+        self.shape_fit_, self._n_given_ = rows.shape, n_given
+        if not self.solution_.converged:
+            warn_of_the_end(self, self.solution_)
+
+    def _scores(self, X: Any) -> Array:
+        """Scores of every machine, of shape (n, machines)."""
+        check_is_fitted(self)
+        rows = self._in_memory(validate_rows(self, X)).as_held()
+        if isinstance(self.kernel_, Precomputed):
+            return np.asarray(rows[:, self.support_] @ self._weights_) + self.solution_.intercept
+        vectors = self.support_vectors_
+        if issparse(vectors) and vectors.shape[0] * vectors.shape[1] <= _MOST_DENSE:
+            vectors = vectors.toarray()
+        if not len(self._weights_):
+            return np.tile(self.solution_.intercept, (rows.shape[0], 1))
+        return (
+            KernelMatrix(self.kernel_, rows, vectors, dtype=np.float64).dot(self._weights_) + self.solution_.intercept
+        )
+
+
+def row_count(X: Any) -> int:
+    """Rows of the table that came in, with those that weigh nothing."""
+    return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
+
+
+def weights_of(design: InMemory) -> Array:
+    """One weight for each row."""
+    weight = design.arrays()[2]
+    return np.ones(design.n_rows) if weight is None else weight

@@ -1,0 +1,153 @@
+"""The dual problem of a kernel machine by decomposition: a working set at a time, chosen among all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_rows import GramRows
+from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, newton_steps
+from hiperplano.solvers.kernel.svm.smo_loops import smo
+
+SMALL = 1024  # rows that are all in the working set from the start
+_NEW = 512  # violating rows, at least, that come into a working set
+_SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
+_MARGIN = 30.0
+_POLISHED = 200  # rows up to which the last digits cost next to nothing
+_IDLE = 10  # rounds, or Newton steps, that do not lower the objective before rounding is blamed
+_NEWTON_PER_STEP = 60.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a fit ended.
+
+    Attributes
+    ----------
+    beta, gradient : ndarray of shape (n,)
+    intercept : float
+    violation : float
+        By how much the worst pair violates the optimality conditions.
+    steps, rounds : int
+        Pairs moved, and working sets.
+    """
+
+    beta: Array
+    gradient: Array
+    intercept: float
+    violation: float
+    steps: int
+    rounds: int
+
+
+def minimise(
+    problem: DualProblem,
+    rows: GramRows,
+    *,
+    coarse: GramRows | None = None,
+    tol: float,
+    max_steps: int,
+    capacity: int,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> Minimum:
+    """Minimise a dual problem until no pair of rows violates the optimality conditions by more than `tol`.
+
+    Each round solves the problem in the working set, the free variables and the rows that violate most, with their
+    Gram matrix held; then one product brings the gradient of all rows up to date.
+
+    Parameters
+    ----------
+    rows : GramRows
+        In float64.
+    coarse : GramRows, optional
+        The same in float32, to be used until its rounding shows; the end is judged with `rows`.
+    capacity : int
+        Rows that a working set may have.
+    progress : callable, optional
+        Called with round, steps and violation.
+    """
+    n, beta = rows.n, problem.start.copy()
+    source = rows if coarse is None else coarse
+    gradient = _gradient(problem, source, beta)
+    order = np.random.default_rng(0).permutation(n) / n if n > SMALL else np.zeros(n)
+    steps, rounds, idle, value = 0, 0, 0, np.inf
+    while True:
+        up, down = problem.slopes(beta, gradient)
+        largest, least = float(up.max()), float(down.min())
+        violation = largest - least
+        if progress is not None:
+            progress(rounds, steps, violation)
+        if source is not rows and (violation <= max(tol, _rounding(beta, rows)) or steps >= max_steps):
+            source, gradient = rows, _gradient(problem, rows, beta)
+            continue
+        before, value = value, min(value, problem.value(beta, gradient))
+        idle = idle + 1 if value >= before else 0
+        if violation <= tol or steps >= max_steps or idle > _IDLE:
+            return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
+        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, capacity, order)
+        share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
+        gram = source.block(chosen)
+        made, part, part_gradient = _solve_part(
+            problem.part(chosen), gram, rows.diagonal[chosen], beta[chosen], gradient[chosen], share, max_steps - steps
+        )
+        steps, rounds = steps + made, rounds + 1
+        moved = np.flatnonzero(part != beta[chosen])
+        if len(chosen) < n:
+            gradient += source.times(chosen[moved], (part - beta[chosen])[moved])
+        else:
+            gradient = part_gradient
+        beta[chosen] = part
+
+
+def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
+    moved = np.flatnonzero(beta)
+    return (rows.times(moved, beta[moved]) if len(moved) else 0.0) - problem.target
+
+
+def _rounding(beta: Array, rows: GramRows) -> float:
+    """What rounding of kernel values to float32 may do to a violation, with a margin."""
+    return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
+
+
+def _working_set(problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array) -> Array:
+    """The free variables and those that violate most, as many that should grow as that should fall."""
+    free = np.flatnonzero(problem.free(beta))
+    half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
+    spread = 1e-3 * (up.max() - down.min()) * order
+    growing = np.argpartition(-(up + spread), half)[:half]
+    falling = np.argpartition(down - spread, half)[:half]
+    growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
+    chosen = np.union1d(growing, falling)
+    room = capacity - len(chosen)
+    if len(free) > room:
+        middle = 0.5 * (up.max() + down.min())
+        doubt = np.maximum(up[free] - middle, middle - down[free])
+        free = free[np.argpartition(-doubt, room)[:room]]
+    return np.union1d(chosen, free)
+
+
+def _solve_part(
+    part: DualProblem, gram: Array, diagonal: Array, beta: Array, gradient: Array, tol: float, max_steps: int
+) -> tuple[int, Array, Array]:
+    """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more."""
+    steps, ridge = 0, LEAST_RIDGE
+    while True:
+        before = beta.copy(), gradient.copy()
+        budget = int(max(2000, 2 * len(beta), part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)))
+        made, largest, least = smo(
+            gram, diagonal, gradient, beta, part.low, part.high, part.width, tol, min(budget, max_steps - steps)
+        )
+        steps += made
+        if largest - least <= tol or steps >= max_steps:
+            break
+        beta, gradient, settled = newton_steps(part, gram, beta, gradient, ridge)
+        ridge = max(LEAST_RIDGE, ridge / 10) if settled else 1e3 * ridge
+        if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
+            break
+    if len(beta) <= _POLISHED:
+        beta, gradient, _ = newton_steps(part, gram, beta, gradient, LEAST_RIDGE)
+    return steps, beta, gradient

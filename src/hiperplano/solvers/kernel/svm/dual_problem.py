@@ -1,0 +1,102 @@
+"""The dual problem of kernel machines, in one form for classification, regression and novelty detection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from hiperplano.data.design import Array
+
+_CLOSED = 1e300
+
+
+@dataclass(frozen=True)
+class DualProblem:
+    """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ as at the start.
+
+    Scores are Kβ + b. Every row has one variable, also in regression.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n,)
+    low, high : ndarray of shape (n,)
+        low ≤ 0 ≤ high.
+    width : float
+    start : ndarray of shape (n,)
+        A feasible point.
+    """
+
+    target: Array
+    low: Array
+    high: Array
+    width: float
+    start: Array
+
+    @classmethod
+    def classification(cls, sign: Array, bound: Array) -> Self:
+        """t = ±1, and β between 0 and ±bound."""
+        return cls(sign, np.where(sign < 0, -bound, 0.0), np.where(sign > 0, bound, 0.0), 0.0, np.zeros(len(sign)))
+
+    @classmethod
+    def regression(cls, target: Array, bound: Array, width: float) -> Self:
+        """t = y, β between −bound and bound, and a tube of the width ε."""
+        return cls(target, -bound, bound, width, np.zeros(len(target)))
+
+    @classmethod
+    def novelty(cls, bound: Array, share: float) -> Self:
+        """t = 0, β between 0 and bound, with Σβ = share·Σbound."""
+        filled = np.clip(share * bound.sum() - (np.cumsum(bound) - bound), 0.0, bound)
+        return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled)
+
+    def started(self, beta: Array) -> Self:
+        """The same from another point, brought within the bounds and to a sum of 0.
+
+        What one side has too much is taken from its free variables if they have that much: those at a bound stay there.
+        """
+        beta = np.clip(beta, self.low, self.high)
+        excess = beta.sum()
+        if abs(excess) > 1e-13 * np.abs(beta).sum():
+            side = beta * np.sign(excess) > 0
+            free = side & self.free(beta)
+            shrunk = free if abs(beta[free].sum()) > abs(excess) else side
+            beta = np.where(shrunk, beta * (1.0 - excess / beta[shrunk].sum()), beta)
+        return replace(self, start=beta)
+
+    def slopes(self, beta: Array, gradient: Array) -> tuple[Array, Array]:
+        """Slopes of −objective where β grows, and where it falls; ∓1e300 at a bound. Optimal where up ≤ b ≤ down."""
+        if self.width == 0.0:
+            return (
+                np.where(beta >= self.high, -_CLOSED, -gradient),
+                np.where(beta <= self.low, _CLOSED, -gradient),
+            )
+        up = np.where(beta >= self.high, -_CLOSED, np.where(beta >= 0, -self.width, self.width)) - gradient
+        down = np.where(beta <= self.low, _CLOSED, np.where(beta > 0, -self.width, self.width)) - gradient
+        return up, down
+
+    def free(self, beta: Array) -> Array:
+        """Which variables can move both ways without meeting a bound or the kink at 0."""
+        return (beta > self.low) & (beta < self.high) & (beta != 0.0)
+
+    def part(self, rows: Array) -> Self:
+        """The problem in some of the variables."""
+        return type(self)(self.target[rows], self.low[rows], self.high[rows], self.width, self.start[rows])
+
+    def value(self, beta: Array, gradient: Array) -> float:
+        """The objective, from the gradient Kβ − t."""
+        return float(0.5 * beta @ (gradient - self.target) + self.width * np.abs(beta).sum())
+
+    def change(self, old: tuple[Array, Array], new: tuple[Array, Array]) -> float:
+        """The objective at a point less that at another, each given by β and gradient; also of a part of a problem."""
+        (beta, gradient), (other, slopes) = old, new
+        return float(0.5 * (other - beta) @ (gradient + slopes) + self.width * (np.abs(other) - np.abs(beta)).sum())
+
+    def gap(self, beta: Array, gradient: Array, intercept: float) -> float:
+        """The duality gap: what the losses cost beyond what the dual variables account for.
+
+        ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative.
+        """
+        miss = -gradient - intercept  # t − score
+        losses = np.maximum(self.high * (miss - self.width), self.low * (miss + self.width)).clip(min=0.0)
+        return float(np.sum(losses - beta * miss + self.width * np.abs(beta)))

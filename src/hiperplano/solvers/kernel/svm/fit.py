@@ -1,0 +1,85 @@
+"""From rows and a kernel to the solution of a dual problem: which form of the Gram matrix serves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.solvers.kernel.svm.decomposition import SMALL, Minimum, minimise
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, GramRows, HeldGram
+
+_MOST_DENSE = 2**23  # cells of sparse rows that are made dense
+
+
+@dataclass(frozen=True)
+class Control:
+    """When to stop, and with how much memory.
+
+    Attributes
+    ----------
+    tol : float
+        Largest violation of the optimality conditions.
+    max_steps : int
+        Most steps of a machine.
+    n_bytes : int
+        For kernel values that are kept.
+    progress : callable, optional
+        Called with round, steps and violation.
+    """
+
+    tol: float
+    max_steps: int
+    n_bytes: int
+    progress: Callable[[int, int, float], None] | None = None
+
+
+def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Minimum:
+    """Solve the dual problem of one machine on rows, of which a precomputed kernel takes the Gram matrix."""
+    return solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
+
+
+def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control) -> Minimum:
+    """The same with a given source of kernel values."""
+    return minimise(
+        problem,
+        rows,
+        coarse=coarse,
+        tol=control.tol,
+        max_steps=control.max_steps,
+        capacity=max(SMALL, int(np.sqrt(control.n_bytes / 16))),
+        progress=control.progress,
+    )
+
+
+def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRows | None]:
+    """Kernel values in float64 and, where they are cheap enough to compute twice, in float32 with a cache.
+
+    Small matrices are held, and so are those of a user's function, which may be slow.
+    """
+    n, slow = x.shape[0], isinstance(kernel, Function)
+    if isinstance(kernel, Precomputed) or n <= SMALL or (slow and 8 * n**2 <= n_bytes):
+        return held_gram(kernel, x), None
+    x = dense_if_small(x)
+    exact = KernelMatrix(kernel, x, dtype=np.float64)
+    if slow:
+        return CachedGram(exact, exact.diagonal, n_bytes // 2), None
+    single = KernelMatrix(kernel, x, dtype=np.float32, centre=exact.centre)
+    return ComputedGram(exact, exact.diagonal), CachedGram(single, exact.diagonal, n_bytes // 2)
+
+
+def held_gram(kernel: Kernel, x: Any) -> HeldGram:
+    """The whole Gram matrix in float64."""
+    if isinstance(kernel, Precomputed):
+        return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
+    return HeldGram(KernelMatrix(kernel, x, dtype=np.float64).dense())
+
+
+def dense_if_small(x: Any) -> Any:
+    """Sparse rows as an array where it is small: BLAS is faster than products of sparse rows."""
+    return x.toarray() if issparse(x) and x.shape[0] * x.shape[1] <= _MOST_DENSE else x

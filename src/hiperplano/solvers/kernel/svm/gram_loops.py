@@ -1,0 +1,29 @@
+"""Compiled sums and gathers over rows of a Gram matrix that are held in slots."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hiperplano.data.design import Array
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+def add_rows(held: Array, slots: Array, factors: Array, out: Array, start: int) -> None:
+    """out += Σ factor·row, for the columns from `start` on that `out` stands for, summed in float64."""
+    n = len(out)
+    for place in range(len(slots)):
+        row, factor = held[slots[place], start : start + n], factors[place]
+        for k in range(n):
+            out[k] += factor * np.float64(row[k])
+
+
+@njit(cache=True, nogil=True)
+def gather(held: Array, slots: Array, columns: Array, out: Array) -> None:
+    """out[a, b] = held[slots[a], columns[b]]; a slot of −1 leaves its row of `out` as it was."""
+    for place in range(len(slots)):
+        if slots[place] < 0:
+            continue
+        row = held[slots[place]]
+        for k in range(len(columns)):
+            out[place, k] = row[columns[k]]

@@ -1,0 +1,173 @@
+"""Rows of a Gram matrix: in memory, kept in a cache of bounded size, or computed when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
+from hiperplano.kernels import KernelMatrix
+from hiperplano.kernels.matrix import cut
+from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather
+
+_TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
+_SUMMED = 4096  # columns that are summed together
+
+
+class GramRows(Protocol):
+    """A symmetric Gram matrix of which parts can be had.
+
+    Attributes
+    ----------
+    n : int
+    diagonal : ndarray of shape (n,)
+        In float64.
+    """
+
+    n: int
+    diagonal: Array
+
+    def block(self, rows: Array) -> Array:
+        """The Gram matrix of some rows."""
+
+    def times(self, columns: Array, factors: Array) -> Array:
+        """Σⱼ Kᵢⱼ·factorⱼ over some columns, for every row."""
+
+
+class HeldGram:
+    """A whole Gram matrix in memory.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+    """
+
+    def __init__(self, gram: Array) -> None:
+        self.gram, self.n = gram, len(gram)
+        self.diagonal = gram.diagonal().astype(np.float64)
+
+    def block(self, rows: Array) -> Array:
+        if len(rows) == self.n:  # sorted, so it is all of them in their order
+            return self.gram
+        found = np.empty((len(rows), len(rows)), self.gram.dtype)
+        gather(self.gram, rows, rows, found)
+        return found
+
+    def times(self, columns: Array, factors: Array) -> Array:
+        return sum_of_rows(self.gram, columns, factors)
+
+
+class ComputedGram:
+    """Kernel values computed tile by tile, in threads, and not kept.
+
+    Parameters
+    ----------
+    matrix : KernelMatrix
+        Of all rows with each other.
+    diagonal : ndarray of shape (n,)
+    """
+
+    def __init__(self, matrix: KernelMatrix, diagonal: Array) -> None:
+        self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
+
+    def block(self, rows: Array) -> Array:
+        found = np.empty((len(rows), len(rows)), self.matrix.dtype)
+        self._tiles(rows, rows, partial(_put, found))
+        return found
+
+    def times(self, columns: Array, factors: Array) -> Array:
+        found = np.zeros(self.n)
+
+        def add(rows: slice, part: slice, tile: Array) -> None:
+            found[part] += factors[rows] @ tile
+
+        self._tiles(columns, None, add)
+        return found
+
+    def _tiles(self, rows: Array, columns: Array | None, use: Callable[[slice, slice, Array], None]) -> None:
+        """Compute the values of rows with columns (all, if None), and have each tile used; no two threads at once use
+        tiles of the same columns, and those come in the order of their rows."""
+        left, right = cut(self.matrix.left, rows), self.matrix.right
+        if columns is not None:
+            right = cut(right, columns)
+        n_columns = self.n if columns is None else len(columns)
+
+        def fill(start: int) -> None:
+            part = slice(start, min(start + _TILE, n_columns))
+            z = cut(right, part)
+            for first in range(0, len(rows), _TILE):
+                chosen = slice(first, min(first + _TILE, len(rows)))
+                tile = np.empty((chosen.stop - first, part.stop - start), self.matrix.dtype)
+                self.matrix.kernel.fill(cut(left, chosen), z, tile)
+                use(chosen, part, tile)
+
+        in_threads(fill, range(0, n_columns, _TILE), len(rows) * n_columns)
+
+
+class CachedGram(ComputedGram):
+    """The same with the rows last used kept, up to a number of bytes."""
+
+    def __init__(self, matrix: KernelMatrix, diagonal: Array, n_bytes: int) -> None:
+        super().__init__(matrix, diagonal)
+        room = min(self.n, max(1, n_bytes // (self.n * matrix.dtype.itemsize)))
+        self._held = np.empty((room, self.n), matrix.dtype)
+        self._row_in, self._used = np.full(room, -1), np.zeros(room, dtype=np.int64)
+        self._slot_of, self._clock = np.full(self.n, -1), 0
+
+    def block(self, rows: Array) -> Array:
+        found = np.empty((len(rows), len(rows)), self.matrix.dtype)
+        slots = self._slot_of[rows]
+        gather(self._held, slots, rows, found)
+        missing = np.flatnonzero(slots < 0)
+
+        def put(part: slice, columns: slice, tile: Array) -> None:
+            found[missing[part], columns] = tile
+
+        self._tiles(rows[missing], rows, put)
+        return found
+
+    def times(self, columns: Array, factors: Array) -> Array:
+        found, room = np.zeros(self.n), len(self._held)
+        for start in range(0, len(columns), room):
+            part = slice(start, start + room)
+            found += sum_of_rows(self._held, self._slots(columns[part]), factors[part])
+        return found
+
+    def _slots(self, rows: Array) -> Array:
+        """Where these rows are held, after those that were not have taken the place of the least recently used."""
+        self._clock += 1
+        slots = self._slot_of[rows]
+        self._used[slots[slots >= 0]] = self._clock
+        new = rows[slots < 0]
+        if len(new):
+            taken = np.argpartition(self._used, len(new) - 1)[: len(new)]
+            evicted = self._row_in[taken]
+            self._slot_of[evicted[evicted >= 0]] = -1
+            self._slot_of[new], self._row_in[taken], self._used[taken] = taken, new, self._clock
+            self._compute(new, taken)
+        return self._slot_of[rows]
+
+    def _compute(self, rows: Array, slots: Array) -> None:
+        def keep(part: slice, columns: slice, tile: Array) -> None:
+            self._held[slots[part], columns] = tile
+
+        self._tiles(rows, None, keep)
+
+
+def _put(found: Array, rows: slice, columns: slice, tile: Array) -> None:
+    found[rows, columns] = tile
+
+
+def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:
+    """Σ factor·row over rows in some slots, in threads."""
+    found = np.zeros(held.shape[1])
+
+    def add(start: int) -> None:
+        add_rows(held, slots, factors, found[start : start + _SUMMED], start)
+
+    in_threads(add, range(0, len(found), _SUMMED), len(slots) * len(found))
+    return found

@@ -1,0 +1,156 @@
+"""Compiled sequential minimal optimisation of a dense problem: two variables at a time, chosen by second order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.extending import intrinsic
+
+from hiperplano.data.design import Array
+
+_CLOSED = 1e300  # stands for infinity, which these loops may not meet
+_BLOCK = 512  # variables between two looks at where the best is
+_FLAT = np.float32(1e-12)  # least curvature of a pair in units of the diagonal: equal rows have none
+
+
+def _selection(comparison: str) -> Any:
+    """The larger or smaller of two floats, marked as free of NaN.
+
+    LLVM turns a maximum over an array into vector instructions only if the choice itself carries that mark, and
+    numba puts it on the comparison alone: a factor of 7 in the time of a step.
+    """
+
+    @intrinsic
+    def choose(_: Any, one: Any, other: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            chosen = builder.fcmp_ordered(comparison, *args, flags=("fast",))
+            return builder.select(chosen, *args, flags=("fast",))
+
+        return one(one, one), generate
+
+    return choose
+
+
+_larger, _smaller = _selection(">"), _selection("<")
+
+
+@njit(cache=True, nogil=True)
+def open_directions(beta: float, low: float, high: float, width: float) -> tuple[float, float]:
+    """What −gradient lacks to the slope of −objective when β grows, and when it falls; closed at a bound.
+
+    The objective has a kink of width·|β| at 0.
+    """
+    up = -_CLOSED if beta >= high else (-width if beta >= 0.0 else width)
+    down = _CLOSED if beta <= low else (-width if beta > 0.0 else width)
+    return up, down
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _descend(gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array) -> tuple[float, float]:
+    """gradient += step·(row − other); the largest of up − gradient, the least of down − gradient."""
+    largest, least = -2 * _CLOSED, 2 * _CLOSED
+    for k in range(gradient.size):
+        now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
+        gradient[k] = now
+        largest = _larger(largest, up[k] - now)
+        least = _smaller(least, down[k] - now)
+    return largest, least
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _rank_partners(
+    gains: Array, gradient: Array, down: Array, row: Array, diagonal: Array, top: float, own: float, per: Array
+) -> np.float32:
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per`; the largest."""
+    largest = np.float32(-1.0)
+    for k in range(gradient.size):
+        slope = _larger(np.float32((top - down[k] + gradient[k]) * per[0]), np.float32(0.0))
+        bend = np.float32((own + diagonal[k] - 2.0 * np.float64(row[k])) * per[1])
+        gains[k] = slope * slope / _larger(bend, _FLAT)
+        largest = _larger(largest, gains[k])
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def smo(
+    gram: Array,
+    diagonal: Array,
+    gradient: Array,
+    beta: Array,
+    low: Array,
+    high: Array,
+    width: float,
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float, float]:
+    """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ kept, in place.
+
+    Each step moves two variables by the same amount in opposite directions: the one whose growth lowers the objective
+    fastest, and the partner with which a step along the parabola gains most (Fan, Chen and Lin 2005).
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+    diagonal : ndarray of shape (n,)
+        Of the Gram matrix, in float64.
+    gradient : ndarray of shape (n,)
+        Kβ − t at the start; updated.
+    tol : float
+        Ends when no pair violates the optimality conditions by more.
+    max_steps : int
+
+    Returns
+    -------
+    steps : int
+    largest, least : float
+        At the optimum an intercept b exists with largest ≤ b ≤ least; what `largest` exceeds is the violation.
+    """
+    n = len(beta)
+    up, down, gains = np.empty(n), np.empty(n), np.empty(_BLOCK, dtype=np.float32)
+    for k in range(n):
+        up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
+    first, second, step, steps = 0, 0, 0.0, 0
+    per = np.array([1.0, 1.0 / max(diagonal.max(), 1e-300)])
+    while True:
+        largest, least = -2 * _CLOSED, 2 * _CLOSED
+        row, other = gram[first], gram[second]
+        first = 0
+        for start in range(0, n, _BLOCK):
+            part = slice(start, min(n, start + _BLOCK))
+            high_here, low_here = _descend(gradient[part], step, row[part], other[part], up[part], down[part])
+            least = min(least, low_here)
+            if high_here > largest:
+                largest, first = high_here, start
+        while up[first] - gradient[first] < largest:
+            first += 1
+        if largest - least <= tol or steps >= max_steps:
+            return steps, largest, least
+        per[0] = 1.0 / (largest - least)
+        row, own = gram[first], diagonal[first]
+        best, second = np.float32(-1.0), 0
+        for start in range(0, n, _BLOCK):
+            part = slice(start, min(n, start + _BLOCK))
+            gain = _rank_partners(gains, gradient[part], down[part], row[part], diagonal[part], largest, own, per)
+            if gain > best:
+                best, second = gain, start
+                while gains[second - start] < gain:
+                    second += 1
+        bend = max(own + diagonal[second] - 2.0 * row[second], _FLAT / per[1])
+        step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)
+        up[first], down[first] = open_directions(beta[first], low[first], high[first], width)
+        up[second], down[second] = open_directions(beta[second], low[second], high[second], width)
+        steps += 1
+
+
+@njit(cache=True, nogil=True)
+def _move(beta: Array, low: Array, high: Array, first: int, second: int, step: float) -> float:
+    """Raise one variable and lower another by the step, or by what brings the first of them to 0 or its bound."""
+    ceiling = high[first] if beta[first] >= 0.0 else min(0.0, high[first])
+    floor = low[second] if beta[second] <= 0.0 else max(0.0, low[second])
+    room, below = ceiling - beta[first], beta[second] - floor
+    step = min(step, room, below)
+    beta[first] = ceiling if step == room else beta[first] + step
+    beta[second] = floor if step == below else beta[second] - step
+    return step

@@ -1,0 +1,96 @@
+"""How the fit of a kernel support vector machine ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.messages import Message
+from hiperplano.solvers.kernel.svm.decomposition import Minimum
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.solution import Solution
+
+_METHOD = Message("SMO with working sets")
+
+
+@dataclass(frozen=True, repr=False)
+class SupportVectorSolution(Solution):
+    """A fit with its certificate: no function has an objective below `dual_objective`.
+
+    Attributes
+    ----------
+    coef, intercept : ndarray of shape (machines, support vectors) and (machines,)
+        Dual coefficients β: scores are Σ β·k(x, support vector) + intercept.
+    n_iter : int
+        Steps, each of which moves two dual variables; of all machines together.
+    objective, dual_objective : float
+        ½‖f‖² + Σ C·weight·loss, summed over the machines, and a lower bound of it that the dual coefficients prove.
+    gap : float
+        (objective − dual_objective) / objective, the worst of all machines.
+    violation : float
+        By how much the worst pair of rows violates the optimality conditions: what `tol` bounds.
+    n_support, n_bound : int
+        Support vectors, and those among them at the bound C·weight in some machine.
+    kernel : str
+        The formula.
+    """
+
+    dual_objective: float
+    violation: float
+    n_support: int
+    n_bound: int
+    kernel: str
+
+
+def verdict(
+    problems: Sequence[DualProblem], found: Sequence[Minimum], coef: Array, kernel: str, tol: float, max_steps: int
+) -> SupportVectorSolution:
+    """The solution of all machines of a model, in words and figures."""
+    lower = np.array([-problem.value(each.beta, each.gradient) for problem, each in zip(problems, found, strict=True)])
+    gaps = np.array(
+        [problem.gap(each.beta, each.gradient, each.intercept) for problem, each in zip(problems, found, strict=True)]
+    )
+    size = np.maximum(np.abs(lower + gaps), np.finfo(float).tiny)
+    violation, steps = max(each.violation for each in found), sum(each.steps for each in found)
+    bound = sum(
+        int(((each.beta != 0) & ((each.beta <= problem.low) | (each.beta >= problem.high))).sum())
+        for problem, each in zip(problems, found, strict=True)
+    )
+    gap = float((gaps / size).max())
+    n_support = coef.shape[1]
+    converged = violation <= tol
+    if converged:
+        status = Message(
+            "Solved by {method} in {steps} steps with {n_support} support vectors; the largest violation of the "
+            "optimality conditions is {violation:.1e}, the relative duality gap {gap:.1e}.",
+            method=_METHOD, steps=steps, n_support=n_support, violation=violation, gap=gap,
+        )  # fmt: skip
+    else:
+        reason = Message("rounding stopped all progress")
+        if any(each.steps >= max_steps for each in found):
+            reason = Message("max_iter={max_steps} steps were made", max_steps=max_steps)
+        status = Message(
+            "{method} ended after {steps} steps with a violation of the optimality conditions of {violation:.1e}, "
+            "above tol={tol:g}, and a relative duality gap of {gap:.1e}: {reason}. Standardise the columns "
+            "(sklearn.preprocessing.StandardScaler), take a smaller C, or raise max_iter, or tol if that is accurate "
+            "enough.",
+            method=_METHOD, steps=steps, violation=violation, tol=tol, gap=gap, reason=reason,
+        )  # fmt: skip
+    return SupportVectorSolution(
+        coef=coef,
+        intercept=np.array([each.intercept for each in found]),
+        method=_METHOD,
+        n_iter=steps,
+        objective=float((lower + gaps).sum()),
+        gap=gap,
+        converged=converged,
+        status=status,
+        dual_objective=float(lower.sum()),
+        violation=float(violation),
+        n_support=n_support,
+        n_bound=bound,
+        kernel=kernel,
+    )

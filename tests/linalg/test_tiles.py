@@ -1,0 +1,69 @@
+"""Symmetric matrices in tiles against the same as a whole."""
+
+import numpy as np
+import pytest
+
+from hiperplano.linalg.conjugate_gradient import conjugate_gradients
+from hiperplano.linalg.products import columns_dot, rows_dot
+from hiperplano.linalg.tiles import LinAlgError, SymmetricTiles
+
+RNG = np.random.default_rng(0)
+
+
+def definite(n):
+    rows = RNG.normal(size=(n, n + 5))
+    return rows @ rows.T / n + np.eye(n)
+
+
+@pytest.mark.parametrize("n", [1, 30, 1024, 1500])
+def test_products_factors_and_solutions(n):
+    matrix, V = definite(n), RNG.normal(size=(n, 3))
+    tiles = SymmetricTiles(n, np.float64, lambda rows, columns, out: np.copyto(out, matrix[rows, columns]))
+    np.testing.assert_allclose(tiles.dot(V), matrix @ V, rtol=1e-9, atol=1e-9)
+    tiles.add_to_diagonal(0.5)
+    factor = tiles.factor()
+    shifted = matrix + 0.5 * np.eye(n)
+    np.testing.assert_allclose(factor.solve(V), np.linalg.solve(shifted, V), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(factor.solve(V[:, 0]), np.linalg.solve(shifted, V[:, 0]), rtol=1e-8, atol=1e-10)
+
+
+def test_a_matrix_that_is_not_definite_is_refused():
+    tiles = SymmetricTiles(40, np.float64, lambda rows, columns, out: np.copyto(out, -np.eye(40)[rows, columns]))
+    with pytest.raises(LinAlgError):
+        tiles.factor()
+
+
+def test_products_of_tall_matrices():
+    left, right = RNG.normal(size=(3000, 7)), RNG.normal(size=(3000, 4))
+    np.testing.assert_allclose(columns_dot(left, right), left.T @ right, rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(rows_dot(left, right[:7]), left @ right[:7], rtol=1e-12)
+
+
+def test_many_systems_with_matrices_of_their_own():
+    matrix, right, shift = definite(60), RNG.normal(size=(60, 4)), np.array([0.0, 0.1, 1.0, 10.0])
+    right[:, 2] = 0.0
+    found = conjugate_gradients(
+        lambda directions, which: matrix @ directions + shift[which] * directions,
+        right,
+        precondition=lambda residuals, which: residuals,
+        rtol=1e-10,
+        max_iter=500,
+    )
+    for column in range(4):
+        expected = np.linalg.solve(matrix + shift[column] * np.eye(60), right[:, column])
+        np.testing.assert_allclose(found.x[:, column], expected, atol=1e-8)
+    assert (found.residuals <= 1e-10).all()
+
+
+def test_a_column_that_would_take_too_long_is_given_up():
+    matrix, right = np.diag(np.logspace(0, 10, 200)), RNG.normal(size=(200, 1))
+    found = conjugate_gradients(
+        lambda directions, which: matrix @ directions,
+        right,
+        precondition=lambda residuals, which: residuals,
+        rtol=1e-10,
+        max_iter=10_000,
+        budget=40,
+    )
+    assert found.n_iter == 10
+    assert found.residuals[0] > 1e-10

@@ -1,0 +1,95 @@
+"""The penalty of kernel ridge regression against searches that fit every fold."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge as PlainRidge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
+
+from hiperplano import KernelRidge, KernelRidgeCV
+from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.kernels import RBF
+from hiperplano.solvers.kernel.ridge import folds
+
+RNG = np.random.default_rng(0)
+N = 120
+X = RNG.normal(size=(N, 4))
+Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2] ** 2 + 4.0]) + 0.2 * RNG.normal(size=(N, 2))
+WEIGHT = np.where(np.arange(N) < 5, 0.0, RNG.uniform(0.3, 2.0, size=N))
+ALPHAS = np.logspace(-4, 2, 5)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+@pytest.mark.parametrize("cv", [5, ShuffleSplit(3, test_size=0.4, random_state=0)], ids=["folds", "shuffled"])
+def test_scores_are_those_of_a_grid_search(scoring, cv):
+    mine = KernelRidgeCV(ALPHAS, kernel="rbf", gamma=0.2, cv=cv, scoring=scoring).fit(X, Y)
+    plain = GridSearchCV(PlainRidge(kernel="rbf", gamma=0.2), {"alpha": ALPHAS}, cv=cv, scoring=scoring).fit(X, Y)
+    np.testing.assert_allclose(mine.scores_, plain.cv_results_["mean_test_score"], rtol=1e-9)
+    assert mine.alpha_ == plain.best_params_["alpha"]
+    np.testing.assert_allclose(mine.predict(X[:9]), plain.predict(X[:9]), rtol=1e-8)
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["factored", "side by side"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_folds_with_weights_are_those_of_single_fits(small, intercept, monkeypatch):
+    monkeypatch.setattr(folds, "_SMALL", N if small else 0)
+    given = {"kernel": RBF(0.2), "fit_intercept": intercept}
+    mine = KernelRidgeCV(ALPHAS, cv=3, **given).fit(X, Y, WEIGHT)
+    expected = np.zeros(len(ALPHAS))
+    for train, test in KFold(3).split(X):
+        fits = [KernelRidge(alpha, **given).fit(X[train], Y[train], WEIGHT[train]) for alpha in ALPHAS]
+        expected += [r2_score(Y[test], fit.predict(X[test]), sample_weight=WEIGHT[test]) / 3 for fit in fits]
+    np.testing.assert_allclose(mine.scores_, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_leave_one_out_leaves_every_row_out(intercept):
+    given = {"kernel": RBF(0.2), "fit_intercept": intercept}
+    mine = KernelRidgeCV(ALPHAS[1:4], cv=None, **given).fit(X[:40], Y[:40, 0], WEIGHT[:40])
+    rows = np.arange(5, 40)
+    errors = np.array(
+        [
+            [
+                Y[i, 0]
+                - KernelRidge(a, **given)
+                .fit(X[rows[rows != i]], Y[rows[rows != i], 0], WEIGHT[rows[rows != i]])
+                .predict(X[[i]])[0]
+                for a in ALPHAS[1:4]
+            ]
+            for i in rows
+        ]
+    )
+    np.testing.assert_allclose(mine.scores_, -np.average(errors**2, axis=0, weights=WEIGHT[rows]), rtol=1e-8)
+    scored = KernelRidgeCV(ALPHAS[1:4], cv=None, scoring="neg_mean_squared_error", **given)
+    np.testing.assert_allclose(scored.fit(X[:40], Y[:40, 0], WEIGHT[:40]).scores_, mine.scores_, rtol=1e-9)
+
+
+def test_groups_go_to_the_splitter_and_borders_are_told():
+    groups = np.arange(N) % 6
+    mine = KernelRidgeCV([100.0, 1000.0], kernel=RBF(0.2), cv=GroupKFold(3)).fit(X, Y[:, 0], groups=groups)
+    plain = GridSearchCV(PlainRidge(kernel="rbf", gamma=0.2), {"alpha": [100.0, 1000.0]}, cv=GroupKFold(3))
+    plain.fit(X, Y[:, 0], groups=groups)
+    np.testing.assert_allclose(mine.scores_, plain.cv_results_["mean_test_score"], rtol=1e-9)
+    assert "is the smallest of those tried" in mine.solution_.status
+
+
+def test_a_precomputed_matrix():
+    given = KernelRidgeCV(ALPHAS, kernel="precomputed").fit(RBF(0.2)(X), Y[:, 0], WEIGHT)
+    rows = KernelRidgeCV(ALPHAS, kernel=RBF(0.2)).fit(X, Y[:, 0], WEIGHT)
+    np.testing.assert_allclose(given.scores_, rows.scores_, rtol=1e-8)
+    np.testing.assert_allclose(given.predict(RBF(0.2)(X[:5], X)), rows.predict(X[:5]), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("given", "n", "error", "said"),
+    [
+        ({"alphas": []}, N, InvalidParameter, "alphas is empty"),
+        ({"alphas": [1.0, 0.0]}, N, InvalidParameter, r"alphas\[1\] must be a finite number, more than 0"),
+        ({"cv": 500}, N, InvalidParameter, "gives no folds"),
+        ({"scoring": "best"}, N, InvalidParameter, "scoring must be None"),
+        ({}, 1, InvalidData, "a row must be predicted by others"),
+    ],
+)
+def test_refusals(given, n, error, said):
+    with pytest.raises(error, match=said):
+        KernelRidgeCV(**given).fit(X[:n], Y[:n, 0])

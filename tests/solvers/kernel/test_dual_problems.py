@@ -1,0 +1,71 @@
+"""Parts of the solver of kernel machines, against what they replace."""
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, minimize
+
+from hiperplano.kernels import RBF, KernelMatrix
+from hiperplano.solvers.kernel.svm.decomposition import minimise
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
+from hiperplano.solvers.kernel.svm.newton import newton_steps
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 2))
+SIGN = np.where(X[:, 0] * X[:, 1] + 0.2 * RNG.normal(size=30) > 0, 1.0, -1.0)
+GRAM = RBF(0.7)(X)
+
+PROBLEMS = {
+    "classification": DualProblem.classification(SIGN, RNG.uniform(0.5, 2.0, 30)),
+    "regression": DualProblem.regression(X[:, 0] + SIGN, np.full(30, 3.0), 0.2),
+    "novelty": DualProblem.novelty(RNG.uniform(0.5, 1.0, 30), 0.3),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_minimum_is_that_of_a_general_solver(name):
+    problem = PROBLEMS[name]
+    found = minimise(problem, HeldGram(GRAM), tol=1e-10, max_steps=100_000, capacity=100)
+    assert found.violation <= 1e-10
+    assert np.isclose(found.beta.sum(), problem.start.sum())
+
+    def value(parts):  # β as the difference of two parts: the kink of the tube is then linear
+        beta = parts[:30] - parts[30:]
+        return 0.5 * beta @ GRAM @ beta - problem.target @ beta + problem.width * parts.sum()
+
+    bounds = [(0, high) for high in problem.high] + [(0, -low) for low in problem.low]
+    total = LinearConstraint(np.r_[np.ones(30), -np.ones(30)], problem.start.sum(), problem.start.sum())
+    start = np.r_[problem.start.clip(0), (-problem.start).clip(0)]
+    general = minimize(value, start, bounds=bounds, constraints=total, method="SLSQP", options={"maxiter": 500})
+    assert problem.value(found.beta, found.gradient) <= general.fun + 1e-6
+    gap = problem.gap(found.beta, found.gradient, found.intercept)
+    assert -1e-9 <= gap <= 1e-7
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_newton_steps_end_where_smo_does_and_never_rise(name):
+    problem = PROBLEMS[name]
+    rough = minimise(problem, HeldGram(GRAM), tol=0.3, max_steps=100_000, capacity=100)
+    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, capacity=100)
+    beta, gradient, _ = newton_steps(problem, GRAM, rough.beta, rough.gradient, 1e-13)
+    assert problem.value(beta, gradient) <= problem.value(rough.beta, rough.gradient) + 1e-12
+    np.testing.assert_allclose(gradient, GRAM @ beta - problem.target, atol=1e-10)
+    assert problem.value(beta, gradient) >= problem.value(exact.beta, exact.gradient) - 1e-9
+
+
+def test_gram_rows_are_the_same_however_they_are_held():
+    rows = RNG.normal(size=(1200, 3))
+    kernel = RBF(0.4)
+    whole = kernel(rows)
+    matrix = KernelMatrix(kernel, rows)
+    sources = [
+        HeldGram(whole),
+        ComputedGram(matrix, matrix.diagonal),
+        CachedGram(matrix, matrix.diagonal, 8 * 1200 * 7),
+    ]
+    for _ in range(3):
+        some = np.sort(RNG.choice(1200, 20, replace=False))
+        factors = RNG.normal(size=20)
+        for source in sources:
+            np.testing.assert_allclose(source.times(some, factors), whole[:, some] @ factors, atol=1e-12)
+            np.testing.assert_allclose(source.block(some), whole[np.ix_(some, some)], atol=1e-12)
