@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from hiperplano.data.design import Array
 
@@ -36,19 +37,18 @@ def _followers(rows: Array) -> dict[int, list[int]]:
     correlation = unit.T @ unit
     found: dict[int, list[int]] = {}
     kept: list[int] = []
-    factor = np.zeros((0, 0))
+    whole = np.zeros(correlation.shape)
     for j in range(rows.shape[1]):
         if not varies[j]:
             found[j] = []
             continue
-        row = np.linalg.solve(factor, correlation[kept, j]) if kept else np.zeros(0)
+        factor = whole[: len(kept), : len(kept)]
+        row = solve_triangular(factor, correlation[kept, j], lower=True) if kept else np.zeros(0)
         left = 1.0 - float(row @ row)
         if left > _SHARE:
-            grown = np.zeros((len(kept) + 1, len(kept) + 1))
-            grown[:-1, :-1], grown[-1, :-1], grown[-1, -1] = factor, row, np.sqrt(left)
-            factor = grown
+            whole[len(kept), : len(kept)], whole[len(kept), len(kept)] = row, np.sqrt(left)
             kept.append(j)
         else:
-            weight = np.abs(np.linalg.solve(factor.T, row))
+            weight = np.abs(solve_triangular(factor, row, lower=True, trans=1)) if kept else row
             found[j] = [kept[k] for k in np.flatnonzero(weight > _VISIBLE).tolist()]
     return found
