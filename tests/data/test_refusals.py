@@ -173,8 +173,8 @@ def test_predictions(kind, entry):
 PARAMETERS = [
     (LinearRegression(fit_intercept="yes"), "fit_intercept='yes'; fit_intercept must be True or False"),
     (LinearRegression(positive=1), "positive=1; positive must be True or False"),
-    (LinearRegression(solver="svd"), "solver='svd'; solver must be one of 'auto', 'gram', 'qr', 'cg'. Choose"),
-    (LinearRegression(tol=0), "tol=0; tol must be a finite number, more than 0"),
+    (LinearRegression(solver="newton"), "solver='newton'; solver must be one of 'auto', 'gram', 'qr', 'cg'"),
+    (LinearRegression(tol=-1.0), "tol=-1.0; tol must be a finite number"),
     (LinearRegression(tol=np.inf), "tol=inf; tol must be a finite number"),
     (LinearRegression(max_iter=0), "max_iter=0; max_iter must be a whole number of 1 or more or None"),
     (LinearRegression(max_iter=2.5), "max_iter=2.5; max_iter must be a whole number"),

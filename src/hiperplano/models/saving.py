@@ -90,6 +90,8 @@ TRUSTED = frozenset(
         "hiperplano.solvers.separation.hard_margin.MarginSolution",
         "hiperplano.solvers.svm.solution.SvmSolution",
         "numpy.dtype",
+        "scipy.sparse._csr.csr_array",
+        "scipy.sparse._csr.csr_matrix",
         "sklearn.impute._iterative.IterativeImputer",
         "sklearn.impute._iterative._ImputerTriplet",
         "sklearn.model_selection._split.StratifiedKFold",

@@ -159,7 +159,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
-        if np.shape(y)[1:] == (1,) and not isinstance(y, np.matrix):  # others the estimator refuses
+        shape = y.shape if hasattr(y, "shape") else np.shape(y)
+        if tuple(shape[1:]) == (1,) and not isinstance(y, np.matrix):  # others the estimator refuses
             y = column_or_1d(y, warn=True)  # once: splitters do not take a column
         fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)

@@ -343,7 +343,8 @@ def test_warm_start_goes_on(model):
     start = {"coef_init": cold.coef_, "intercept_init": cold.intercept_}
     warm = few_passes(model, 1, warm_start=True, **given).fit(X, y).fit(X, y)
     same(warm, few_passes(model, 1, **given).fit(X, y, **start), exactly=True)
-    assert not np.array_equal(warm.coef_, cold.coef_)
+    if not getattr(model, "pocket", False):  # the best planes may be those of the first fit
+        assert not np.array_equal(warm.coef_, cold.coef_)
     with pytest.raises(InvalidData, match="warm_start"):
         warm.fit(X[:, :2], y)
     with pytest.raises(InvalidData, match="coef_init"):
