@@ -18,7 +18,7 @@ from hiperplano.solvers.kernel.solution import KernelSolution
 
 _REACH = (1e-5, 1e-12)  # of a residual, in float32 and float64, before it is computed anew
 _STEPS = 1000
-_COST_ROWS = 200
+_COST_ROWS = 500
 
 
 def default_centres(n: int) -> int:
@@ -102,7 +102,8 @@ def _cost(features: WhitenedFeatures, solved: Array, rng: np.random.Generator) -
 
     With a = w·(y − f)/α and g = Σᵢ aᵢ·k(·, xᵢ) − f, the gradient at f is −2α·g. The criterion is strongly convex: the
     exact minimum is at most α‖g‖² lower; a step along g alone lowers it by α‖g‖²·α‖g‖²/(α‖g‖² + Σ w·g(x)²). As g is
-    orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ). Both sums are estimated from a few rows.
+    orthogonal to the span, ‖g‖² = Σᵢ aᵢ·g(xᵢ). Both sums are estimated from a few rows, drawn by |aᵢ|, and the shares
+    are moved apart by two standard errors of ‖g‖².
     """
     problem, inner = features.problem, solved[: len(features.span.centres)]
     weight, n = np.square(problem.root)[:, None], problem.n_rows
@@ -111,13 +112,18 @@ def _cost(features: WhitenedFeatures, solved: Array, rng: np.random.Generator) -
     if not (problem.alpha > 0).all() or not (objective > 0).all():
         return float(objective.sum()), (0.0, 1.0)
     a = weight * residual / problem.alpha
-    rows = np.sort(rng.choice(n, min(n, _COST_ROWS), replace=False))
+    chance = np.linalg.norm(a / np.linalg.norm(a, axis=0), axis=1) + 1.0 / n
+    chance /= chance.sum()
+    rows = np.sort(rng.choice(n, _COST_ROWS, p=chance))
+    share = 1.0 / (_COST_ROWS * chance[rows])[:, None]
     f = features.matrix.part(rows).dot(features.to_centres(solved)[0])
-    g, share = problem.matrix.part(rows).dot(a) - f, n / len(rows)
-    square = np.maximum(problem.alpha * share * np.einsum("ij,ij->j", a[rows], g), 0.0)
-    spread = share * np.einsum("ij,ij->j", weight[rows] * g, g)
-    low = square * np.divide(square, square + spread, out=np.zeros_like(square), where=square > 0)
-    bounds = np.minimum(1.0, np.vstack([low, square]) / objective).max(axis=1)
+    g = problem.matrix.part(rows).dot(a) - f
+    terms = problem.alpha * share * a[rows] * g
+    square, doubt = terms.sum(axis=0), 2.0 * np.sqrt(_COST_ROWS) * terms.std(axis=0)
+    least = np.maximum(square - doubt, 0.0)
+    spread = np.sum(share * weight[rows] * g**2, axis=0)
+    low = least * np.divide(least, least + spread, out=np.zeros_like(least), where=least > 0)
+    bounds = np.clip(np.vstack([low, square + doubt]) / objective, 0.0, 1.0).max(axis=1)
     return float(objective.sum()), (float(bounds[0]), float(bounds[1]))
 
 
