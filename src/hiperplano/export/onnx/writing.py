@@ -83,7 +83,9 @@ def _scores(graph: Any, formula: Formula, rows: Any) -> Any:
     elif isinstance(scores, KernelScores):
         from hiperplano.export.onnx.kernels import kernel_values
 
-        values = kernel_values(scores.kernel, graph, rows, scores.fitted)
+        # A kernel of distances is 0, not NaN, for rows at infinity, which the model refuses.
+        known = graph.add("Where", graph.add("IsInf", rows), graph.constant(np.nan), rows)
+        values = kernel_values(scores.kernel, graph, known, scores.fitted)
         product = graph.add("MatMul", values, graph.constant(scores.coef))
         found = graph.add("Add", product, graph.constant(scores.intercept))
     else:
