@@ -27,7 +27,9 @@ def main():
     auc = cross_val_score(model, X, y, scoring="roc_auc")
     print(f"AUC on rows that neither bins nor coefficients saw: {auc.mean():.3f}")
     if len(sys.argv) > 1:
-        BinningDisplay.from_estimator(binning).figure_.savefig(Path(sys.argv[1]) / "binning.png", dpi=80)
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        BinningDisplay.from_estimator(binning).figure_.savefig(folder / "binning.png", dpi=80)
 
 
 if __name__ == "__main__":

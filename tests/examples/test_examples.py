@@ -9,6 +9,7 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 DRAWN = {
+    "binning": {"binning.png"},
     "circle": {"circle.png"},
     "coding": set(),
     "costs": {"costs.png"},
@@ -20,6 +21,7 @@ DRAWN = {
     "divergences": {"divergences.png"},
     "fisher": {"fisher.png"},
     "kernel_algebra": set(),
+    "kernel_machines": {"kernel_perceptron.png", "svc.png"},
     "kernel_ridge": {"kernel_ridge.png"},
     "losses": {"losses.png"},
     "margins": {"margin_planes.png", "margin_strength.png", "margin_widest.png"},
@@ -226,8 +228,25 @@ def kernel_and_features_agree_and_the_chosen_penalty_does_best(said):
     assert rows[1][2] == min(row[2] for row in rows)
 
 
+def the_machine_with_one_optimum_does_best(said):
+    *perceptrons, best, machine = said.lines
+    assert len(perceptrons) == 2
+    assert best.startswith("best of the grid")
+    accuracy = float(machine.split("accuracy on new rows ")[1].split(";")[0])
+    assert accuracy >= max(float(line.rsplit(" ", 1)[1]) for line in perceptrons)
+
+
+def bins_tell_of_the_target_and_others_confirm_it(said):
+    assert any(line.startswith("The best of all partitions") for line in said.lines)
+    values = [float(line.split(" IV ")[1].split()[0]) for line in said.lines if " IV " in line]
+    assert values == sorted(values, reverse=True)
+    assert said.numbers("AUC on rows that neither bins nor coefficients saw: ")[0] > 0.7
+
+
 CHECKS = {
+    "binning": bins_tell_of_the_target_and_others_confirm_it,
     "kernel_algebra": rules_make_kernels_and_a_sigmoid_is_none,
+    "kernel_machines": the_machine_with_one_optimum_does_best,
     "kernel_ridge": kernel_and_features_agree_and_the_chosen_penalty_does_best,
     "circle": a_circle_is_a_plane_of_squares,
     "coding": codes_need_a_reference_and_an_order_is_no_code,

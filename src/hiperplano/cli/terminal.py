@@ -116,7 +116,7 @@ def for_the_terminal(text: str) -> str:
     remedy = Message("Choose --model firth or --model logistic-l2.")
     if "firth" not in str(text.fields["remedy"]):
         remedy = Message("Choose --model logistic-l2.")
-    return Message(text.template, **{**text.fields, "remedy": remedy})
+    return text.with_fields(remedy=remedy)
 
 
 def _plain(value: Any) -> Any:

@@ -78,6 +78,20 @@ class Message(str):
     def __reduce__(self) -> tuple[Any, ...]:
         return _message, (str(self), self.template, self.fields, self.parts)
 
+    def with_fields(self, **fields: Any) -> Message:
+        """The same sentence with other values for some of its fields.
+
+        Parameters
+        ----------
+        fields : dict
+            New values by name.
+
+        Returns
+        -------
+        Message
+        """
+        return type(self)(self.template, **{**self.fields, **fields})
+
     def to_plain(self) -> list[Any]:
         """The message as lists, dicts, text and numbers, for files.
 

@@ -136,7 +136,7 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
     >>> model.explained_variance_ratio_.round(4)
     array([0.9912, 0.0088])
     >>> print(model.solution_)
-    Solved from sums over classes; about 14 digits of the coefficients can be trusted.
+    Solved from sums over classes; about 13 digits of the coefficients can be trusted.
     """
 
     solution_: DiscriminantSolution

@@ -186,7 +186,7 @@ class LinearRegression(LeastSquares):
     >>> round(float(model.coef_[1]), 10)
     5.0
     >>> print(model.solution_)
-    Solved by normal equations; about 15 digits of the coefficients can be trusted.
+    Solved by normal equations; about 14 digits of the coefficients can be trusted.
     """
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv, cross_val_predict
@@ -159,8 +160,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """
         tuned = one_of(self, "threshold", ("bayes", "tuned")) == "tuned"
         inner = self._routed(sample_weight, costs, params)
-        shape = y.shape if hasattr(y, "shape") else np.shape(y)
-        if tuple(shape[1:]) == (1,) and not isinstance(y, np.matrix):  # others the estimator refuses
+        if not (issparse(y) or isinstance(y, np.matrix)) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)  # once: splitters do not take a column
         fitted = clone(self._inner()).fit(X, y, **inner)
         classes = np.asarray(fitted.classes_)

@@ -71,7 +71,7 @@ class SVCCV(SVC):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=3).fit(X, y)
     >>> model.C_, model.gamma_, model.scores_.shape
-    (1.0, 0.1, (3, 2, 2))
+    (10.0, 0.1, (3, 2, 2))
     """
 
     def __init__(

@@ -172,7 +172,7 @@ def diagnose_least_squares(model: Any, X: Any, y: Any, sample_weight: Any = None
     residuals, leverage, *by_row = (align_rows(each, design, n_rows) for each in (residuals, leverage, *scaled))
     scaled = _Scaled(*by_row)
     names = coefficient_names(model, False)
-    labels = getattr(X, "index", None)
+    labels = None if isinstance(X, list | tuple) else getattr(X, "index", None)
     findings = [
         *about_rows(leverage, scaled.studentised, scaled.cooks, sample.n, df, hat.freedom, exact, labels),
         *about_residuals(dw, bp, exact),

@@ -10,7 +10,6 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
-from hiperplano.features.binning.lookup_loops import look_up
 from hiperplano.features.binning.reading import as_numbers
 
 
@@ -49,6 +48,8 @@ class ColumnCode:
         """Fill `out`, of shape (n, width); returns the bins where they had to be known, of categories."""
         if isinstance(self.bins, NumericBins) and self.width == 1:
             encoding = self.encoding.reshape(-1).astype(out.dtype, copy=False)
+            from hiperplano.features.binning.lookup_loops import look_up  # numba is loaded late
+
             look_up(as_numbers(column, self.name), *self.bins.loop_arrays(), encoding, out[:, 0])
             return None
         codes = self.bins.assign(column, self.name)

@@ -116,9 +116,9 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     >>> default = rng.uniform(size=2000) < 0.5 / (1 + np.exp((age - 30) / 6))
     >>> binning = OptimalBinning(max_bins=3).fit(age, default)
     >>> binning.bins_.labels()
-    ['(-inf, 25)', '[25, 34)', '[34, inf)', 'missing']
+    ['(-inf, 34)', '[34, 59)', '[59, inf)', 'missing']
     >>> binning.transform([20, 50, None]).round(2)
-    array([-1.63,  1.24,  0.  ])
+    array([-1.46,  0.95,  0.  ])
     """
 
     def __init__(

@@ -38,9 +38,9 @@ class BinTable:
     >>> from hiperplano import OptimalBinning
     >>> table = OptimalBinning(min_bin_size=1).fit([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1]).table()
     >>> table.labels
-    ['(-inf, 3)', '[3, 5)', '[5, inf)', 'missing']
+    ['(-inf, 3)', '[3, inf)', 'missing']
     >>> table["events"]
-    array([0., 1., 2., 0.])
+    array([0., 3., 0.])
     """
 
     title: str

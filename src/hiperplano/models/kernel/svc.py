@@ -113,7 +113,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
     >>> model.predict([[0.0, 0.0], [2.0, 2.0]])
     array([ True, False])
     >>> model.solution_.converged, print(model.kernel_)
-    exp(−0.512371·‖x − x′‖²)
+    exp(−0.504933·‖x − x′‖²)
     (True, None)
     """
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.features.binning.prebinning.sketch_loops import merge_sketches, sketch_rows
 
 LIMIT = 2**12
 """Different keys that are kept of a column of numbers."""
@@ -131,6 +130,8 @@ class ColumnSketches:
         ):
             codes = np.array([code for group in special for code in group], dtype=np.float64)
             groups = np.repeat(np.arange(len(special)), [len(group) for group in special])
+            from hiperplano.features.binning.prebinning.sketch_loops import sketch_rows  # numba is loaded late
+
             *found, level = sketch_rows(
                 values, target, weight, codes, groups, len(special), self.n_classes, limit, *windows
             )
@@ -162,6 +163,8 @@ class Merge:
     def __call__(self, left: Sums, right: Sums) -> Sums:
         made: list[Array] = []
         for one, other, limit in zip(_by_column(left), _by_column(right), self.limits, strict=True):
+            from hiperplano.features.binning.prebinning.sketch_loops import merge_sketches
+
             keys, low, high, sums, level = merge_sketches(*one[:4], one.level[0], *other[:4], other.level[0], limit)
             made += [keys, low, high, sums, one.apart + other.apart, np.array([level])]
         return tuple(made)

@@ -10,7 +10,6 @@ from scipy.special import chdtri, xlogy
 
 from hiperplano.data.design import Array
 from hiperplano.features.binning.evidence import information
-from hiperplano.features.binning.search.chain_loops import best_chain
 
 _WAYS = {"ascending": (1, 1), "descending": (-1, -1), "peak": (1, -1), "valley": (-1, 1), None: (0, 0)}
 _TIE = 1e-12  # one bin more must gain more than rounding
@@ -128,6 +127,8 @@ class Candidates:
         critical = 0.0
         if limits.max_p_value is not None:
             critical = float(chdtri(max(self.n_classes - 1, 1), limits.max_p_value))
+        from hiperplano.features.binning.search.chain_loops import best_chain  # numba is loaded late
+
         values, ends = best_chain(
             self.gain,
             allowed,
