@@ -142,6 +142,10 @@ class Design(ABC):
     def row_numbers(self) -> Array:
         """The number of each row in the table that came in: not 0, 1, 2 … where rows without weight were left out."""
 
+    def row_name(self, number: int) -> str | int:
+        """A row as messages name it: its number in the table that came in, and where it lies if that helps."""
+        return number
+
     @abstractmethod
     def sample(self, size: int, seed: int = 0) -> InMemory:
         """At most `size` rows drawn without replacement, in their order, on the host."""

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
+from hiperplano.data.cluster.calls import with_rows_on_cluster
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
@@ -113,7 +114,8 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[C
         before = dict(vars(self))
         try:
             with one_blas_thread():
-                return fit(self, *args, **kwargs)
+                given, named = with_rows_on_cluster(fit, args, kwargs)
+                return fit(self, *given, **named)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
