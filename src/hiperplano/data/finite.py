@@ -79,8 +79,8 @@ def numeric_target(design: Design) -> Design:
         found = design.gather(design.map(_first_bad_target))
         number = int(found.row_numbers()[0])
         raise InvalidTarget(
-            "Input y contains {value!r} (first in row {row}); a target must be made of finite numbers. Drop those rows, "
-            "or take a classifier if they are classes.",
+            "Input y contains {value!r} (first in row {row}); a target must be made of finite numbers. Drop those "
+            "rows, or take a classifier if they are classes.",
             value=found.collect(found.vector("y")).tolist()[0][0],
             row=design.row_name(number),
         )
@@ -94,8 +94,8 @@ def refuse_weights(design: Design) -> None:
     if bad[0]:
         found = design.gather(design.map(_first_bad_weight))
         raise InvalidData(
-            "sample_weight holds {weight:g} (row {row}); weights must be 0, or lie between {low:g} and {high:g}. Use 0 for "
-            "rows that should not count, and divide the others by their mean.",
+            "sample_weight holds {weight:g} (row {row}); weights must be 0, or lie between {low:g} and {high:g}. Use 0 "
+            "for rows that should not count, and divide the others by their mean.",
             weight=float(found.collect(found.vector("weight"))[0]),
             row=design.row_name(int(found.row_numbers()[0])),
             low=1 / MOST_WEIGHT,

@@ -13,15 +13,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
+from hiperplano.data.cluster import is_dask
 from hiperplano.data.design import Design
 from hiperplano.data.error_messages import data_error, refuse_dates, refuse_unusable
-from hiperplano.data.cluster import is_dask
 from hiperplano.data.finite import (
     MOST_WEIGHT,
-    numeric_target as with_numbers,
     refuse_nonfinite,
     refuse_out_of_range,
     refuse_target_out_of_range,
+)
+from hiperplano.data.finite import (
+    numeric_target as with_numbers,
 )
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidData, InvalidTarget
@@ -114,8 +116,8 @@ def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset:
         )
     elif design.names is not None and list(getattr(estimator, "feature_names_in_", design.names)) != list(design.names):
         raise InvalidData(
-            "The feature names should match those that were passed during fit. Pass the columns seen in fit, in the same "
-            "order: X[list(feature_names_in_)]."
+            "The feature names should match those that were passed during fit. Pass the columns seen in fit, in the "
+            "same order: X[list(feature_names_in_)]."
         )
     return design.weighted_rows()
 
@@ -214,7 +216,7 @@ def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
 
 
 def plain_rows(X: Any) -> Any:
-    """Rows as an array of floats or a CSR array without duplicates, by the rules of `validate`; numbers are not looked at."""
+    """Rows as an array of floats or a CSR array without duplicates, by the rules of `validate`; any numbers."""
     refuse_masked(X=X)
     return wrap(
         _checked(BaseEstimator(), X, reset=True, accept_sparse="csr", dtype=_FLOATS), np.empty((X.shape[0], 0)), None

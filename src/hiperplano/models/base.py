@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
-from hiperplano.data.cluster.calls import with_rows_on_cluster
+from hiperplano.data.cluster.calls import by_rows, with_rows_on_cluster
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
@@ -129,6 +129,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
 
     classes_: Array
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -145,6 +146,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 

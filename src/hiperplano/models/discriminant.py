@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
@@ -254,6 +255,7 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
         check_is_fitted(self)
         return self.solution_.covariance.astype(self.coef_.dtype, copy=False)
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """Scores on the canonical axes, (x − xbar)·scalings.
 
@@ -271,6 +273,7 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
         rows, axes = validate_rows(self, X), self.scalings_[:, : self._n_features_out]
         return rows.collect(rows.map(Scores(axes, -self.xbar_ @ axes)))
 
+    @by_rows
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes.
 
@@ -286,6 +289,7 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
         """
         return probabilities(self.decision_function(X))
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities of the classes, accurate even where these underflow.
 

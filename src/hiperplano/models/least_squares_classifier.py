@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.labels import encode_labels, label_weight, labels_without_weight
 from hiperplano.data.parameters import FLAG, SEED, accept, flag, number, one_of_ours, whole
@@ -191,6 +192,7 @@ class RidgeClassifier(LinearClassifier):
         self.n_iter_ = np.full(design.n_targets, solution.n_iter)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; for several labels, those whose score is positive.
 

@@ -9,6 +9,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import FLAG, JOBS, REAL, SEED, VERBOSITY, accept, check_number, refuse_l1
@@ -37,6 +38,7 @@ class LogisticClassifier(LinearClassifier):
 
     fit_intercept: bool
 
+    @by_rows
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (n, classes).
 
@@ -52,6 +54,7 @@ class LogisticClassifier(LinearClassifier):
         """
         return class_chances(self.decision_function(X))
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, accurate even where these underflow.
 

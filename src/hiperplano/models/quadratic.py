@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
@@ -223,6 +224,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         """Variances along the principal axes of the classes, largest first."""
         return [np.linalg.eigvalsh(one)[::-1] for one in self.covariance_]
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -242,6 +244,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         scores = at_places(scores.T, self._present_, len(self.classes_), -np.inf).T
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 
@@ -258,6 +261,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
 
+    @by_rows
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (n, classes).
 
@@ -273,6 +277,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         """
         return probabilities(self.decision_function(X))
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities of the classes, accurate even where these underflow.
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag
 from hiperplano.data.validate import target_names
@@ -227,6 +228,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
         publish(self, solution, design.dtype, one_target=False)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; for several labels, those whose score is positive.
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from hiperplano.data.cluster import is_dask
-from hiperplano.data.design import Design
 
-Model = TypeVar("Model")
-Rest = ParamSpec("Rest")
-Result = TypeVar("Result")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def with_rows_on_cluster(
@@ -24,24 +21,21 @@ def with_rows_on_cluster(
     from hiperplano.data.cluster.collections import cluster_of
 
     given = signature(fit).bind(None, *args, **kwargs)
-    given.arguments["X"] = cluster_of(
-        given.arguments["X"], given.arguments.pop("y", None), given.arguments.pop("sample_weight", None)
-    )
-    given.apply_defaults()
+    found = given.arguments
+    found["X"] = cluster_of(found["X"], found.get("y"), found.get("sample_weight"))
+    found.update({name: None for name in ("y", "sample_weight") if name in found})
     return given.args[1:], given.kwargs
 
 
-def by_rows(
-    method: Callable[Concatenate[Model, Any, Rest], Result],
-) -> Callable[Concatenate[Model, Any, Rest], Result]:
-    """A method that makes something of each row by itself: of a dask collection it makes a dask array, when computed."""
+def by_rows(method: Method) -> Method:
+    """A method that makes something of each row by itself: of a dask collection it makes a dask array."""
 
     @wraps(method)
-    def anywhere(self: Model, X: Any, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Result:
+    def anywhere(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         if is_dask(X):
             from hiperplano.data.cluster.lazily import lazily
 
             return lazily(self, method.__name__, X, args, kwargs)
         return method(self, X, *args, **kwargs)
 
-    return anywhere
+    return cast(Method, anywhere)

@@ -58,7 +58,9 @@ def cluster_of(X: Any, y: Any = None, sample_weight: Any = None) -> Cluster:
     lengths = [n for n, _ in seen["X"]]
     n_rows, full = sum(lengths), [number for number, n in enumerate(lengths) if n]
     if not full:
-        raise InvalidData("X holds 0 rows in {n} partitions; a fit needs rows. Check how they were read.", n=len(lengths))
+        raise InvalidData(
+            "X holds 0 rows in {n} partitions; a fit needs rows. Check how they were read.", n=len(lengths)
+        )
     starts = [0, *accumulate(lengths)]
     cluster = Cluster(
         [rows.parts[one] for one in full],
@@ -74,11 +76,13 @@ def cluster_of(X: Any, y: Any = None, sample_weight: Any = None) -> Cluster:
             continue
         if name in others:
             parts = _aligned(others[name], [n for n, _ in seen[name]], lengths, name)
-            vector: Any = Pieces(tuple(parts[one] for one in full), np.shape(others[name].example)[1:])
+            width = tuple(others[name].example.shape[1:])
+            vector: Any = Pieces(tuple(parts[one] for one in full), width)
         else:
             vector = check_weight(values, n_rows) if name == "sample_weight" else _on_host(values, n_rows)
+            width = vector.shape[1:]
         cluster = cluster.with_vectors(**{"weight" if name == "sample_weight" else name: vector})
-    cluster.one_target = y is not None and not cluster.vector("y").width
+        cluster.one_target = cluster.one_target or (name == "y" and not width)
     if "sample_weight" in others:
         refuse_weights(cluster)
     return cluster
@@ -127,7 +131,7 @@ def _array_partitions(given: Any, name: str) -> Partitions:
 
 def _not_two_dimensional(ndim: int) -> InvalidData:
     return InvalidData(
-        "Expected 2D array, got {ndim}D dask collection instead: X must have rows and columns. For a single column pass "
+        "Expected 2D array, got {ndim}D dask collection instead: X must have rows and columns. For one column pass "
         "X.reshape(-1, 1), or frame[[name]].",
         ndim=ndim,
     )
@@ -170,8 +174,8 @@ def _on_host(y: Any, n_rows: int) -> Array:
 def _refuse_other_length(name: str, found: int, n_rows: int) -> None:
     if found != n_rows:
         raise InvalidData(
-            "Found input variables with inconsistent numbers of samples: X has {n_rows} rows, {name} has {found}. Each row "
-            "needs one entry. Check how they were cut.",
+            "Found input variables with inconsistent numbers of samples: X has {n_rows} rows, {name} has {found}. Each "
+            "row needs one entry. Check how they were cut.",
             n_rows=n_rows,
             name=name,
             found=found,

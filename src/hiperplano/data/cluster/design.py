@@ -17,6 +17,7 @@ from hiperplano.data.cluster.tasks import (
     Place,
     Reader,
     Work,
+    as_column,
     chosen_rows,
     read_weighted,
     row_values,
@@ -161,17 +162,25 @@ class Cluster(Design):
         return Pieces(tuple(kept(shipped(None), parts, self._places, [])[1]), vector.shape[1:])
 
     def vector(self, name: str) -> RowVector:
-        return self._vectors[name]
+        found = self._vectors[name]
+        if name == "y" and not found.width:
+            turn = delayed(as_column, pure=False)
+            return Pieces(tuple(turn(part) for part in found.arrays()), (1,))
+        return found
 
     def row_numbers(self) -> Array:
         if "row" in self._vectors:
             return self.collect(self._vectors["row"])
-        return np.concatenate([place.first + np.arange(n) for place, n in zip(self._places, self._lengths, strict=True)])
+        return np.concatenate(
+            [place.first + np.arange(n) for place, n in zip(self._places, self._lengths, strict=True)]
+        )
 
     def row_name(self, number: int) -> str:
         first = [place.first for place in self._places]
         place = self._places[int(np.searchsorted(first, number, side="right")) - 1]
-        return Message("{row}, which is row {inside} of {place}", row=number, inside=number - place.first, place=place.name())
+        return Message(
+            "{row}, which is row {inside} of {place}", row=number, inside=number - place.first, place=place.name()
+        )
 
     def sample(self, size: int, seed: int = 0) -> InMemory:
         if size >= self.n_rows:

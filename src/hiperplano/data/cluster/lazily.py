@@ -22,7 +22,7 @@ def lazily(model: Any, method: str, X: Any, args: tuple[Any, ...], kwargs: dict[
     rows = partitions(X, "X")
     example = np.asarray(getattr(model, method)(rows.example, *args, **kwargs))
     run, sent = delayed(_of_partition, pure=False), shipped((model, method, args, kwargs, example[:0]))
-    lengths = rows.lengths or [np.nan] * len(rows.parts)
+    lengths: list[Any] = rows.lengths or [np.nan] * len(rows.parts)
     parts = [
         da.from_delayed(run(sent, Place(number), part), (length, *example.shape[1:]), meta=example[:0])
         for number, (part, length) in enumerate(zip(rows.parts, lengths, strict=True))

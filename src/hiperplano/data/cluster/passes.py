@@ -10,7 +10,7 @@ from typing import Any
 import dask
 from dask.delayed import Delayed, delayed
 
-from hiperplano.data.cluster.tasks import Place, Work, combined, unreadable
+from hiperplano.data.cluster.tasks import Place, combined, unreadable
 from hiperplano.errors import ClusterError, HiperplanoError
 
 _BRANCHES = 8  # sums that are added at once
@@ -74,9 +74,7 @@ def _named_faults(places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]) ->
         raise
 
 
-def _first_unreadable(
-    places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]
-) -> tuple[Place, BaseException] | None:
+def _first_unreadable(places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]) -> tuple[Place, BaseException] | None:
     """The first partition that fails before any of our code sees it, and its error; halves are read to find it."""
     probe = delayed(_nothing, pure=False)
     probes = [probe(*parts) for parts in inputs]

@@ -49,7 +49,6 @@ class Place:
             )
         return Message("{partition} of {source}", partition=found, source=self.source) if self.source else found
 
-
     def row_numbers(self) -> Array:
         """The numbers of its rows in the table."""
         return np.arange(self.first, self.first + self.n_rows)
@@ -135,7 +134,7 @@ class Work:
     combine: Callable[[Sums, Sums], Sums]
     reader: Reader
     names: tuple[tuple[str, str | None], ...]
-    errors: dict[str, Any] = field(default_factory=dict)
+    errors: Any = field(default_factory=dict)
 
     def rows(self, place: Place, n_rows: int, x: Any, vectors: tuple[Any, ...]) -> InMemory:
         """The partition as rows in memory; None stands for rows that nobody reads."""
@@ -146,7 +145,7 @@ class Work:
         given = zip(self.names, vectors, strict=True)
         named = {name: vector if key is None else vector[key] for (name, key), vector in given}
         y = named.pop("y")
-        return InMemory(x, y[:, None] if y.ndim == 1 else y, None, vectors=named)
+        return InMemory(x, as_column(y), None, vectors=named)
 
 
 def sums(work: Work, place: Place, n_rows: int, x: Any, *vectors: Any) -> Sums:
@@ -197,6 +196,11 @@ def chosen_rows(
         rows = rows.with_vectors(chosen=None)
     taken = rows.subset(which)
     return taken.x, taken.vectors
+
+
+def as_column(y: Array) -> Array:
+    """Targets of shape (m, targets)."""
+    return y[:, None] if y.ndim == 1 else y
 
 
 def with_weight(weight: Array, values: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.labels import class_totals, class_weights, encode_labels
@@ -236,6 +237,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
             self.dual_coef_[j - 1, codes == i] = self._weights_[codes == i, column]
             self.dual_coef_[i, codes == j] = self._weights_[codes == j, column]
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second.
 
@@ -252,6 +254,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         """
         return shown_scores(self._scores(X), len(self.classes_), self.decision_function_shape)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with most votes; ties give the first, or with `break_ties` the largest score.
 
