@@ -212,7 +212,7 @@ class RidgeClassifier(LinearClassifier):
 
 def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Design]:
     """The classes, and rows with a target of −1 and +1 for each of them, for two classes only for the second."""
-    model._several_labels_ = _has_several_columns(y)
+    model._several_labels_ = X.n_targets > 1 if isinstance(X, Design) else _has_several_columns(y)
     if not model._several_labels_:
         design = validate(model, X, y, sample_weight, numeric_target=False)
         return coded_classes(model, design, labels_without_weight(X, y, sample_weight), _SignOfK)

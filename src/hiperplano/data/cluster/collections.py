@@ -9,17 +9,18 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.delayed import Delayed, delayed
 from scipy.sparse import issparse
 
 from hiperplano.data.block import Array
 from hiperplano.data.cluster import is_dask
 from hiperplano.data.cluster.design import Cluster, Pieces
-from hiperplano.data.cluster.passes import computed, shipped
+from hiperplano.data.cluster.parts import Parts, from_host, tasks
+from hiperplano.data.cluster.passes import computed
 from hiperplano.data.cluster.tasks import Place, Reader, look, piece, pieces_together
 from hiperplano.data.finite import refuse_weights
 from hiperplano.data.validate import check_weight, plain_rows, refuse_masked
 from hiperplano.errors import InvalidData, InvalidType
+from hiperplano.messages import Message
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,14 @@ class Partitions:
 
     Attributes
     ----------
-    parts : list of Delayed
+    parts : Parts
     lengths : list of int or None
         Rows in each; None where dask does not know.
     example : array or table
         One row, or two, of the same kind as those of the parts.
     """
 
-    parts: list[Delayed]
+    parts: Parts
     lengths: list[int] | None
     example: Any
 
@@ -52,8 +53,8 @@ def cluster_of(X: Any, y: Any = None, sample_weight: Any = None) -> Cluster:
     rows = partitions(X, "X")
     example = plain_rows(rows.example)
     sparse, n_columns = issparse(example), int(example.shape[1])
-    given = {"y": y, "sample_weight": sample_weight}
-    others = {name: partitions(values, name) for name, values in given.items() if is_dask(values)}
+    beside = {"y": y, "sample_weight": sample_weight}
+    others = {name: partitions(values, name) for name, values in beside.items() if is_dask(values)}
     seen = _looked_at({"X": rows, **others}, stored=sparse)
     lengths = [n for n, _ in seen["X"]]
     n_rows, full = sum(lengths), [number for number, n in enumerate(lengths) if n]
@@ -63,21 +64,21 @@ def cluster_of(X: Any, y: Any = None, sample_weight: Any = None) -> Cluster:
         )
     starts = [0, *accumulate(lengths)]
     cluster = Cluster(
-        [rows.parts[one] for one in full],
+        rows.parts.some(full),
         [lengths[one] for one in full],
         Reader(example.dtype, n_columns, sparse),
-        {"y": Pieces(tuple(shipped(np.empty((lengths[one], 0))) for one in full), (0,))},
+        {"y": Pieces(from_host("nothing", [np.empty((lengths[one], 0)) for one in full]), (0,))},
         [Place(one, starts[one], lengths[one]) for one in full],
         _names(X),
         density=sum(stored for _, stored in seen["X"]) / (n_rows * n_columns) if sparse else 1.0,
     )
-    for name, values in given.items():
+    for name, values in beside.items():
         if values is None:
             continue
         if name in others:
             parts = _aligned(others[name], [n for n, _ in seen[name]], lengths, name)
             width = tuple(others[name].example.shape[1:])
-            vector: Any = Pieces(tuple(parts[one] for one in full), width)
+            vector: Any = Pieces(parts.some(full), width)
         else:
             vector = check_weight(values, n_rows) if name == "sample_weight" else _on_host(values, n_rows)
             width = vector.shape[1:]
@@ -96,7 +97,7 @@ def partitions(given: Any, name: str) -> Partitions:
         example = given._meta_nonempty
         if name == "X" and example.ndim != 2:
             raise _not_two_dimensional(example.ndim)
-        return Partitions(list(given.to_delayed()), None, example)
+        return Partitions(Parts.of(given.to_delayed()), None, example)
     raise InvalidType(
         "{name} is a dask {kind}; rows must be in a dask array or a dask dataframe. Convert it, for example with "
         "dask.array.from_delayed.",
@@ -116,17 +117,26 @@ def _array_partitions(given: Any, name: str) -> Partitions:
         )
     if given.ndim == 2 and len(given.chunks[1]) > 1:
         warnings.warn(
-            f"{name} is cut into {len(given.chunks[1])} chunks of columns, which are put together again in every pass. "
-            f"Call {name} = {name}.rechunk({{1: -1}}).persist() first.",
+            Message(
+                "{name} is cut into {n} chunks of columns, which are put together again in every pass. Call {name} = "
+                "{name}.rechunk({{1: -1}}).persist() first.",
+                name=name,
+                n=len(given.chunks[1]),
+            ),
             UserWarning,
             stacklevel=2,
         )
-        given = given.rechunk({1: -1})
+        given = one_chunk_of_columns(given)
     lengths = None if any(np.isnan(size) for size in given.chunks[0]) else [int(size) for size in given.chunks[0]]
     example = np.zeros((1, *given.shape[1:]), given.dtype)
     if issparse(given._meta):
         example = type(given._meta)(example)
-    return Partitions(list(given.to_delayed().ravel()), lengths, example)
+    return Partitions(Parts.of(given.to_delayed().ravel()), lengths, example)
+
+
+def one_chunk_of_columns(given: Any) -> Any:
+    """A dask array that is cut along its rows alone."""
+    return given.rechunk({1: -1}) if given.ndim == 2 and len(given.chunks[1]) > 1 else given
 
 
 def _not_two_dimensional(ndim: int) -> InvalidData:
@@ -137,31 +147,30 @@ def _not_two_dimensional(ndim: int) -> InvalidData:
     )
 
 
-def _looked_at(given: dict[str, Partitions], stored: bool) -> dict[str, list[tuple[int, int]]]:
+def _looked_at(collections: dict[str, Partitions], stored: bool) -> dict[str, list[tuple[int, int]]]:
     """Rows of every partition, and for sparse rows how many numbers are stored: one pass if dask does not know."""
-    see = delayed(look, pure=False)
-    unknown = {name: one for name, one in given.items() if one.lengths is None or (stored and name == "X")}
-    parts = [part for one in unknown.values() for part in one.parts]
-    places = [Place(number) for one in unknown.values() for number in range(len(one.parts))]
-    found = iter(computed([see(part) for part in parts], places, [(part,) for part in parts]) if parts else [])
+    unknown = {name: one for name, one in collections.items() if one.lengths is None or (stored and name == "X")}
+    keys = [key for one in unknown.values() for key in one.parts.keys]
+    parts = Parts({key: task for one in unknown.values() for key, task in one.parts.graph.items()}, keys)
+    places = [Place(number) for one in unknown.values() for number in range(len(one.parts.keys))]
+    found = iter(computed(parts.each(look), places, [parts]) if keys else [])
     return {
-        name: [next(found) for _ in one.parts] if name in unknown else [(n, 0) for n in one.lengths or ()]
-        for name, one in given.items()
+        name: [next(found) for _ in one.parts.keys] if name in unknown else [(n, 0) for n in one.lengths or ()]
+        for name, one in collections.items()
     }
 
 
-def _aligned(given: Partitions, lengths: list[int], wanted: list[int], name: str) -> list[Delayed]:
+def _aligned(given: Partitions, lengths: list[int], wanted: list[int], name: str) -> Parts:
     """The entries of a target or of weights by partitions of the rows, which may be cut otherwise."""
     _refuse_other_length(name, sum(lengths), sum(wanted))
-    one, join = delayed(piece, pure=False), delayed(pieces_together, pure=False)
+    parts, cuts = given.parts, [0, *accumulate(lengths)]
     if lengths == wanted:
-        return [one(name, Place(number), part) for number, part in enumerate(given.parts)]
-    cuts = [0, *accumulate(lengths)]
-    found = []
+        return tasks(piece, ([name, Place(one), key] for one, key in enumerate(parts.keys)), [parts.graph])
+    calls = []
     for start, stop in pairwise([0, *accumulate(wanted)]):
         first, last = np.searchsorted(cuts, start, side="right") - 1, np.searchsorted(cuts, stop, side="left")
-        found.append(join(name, [given.parts[i] for i in range(first, last)], start - cuts[first], stop - start))
-    return found
+        calls.append([name, parts.keys[first:last], start - cuts[first], stop - start])
+    return tasks(pieces_together, calls, [parts.graph])
 
 
 def _on_host(y: Any, n_rows: int) -> Array:

@@ -8,21 +8,23 @@ from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
-from dask.delayed import Delayed, delayed
 from scipy.sparse import csr_array, vstack
 
 from hiperplano.data.block import Array, Block
-from hiperplano.data.cluster.passes import computed, kept, shipped, tree
+from hiperplano.data.cluster.parts import Parts, from_host, tasks, tree
+from hiperplano.data.cluster.passes import computed, kept
 from hiperplano.data.cluster.tasks import (
     Place,
     Reader,
     Work,
     as_column,
     chosen_rows,
+    field_of,
     read_weighted,
     row_values,
     sums,
     sums_and_rows,
+    widths,
     with_weight,
 )
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
@@ -30,31 +32,27 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.messages import Message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pieces:
     """A row vector: one piece for each partition, where that lies.
 
     Attributes
     ----------
-    parts : tuple of Delayed
+    parts : Parts
         Arrays of shape (m,) or (m, k), or mappings that hold them.
     width : tuple of int
         () or (k,).
-    key : str, optional
+    name : str, optional
         Under which mappings hold them.
     """
 
-    parts: tuple[Delayed, ...]
+    parts: Parts
     width: tuple[int, ...]
-    key: str | None = None
+    name: str | None = None
 
-    def arrays(self) -> list[Delayed]:
+    def arrays(self) -> Parts:
         """The pieces as arrays."""
-        return list(self.parts) if self.key is None else [part[self.key] for part in self.parts]
-
-    def some(self, which: Sequence[int]) -> Pieces:
-        """The pieces of some partitions."""
-        return replace(self, parts=tuple(self.parts[one] for one in which))
+        return self.parts if self.name is None else self.parts.each(field_of, self.name)
 
 
 class Cluster(Design):
@@ -66,7 +64,7 @@ class Cluster(Design):
 
     Parameters
     ----------
-    parts : sequence of Delayed
+    parts : Parts
         The rows of every partition, as `reader` takes them.
     lengths : sequence of int
         Rows in every partition, none of them 0.
@@ -81,7 +79,7 @@ class Cluster(Design):
 
     def __init__(
         self,
-        parts: Sequence[Delayed],
+        parts: Parts,
         lengths: Sequence[int],
         reader: Reader,
         vectors: dict[str, Pieces],
@@ -90,7 +88,7 @@ class Cluster(Design):
         one_target: bool = False,
         density: float = 1.0,
     ) -> None:
-        self._parts, self._lengths, self._reader, self._places = list(parts), list(lengths), reader, list(places)
+        self._parts, self._lengths, self._reader, self._places = parts, list(lengths), reader, list(places)
         self.n_rows, self.n_columns, self.dtype = sum(self._lengths), reader.n_columns, np.dtype(reader.dtype)
         self.names, self.one_target, self.density = names, one_target, density
         self._hold(vectors)
@@ -105,45 +103,48 @@ class Cluster(Design):
 
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
         work, inputs = self._work(statistic, combine), self._inputs(statistic)
-        found: Sums = computed(tree(work, self._each(sums, [work], inputs)), self._places, inputs)
+        found: Sums = computed(tree(work, self._each(sums, work, inputs)), self._places, inputs)[0]
         return found
 
     def fold_and_map(
         self, statistic: Callable[[Block], tuple[Sums, Rows]], combine: Callable[[Sums, Sums], Sums] = add
     ) -> tuple[Sums, dict[str, RowVector]]:
         work, inputs = self._work(statistic, combine), self._inputs(statistic)
-        both = self._each(sums_and_rows, [work], inputs)
-        rows = [pair[1] for pair in both]
-        total = delayed(_with_widths, pure=False)(tree(work, [pair[0] for pair in both]), rows[0])
-        (found, widths), pieces = kept(total, rows, self._places, inputs)
-        return found, {name: Pieces(tuple(pieces), width, name) for name, width in widths.items()}
+        both = self._each(sums_and_rows, work, inputs)
+        rows, total = both.each(field_of, 1), tree(work, both.each(field_of, 0))
+        return self._kept(total, rows, inputs)
 
     def map(self, function: Callable[[Block], Array]) -> RowVector:
-        work, inputs = self._work(function), self._inputs(function)
-        rows = self._each(row_values, [work], inputs)
-        (_, widths), pieces = kept(delayed(_with_widths, pure=False)((), rows[0]), rows, self._places, inputs)
-        return Pieces(tuple(pieces), widths["values"], "values")
+        inputs = self._inputs(function)
+        rows = self._each(row_values, self._work(function), inputs)
+        return self._kept(from_host("nothing", [()]), rows, inputs)[1]["values"]
 
-    def _work(self, statistic: Any, combine: Callable[[Sums, Sums], Sums] = add) -> Delayed:
-        names = tuple((name, vector.key) for name, vector in self._vectors.items())
-        return shipped(Work(statistic, combine, self._reader, names, np.geterr()))
+    def _kept(self, total: Parts, rows: Parts, inputs: list[Parts]) -> tuple[Sums, dict[str, Pieces]]:
+        """Sums on the host, and row vectors that stay with the workers."""
+        shapes = rows.some([0]).each(widths)
+        wanted = Parts({**total.graph, **shapes.graph}, [*total.keys, *shapes.keys])
+        (found, shape_of), stay = kept(wanted, rows, self._places, inputs)
+        return found, {name: Pieces(stay, width, name) for name, width in shape_of.items()}
 
-    def _inputs(self, statistic: Any = None) -> list[tuple[Any, ...]]:
-        """Of every partition: its rows, None if a statistic does not read them, and its row vectors."""
-        read = getattr(statistic, "reads_rows", True)
-        columns = [vector.parts for vector in self._vectors.values()]
-        return [(part if read else None, *pieces) for part, *pieces in zip(self._parts, *columns, strict=True)]
+    def _work(self, statistic: Any, combine: Callable[[Sums, Sums], Sums] = add) -> Parts:
+        names = tuple((name, vector.name) for name, vector in self._vectors.items())
+        return from_host("work", [Work(statistic, combine, self._reader, names, np.geterr())])
 
-    def _each(self, task: Callable[..., Any], first: list[Any], inputs: list[tuple[Any, ...]]) -> list[Delayed]:
-        run = delayed(task, pure=False)
-        whole = zip(self._places, self._lengths, inputs, strict=True)
-        return [run(*first, place, length, *given) for place, length, given in whole]
+    def _inputs(self, statistic: Any = None) -> list[Parts]:
+        """The row vectors of every partition, and first its rows, unless the statistic does not read them."""
+        vectors = [vector.parts for vector in self._vectors.values()]
+        return [self._parts, *vectors] if getattr(statistic, "reads_rows", True) else vectors
+
+    def _each(self, task: Callable[..., Any], work: Parts, inputs: list[Parts]) -> Parts:
+        unread = [] if len(inputs) > len(self._vectors) else [[None] * len(self._lengths)]
+        columns = zip(self._places, self._lengths, *unread, *(parts.keys for parts in inputs), strict=True)
+        return tasks(task, ([work.keys[0], *column] for column in columns), [work.graph, *(p.graph for p in inputs)])
 
     def collect(self, vector: RowVector) -> Array:
         if not isinstance(vector, Pieces):
             return np.asarray(vector)
         parts = vector.arrays()
-        return np.concatenate(computed(parts, self._places, [(part,) for part in parts]))
+        return np.concatenate(computed(parts, self._places, [parts]))
 
     def with_vectors(self, **vectors: RowVector | None) -> Self:
         merged = {**self._vectors, **vectors}
@@ -157,23 +158,20 @@ class Cluster(Design):
         if isinstance(vector, Pieces):
             return vector
         vector = np.asarray(vector)
-        cuts = [0, *accumulate(self._lengths)]
-        parts = [shipped(vector[start:stop]) for start, stop in pairwise(cuts)]
-        return Pieces(tuple(kept(shipped(None), parts, self._places, [])[1]), vector.shape[1:])
+        parts = from_host("vector", [vector[start:stop] for start, stop in pairwise(self._cuts())])
+        return Pieces(kept(from_host("nothing", [()]), parts, self._places, [])[1], vector.shape[1:])
+
+    def _cuts(self) -> list[int]:
+        return [0, *accumulate(self._lengths)]
 
     def vector(self, name: str) -> RowVector:
         found = self._vectors[name]
-        if name == "y" and not found.width:
-            turn = delayed(as_column, pure=False)
-            return Pieces(tuple(turn(part) for part in found.arrays()), (1,))
-        return found
+        return Pieces(found.arrays().each(as_column), (1,)) if name == "y" and not found.width else found
 
     def row_numbers(self) -> Array:
         if "row" in self._vectors:
             return self.collect(self._vectors["row"])
-        return np.concatenate(
-            [place.first + np.arange(n) for place, n in zip(self._places, self._lengths, strict=True)]
-        )
+        return np.concatenate([place.row_numbers() for place in self._places])
 
     def row_name(self, number: int) -> str:
         first = [place.first for place in self._places]
@@ -187,24 +185,23 @@ class Cluster(Design):
             chosen = np.arange(self.n_rows)
         else:
             chosen = np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
-        cuts = [0, *accumulate(self._lengths)]
+        cuts = self._cuts()
         where = np.searchsorted(chosen, cuts)
-        taken = [
-            (number, chosen[where[number] : where[number + 1]] - cuts[number]) for number in range(len(self._parts))
-        ]
-        return self._on_host([(number, which) for number, which in taken if len(which)])
+        taken = {one: chosen[where[one] : where[one + 1]] - cuts[one] for one in range(len(self._lengths))}
+        return self._on_host({one: which for one, which in taken.items() if len(which)})
 
     def gather(self, mask: RowVector) -> InMemory:
-        return self.with_vectors(chosen=mask)._on_host([(number, None) for number in range(len(self._parts))])
+        return self.with_vectors(chosen=mask)._on_host(dict.fromkeys(range(len(self._lengths))))
 
-    def _on_host(self, taken: list[tuple[int, Array | None]]) -> InMemory:
+    def _on_host(self, taken: dict[int, Array | None]) -> InMemory:
         """Chosen rows of some partitions, as `chosen_rows` takes them."""
-        work, inputs, run = self._work(None), self._inputs(), delayed(chosen_rows, pure=False)
-        tasks = [
-            run(work, which, self._places[number], self._lengths[number], *inputs[number]) for number, which in taken
-        ]
-        numbers = [number for number, _ in taken]
-        found = computed(tasks, [self._places[one] for one in numbers], [inputs[one] for one in numbers])
+        work, inputs = self._work(None), [parts.some(list(taken)) for parts in self._inputs()]
+        places, lengths = [self._places[one] for one in taken], [self._lengths[one] for one in taken]
+        columns = zip(taken.values(), places, lengths, *(parts.keys for parts in inputs), strict=True)
+        wanted = tasks(
+            chosen_rows, ([work.keys[0], *column] for column in columns), [work.graph, *(p.graph for p in inputs)]
+        )
+        found = computed(wanted, places, inputs)
         rows, vectors = [x for x, _ in found], [named for _, named in found]
         x = csr_array(vstack(rows, format="csr")) if self.is_sparse else np.concatenate(rows)
         joined = {name: np.concatenate([named[name] for named in vectors]) for name in vectors[0]}
@@ -215,35 +212,38 @@ class Cluster(Design):
         if not self.has_weight:
             return self
         weights = self._vectors["weight"].arrays()
-        count = delayed(np.count_nonzero, pure=False)
-        counts = computed([count(part) for part in weights], self._places, [(part,) for part in weights])
+        counts = computed(weights.each(np.count_nonzero), self._places, [weights])
         if counts == self._lengths:
             return self
-        return self._subset([number for number, n in enumerate(counts) if n], counts)
+        full = [one for one, n in enumerate(counts) if n]
+        return self._with_weight(full, [counts[one] for one in full])
 
-    def _subset(self, numbers: list[int], counts: list[int]) -> Cluster:
+    def _with_weight(self, full: list[int], counts: list[int]) -> Cluster:
         """The rows that have weight, of the partitions that have some."""
-        reader, take, read = shipped(self._reader), delayed(with_weight, pure=False), delayed(read_weighted, pure=False)
-        named = {name: vector.arrays() for name, vector in self._vectors.items()}
-        weights = named["weight"]
-        named["row"] = named.get("row") or [shipped(place).row_numbers() for place in self._places]
-        filtered = [take(weights[one], parts[one]) for parts in named.values() for one in numbers]
-        inputs = [tuple(parts[one] for parts in named.values()) for one in numbers]
-        places = [self._places[one] for one in numbers]
-        pieces = iter(kept(shipped(None), filtered, places, inputs)[1])
-        widths = {"row": (), **{name: vector.width for name, vector in self._vectors.items()}}
+        places = [self._places[one] for one in full]
+        named = {name: vector.arrays().some(full) for name, vector in self._vectors.items()}
+        named.setdefault("row", from_host("row", [place.row_numbers() for place in places]))
+        weights, n = named["weight"], len(full)
+        pairs = [pair for parts in named.values() for pair in zip(weights.keys, parts.keys, strict=True)]
+        taken = tasks(with_weight, pairs, [parts.graph for parts in named.values()])
+        stay = kept(from_host("nothing", [()]), taken, [], [])[1]
+        width_of = {"row": (), **{name: vector.width for name, vector in self._vectors.items()}}
+        reader = from_host("reader", [self._reader])
+        rows = zip(places, self._parts.some(full).keys, weights.keys, strict=True)
         return Cluster(
-            [read(reader, self._places[one], self._parts[one], weights[one]) for one in numbers],
-            [counts[one] for one in numbers],
+            tasks(
+                read_weighted,
+                ([reader.keys[0], *row] for row in rows),
+                [reader.graph, self._parts.graph, weights.graph],
+            ),
+            counts,
             replace(self._reader, code=None),
-            {name: Pieces(tuple(next(pieces) for _ in numbers), widths[name]) for name in named},
+            {
+                name: Pieces(stay.some(range(place * n, (place + 1) * n)), width_of[name])
+                for place, name in enumerate(named)
+            },
             places,
             self.names,
             self.one_target,
             self.density,
         )
-
-
-def _with_widths(total: Sums, rows: Rows) -> tuple[Sums, dict[str, tuple[int, ...]]]:
-    """Sums, and the shapes of what is kept for a row."""
-    return total, {name: values.shape[1:] for name, values in rows.items()}

@@ -1,4 +1,4 @@
-"""One pass over the partitions: one graph, whose sums are added in a tree that depends on the partitions alone."""
+"""One pass over the partitions on whatever scheduler is active, and what is said when it fails."""
 
 from __future__ import annotations
 
@@ -8,56 +8,37 @@ from contextlib import contextmanager
 from typing import Any
 
 import dask
-from dask.delayed import Delayed, delayed
 
-from hiperplano.data.cluster.tasks import Place, combined, unreadable
+from hiperplano.data.cluster.parts import Parts, tasks, values
+from hiperplano.data.cluster.tasks import Place, unreadable
 from hiperplano.errors import ClusterError, HiperplanoError
 
-_BRANCHES = 8  # sums that are added at once
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 
 
-def shipped(value: Any) -> Delayed:
-    """A value that goes to the workers once in a pass, and not with every task."""
-    return delayed(value, traverse=False, pure=False)
-
-
-def tree(work: Delayed, parts: Sequence[Delayed]) -> Delayed:
-    """The sums of all partitions, neighbours first.
-
-    The shape depends on the number of partitions alone, so the bits of the result do not depend on who added when.
-    """
-    join, level = delayed(combined, pure=False), list(parts)
-    while len(level) > 1:
-        groups = [level[start : start + _BRANCHES] for start in range(0, len(level), _BRANCHES)]
-        level = [join(work, group) if len(group) > 1 else group[0] for group in groups]
-    return level[0]
-
-
-def computed(wanted: Any, places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]) -> Any:
-    """What a graph gives, on the host; an error names the partition that failed.
+def computed(wanted: Parts, places: Sequence[Place], inputs: Sequence[Parts]) -> list[Any]:
+    """Results on the host; an error names the partition that failed.
 
     Parameters
     ----------
-    wanted : Delayed, or list of them
-    places, inputs
-        Of every partition: where it lies, and what its tasks are made of.
+    places : sequence of Place
+        Where each partition lies.
+    inputs : sequence of Parts
+        What the tasks of each partition are made of.
     """
     with _named_faults(places, inputs):
-        return dask.compute(wanted, optimize_graph=False)[0]
+        return values(wanted)
 
 
-def kept(
-    wanted: Delayed, vectors: list[Delayed], places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]
-) -> tuple[Any, list[Delayed]]:
-    """What a graph gives, and other results of the same graph that stay where they are made."""
+def kept(wanted: Parts, rows: Parts, places: Sequence[Place], inputs: Sequence[Parts]) -> tuple[list[Any], Parts]:
+    """Results on the host, and others of the same graph that stay where they are made."""
     with _named_faults(places, inputs):
-        first, *others = dask.persist(wanted, *vectors, optimize_graph=False)
-        return first.compute(), others
+        first, stay = dask.persist(wanted, rows)
+        return values(first), stay
 
 
 @contextmanager
-def _named_faults(places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]) -> Iterator[None]:
+def _named_faults(places: Sequence[Place], inputs: Sequence[Parts]) -> Iterator[None]:
     try:
         # A statistic of d × d numbers is meant; the setting is there once a client has been made.
         with dask.config.set({_LARGE_GRAPH: "1GB"} if "distributed" in sys.modules else {}):
@@ -74,26 +55,27 @@ def _named_faults(places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]) ->
         raise
 
 
-def _first_unreadable(places: Sequence[Place], inputs: Sequence[tuple[Any, ...]]) -> tuple[Place, BaseException] | None:
+def _first_unreadable(places: Sequence[Place], inputs: Sequence[Parts]) -> tuple[Place, BaseException] | None:
     """The first partition that fails before any of our code sees it, and its error; halves are read to find it."""
-    probe = delayed(_nothing, pure=False)
-    probes = [probe(*parts) for parts in inputs]
-    low, high, problem = 0, len(probes), _error_of(probes)
+    if not inputs:
+        return None
+    probes = tasks(_nothing, zip(*(parts.keys for parts in inputs), strict=True), [parts.graph for parts in inputs])
+    low, high, problem = 0, len(probes.keys), _error_of(probes)
     if problem is None:
         return None
     while high - low > 1:
         middle = (low + high) // 2
-        found = _error_of(probes[low:middle])
+        found = _error_of(probes.some(range(low, middle)))
         if found is None:
             low = middle
         else:
             high, problem = middle, found
-    return places[low], _error_of(probes[low:high]) or problem
+    return places[low], _error_of(probes.some([low])) or problem
 
 
-def _error_of(probes: list[Delayed]) -> Exception | None:
+def _error_of(probes: Parts) -> Exception | None:
     try:
-        dask.compute(probes, optimize_graph=False)
+        values(probes)
     except Exception as problem:
         return problem
     return None

@@ -169,6 +169,16 @@ def row_values(work: Work, place: Place, n_rows: int, x: Any, *vectors: Any) -> 
         return {"values": rows.map(work.statistic)}
 
 
+def field_of(name: Any, results: Any) -> Any:
+    """One of several results."""
+    return results[name]
+
+
+def widths(rows: Rows) -> dict[str, tuple[int, ...]]:
+    """The shapes of what is kept for a row."""
+    return {name: kept.shape[1:] for name, kept in rows.items()}
+
+
 def combined(work: Work, parts: list[Sums]) -> Sums:
     """Sums of neighbouring partitions together.
 
