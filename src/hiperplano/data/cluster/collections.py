@@ -97,7 +97,7 @@ def partitions(given: Any, name: str) -> Partitions:
         example = given._meta_nonempty
         if name == "X" and example.ndim != 2:
             raise _not_two_dimensional(example.ndim)
-        return Partitions(Parts.of(given.to_delayed()), None, example)
+        return Partitions(Parts.of(given), None, example)
     raise InvalidType(
         "{name} is a dask {kind}; rows must be in a dask array or a dask dataframe. Convert it, for example with "
         "dask.array.from_delayed.",
@@ -131,7 +131,7 @@ def _array_partitions(given: Any, name: str) -> Partitions:
     example = np.zeros((1, *given.shape[1:]), given.dtype)
     if issparse(given._meta):
         example = type(given._meta)(example)
-    return Partitions(Parts.of(given.to_delayed().ravel()), lengths, example)
+    return Partitions(Parts.of(given), lengths, example)
 
 
 def one_chunk_of_columns(given: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from uuid import uuid4
 
 import dask.threaded
 from dask.base import compute_as_if_collection
+from dask.core import flatten
 from dask.optimization import cull
 from dask.utils import ensure_dict
 
@@ -39,13 +41,14 @@ class Parts:
     keys: list[Any]
 
     @classmethod
-    def of(cls, delayed: Iterable[Any]) -> Parts:
-        """The parts of a dask array or dataframe, as its `to_delayed` gives them."""
-        found = list(delayed)
-        graph: Graph = {}
-        for shared in {id(part.dask): part.dask for part in found}.values():  # mostly one
-            graph.update(ensure_dict(shared))
-        return cls(graph, [part.key for part in found])
+    def of(cls, collection: Any) -> Parts:
+        """The partitions of a dask array or dataframe."""
+        if hasattr(collection, "optimize"):  # a dataframe
+            collection = collection.optimize()
+        graph, keys = ensure_dict(collection.__dask_graph__()), list(flatten(collection.__dask_keys__()))
+        optimized = ensure_dict(collection.__dask_optimize__(graph, keys))
+        # Persisted results are left out of optimized graphs, though tasks name them: they keep the results alive.
+        return cls({key: result for key, result in graph.items() if _is_future(result)} | optimized, keys)
 
     def some(self, which: Sequence[int]) -> Parts:
         """The results of some partitions."""
@@ -80,6 +83,11 @@ class Parts:
 
 def _persisted(graph: Graph, keys: list[Any], *, rename: Any = None) -> Parts:
     return Parts(graph, keys)
+
+
+def _is_future(result: Any) -> bool:
+    """Whether a result lies with a worker of a cluster."""
+    return "distributed" in sys.modules and isinstance(result, sys.modules["distributed"].Future)
 
 
 def values(parts: Parts) -> list[Any]:
