@@ -82,7 +82,7 @@ def numeric_target(design: Design) -> Design:
             "Input y contains {value!r} (first in row {row}); a target must be made of finite numbers. Drop those "
             "rows, or take a classifier if they are classes.",
             value=found.collect(found.vector("y")).tolist()[0][0],
-            row=design.row_name(number),
+            row=design.row_label(number),
         )
     refuse_target_out_of_range(sizes[None])
     return design.with_vectors(y=design.map(_float_target)) if other[0] else design
@@ -97,7 +97,7 @@ def refuse_weights(design: Design) -> None:
             "sample_weight holds {weight:g} (row {row}); weights must be 0, or lie between {low:g} and {high:g}. Use 0 "
             "for rows that should not count, and divide the others by their mean.",
             weight=float(found.collect(found.vector("weight"))[0]),
-            row=design.row_name(int(found.row_numbers()[0])),
+            row=design.row_label(int(found.row_numbers()[0])),
             low=1 / MOST_WEIGHT,
             high=MOST_WEIGHT,
         )
@@ -202,7 +202,7 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
                 "Input X contains {kind} (first in row {row}, column {column}); every number must be "
                 "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
                 kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
-                row=design.row_name(number),
+                row=design.row_label(number),
                 column=_name(names, int(bad[0])),
             )
 

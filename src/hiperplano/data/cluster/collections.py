@@ -115,7 +115,7 @@ def _array_partitions(given: Any, name: str) -> Partitions:
             "{name}.compute_chunk_sizes() first.",
             name=name,
         )
-    if given.ndim == 2 and len(given.chunks[1]) > 1:
+    if name == "X" and len(given.chunks[1]) > 1:
         warnings.warn(
             Message(
                 "{name} is cut into {n} chunks of columns, which are put together again in every pass. Call {name} = "
@@ -126,7 +126,7 @@ def _array_partitions(given: Any, name: str) -> Partitions:
             UserWarning,
             stacklevel=2,
         )
-        given = one_chunk_of_columns(given)
+    given = one_chunk_of_columns(given)
     lengths = None if any(np.isnan(size) for size in given.chunks[0]) else [int(size) for size in given.chunks[0]]
     example = np.zeros((1, *given.shape[1:]), given.dtype)
     if issparse(given._meta):

@@ -173,12 +173,10 @@ class Cluster(Design):
             return self.collect(self._vectors["row"])
         return np.concatenate([place.row_numbers() for place in self._places])
 
-    def row_name(self, number: int) -> str:
+    def row_label(self, row: int) -> Any:
         first = [place.first for place in self._places]
-        place = self._places[int(np.searchsorted(first, number, side="right")) - 1]
-        return Message(
-            "{row}, which is row {inside} of {place}", row=number, inside=number - place.first, place=place.name()
-        )
+        place = self._places[int(np.searchsorted(first, row, side="right")) - 1]
+        return Message("{row}, which is row {inside} of {place}", row=row, inside=row - place.first, place=place.name())
 
     def sample(self, size: int, seed: int = 0) -> InMemory:
         if size >= self.n_rows:

@@ -91,7 +91,7 @@ def _lost(problem: Exception) -> ClusterError | None:
         return None
     from concurrent.futures import CancelledError
 
-    from distributed import KilledWorker
+    from distributed import KilledWorker, client
     from distributed.comm import CommClosedError
 
     if isinstance(problem, KilledWorker):
@@ -100,7 +100,8 @@ def _lost(problem: Exception) -> ClusterError | None:
             "of memory. Make partitions smaller (X.rechunk), or give workers more memory.",
             problem=problem,
         )
-    if not isinstance(problem, CommClosedError | CancelledError):
+    closed = getattr(client, "ClosedClientError", CommClosedError)  # of newer versions
+    if not isinstance(problem, CommClosedError | CancelledError | closed):
         return None
     return ClusterError(
         "The connection to Dask's scheduler was lost during a pass ({kind}: {problem}). Connect a new client, load the "
