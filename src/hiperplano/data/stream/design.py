@@ -38,8 +38,6 @@ class Stream(Design):
     one_target : bool
         Whether the target is a plain vector.
     settings : Settings
-    keep : StoredVector of bool, optional
-        Rows of the source that are there; all by default. Vectors have entries for these rows only.
     """
 
     def __init__(
@@ -48,15 +46,13 @@ class Stream(Design):
         vectors: dict[str, StoredVector],
         one_target: bool = True,
         settings: Settings | None = None,
-        keep: StoredVector | None = None,
     ) -> None:
         self.source, self.settings, self.one_target = source, settings or Settings(), one_target
         self.n_columns, self.dtype, self.density = source.n_columns, source.dtype, source.density
         self.names = source.names
-        self._keep = keep
         self._vectors = vectors
-        sizes = source.sizes if keep is None else [int(keep.piece(k).sum()) for k in range(len(keep))]
-        self._sizes = np.asarray(sizes, dtype=np.int64)
+        self._keep: StoredVector | None = None  # rows of the source that are there; vectors have entries for these only
+        self._sizes = np.asarray(source.sizes, dtype=np.int64)
         self.n_rows = int(self._sizes.sum())
         self._count_vectors()
 
@@ -221,7 +217,7 @@ class Stream(Design):
 
     # Some of the rows
 
-    def weighted_rows(self) -> Stream:
+    def weighted_rows(self) -> Self:
         if not self.has_weight:
             return self
         counted = [piece > 0 for piece in self._pieces("weight")]
@@ -231,7 +227,7 @@ class Stream(Design):
         vector = self._vectors[name]
         return (vector.piece(number) for number in range(len(vector)))
 
-    def restricted(self, masks: Sequence[Array]) -> Stream:
+    def restricted(self, masks: Sequence[Array]) -> Self:
         """The rows where the masks of the chunks are true, still to be read in every pass."""
         vectors = {
             name: StoredVector.of(
@@ -239,8 +235,13 @@ class Stream(Design):
             )
             for name in self._vectors
         }
-        keep = StoredVector.of(self._within_source(masks), self._vector_limit)
-        return Stream(self.source, vectors, self.one_target, self.settings, keep)
+        changed = type(self).__new__(type(self))
+        changed.__dict__.update(self.__dict__)
+        changed.__dict__.pop("_digest", None)
+        changed._vectors, changed._keep = vectors, StoredVector.of(self._within_source(masks), self._vector_limit)
+        changed._sizes = np.array([int(mask.sum()) for mask in masks], dtype=np.int64)
+        changed.n_rows = int(changed._sizes.sum())
+        return changed
 
     def _within_source(self, masks: Sequence[Array]) -> Iterator[Array]:
         """Masks of the rows that are there as masks of the source's rows."""

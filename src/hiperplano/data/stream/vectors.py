@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Iterable
 from functools import cached_property
 from hashlib import blake2b
@@ -31,7 +32,7 @@ class StoredVector:
     Parameters
     ----------
     limit : int
-        Bytes beyond which pieces go to a temporary file, which the system removes with the last reference to it.
+        Bytes beyond which pieces go to a temporary file, which goes with the vector.
     """
 
     def __init__(self, limit: int) -> None:
@@ -59,6 +60,7 @@ class StoredVector:
             return
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="hiperplano-")  # noqa: SIM115  it lives as long as the vector
+            weakref.finalize(self, self._file.close)
         offset = self._file.seek(0, 2)
         self._file.write(short.data if short.size else b"")
         self._pieces.append(_Place(offset, short.shape, short.dtype, dtype))
