@@ -110,10 +110,16 @@ def chunk_rows(row_bytes: int, settings: Settings) -> int:
     return power_of_two(settings.memory / CHUNKS_IN_HAND / max(row_bytes, 1), _FEWEST_ROWS, _MOST_ROWS)
 
 
+def _cell_bytes(kind: pa.DataType) -> int:
+    """Of a cell of a column; of texts those of their numbers in a dictionary."""
+    return max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 8
+
+
 def first_pass(tables: Sequence[BatchedTable], wanted: Wanted, settings: Settings, nan_is_missing: bool) -> FirstPass:
     """Read all tables once."""
     _refuse_unlike(tables, wanted)
-    walk = Walk.over(tables, chunk_rows(8 * len(wanted.names), settings))
+    schema = tables[0].schema()
+    walk = Walk.over(tables, chunk_rows(sum(_cell_bytes(schema.field(name).type) for name in wanted.names), settings))
     found = FirstPass(walk, [tally_of(column, nan_is_missing) for column in wanted.columns], settings.memory // 4)
     watcher, seen = settings.watcher, 0
     if watcher is not None:

@@ -17,10 +17,12 @@ from hiperplano.data.stream.source import Source
 from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
 from hiperplano.features.encoders import CategoricalEncoder, label_of
+from hiperplano.features.scanning.lanes import read_side_by_side, write_numbers
 from hiperplano.features.scanning.walking import Place, Walk, row_of
 from hiperplano.tables.batches import BatchedTable
 from hiperplano.tables.reading import plain_column, to_frame
 
+_APART = 48
 _MOST_KEPT = 6  # arrays that wait to be filled again
 
 
@@ -43,6 +45,8 @@ class TableSource(Source):
         self.sizes = np.asarray(sizes, dtype=np.int64)
         self.names, self.dtype = code.made, np.dtype(code.dtype)
         self.n_columns = len(code.made)
+        # Columns that lie a power of two apart would drive each other out of the cache.
+        self._shape = (walk.rows + _APART, self.n_columns)
         self._free: list[Array] = []
         told = [table.name for table in walk.tables], list(walk.states), walk.rows, code
         self.fingerprint = blake2b(joblib.hash(told).encode(), digest_size=16).hexdigest()
@@ -52,19 +56,31 @@ class TableSource(Source):
             yield from self._read_table(number, list(wanted))
 
     def _read_table(self, number: int, wanted: list[int]) -> Iterator[Any]:
-        first, table = wanted[0], self._walk.tables[number]
-        places, left = {self._places[chunk].start: chunk for chunk in wanted}, len(wanted)
-        start = self._places[first].start
-        for chunk in self._walk.chunks(number, self._code.columns, start):
+        table, left = self._walk.tables[number], len(wanted)
+        places = {self._places[chunk].start: chunk for chunk in wanted}
+        start = self._places[wanted[0]].start
+        for rows in self._coded(number, start):
+            size = len(rows)
             if start in places:
-                self._refuse_other_size(places[start], chunk.num_rows, table)
-                yield self._code(chunk, self._array(chunk.num_rows), table, start)
+                self._refuse_other_size(places[start], size, table)
+                yield rows
                 left -= 1
                 if not left:
                     return
+            else:
+                self.give_back(rows)
+            start += size
+        self._refuse_other_size(places[min(place for place in places if place >= start)], 0, table)
+
+    def _coded(self, number: int, start: int) -> Iterator[Array]:
+        """The chunks of a table from a row on, as numbers."""
+        table, code = self._walk.tables[number], self._code
+        if isinstance(code, PlainNumbers) and table.by_column:
+            yield from read_side_by_side(self._walk, number, code.columns, start, self._array)
+            return
+        for chunk in self._walk.chunks(number, code.columns, start):
+            yield code(chunk, self._array(chunk.num_rows), table, start)
             start += chunk.num_rows
-        missing = min(place for place in places if place >= start)
-        self._refuse_other_size(places[missing], 0, table)
 
     def _refuse_other_size(self, chunk: int, found: int, table: BatchedTable) -> None:
         if found != self.sizes[chunk]:
@@ -82,11 +98,11 @@ class TableSource(Source):
         try:
             return self._free.pop()[:n_rows]
         except IndexError:
-            return np.empty((self._walk.rows, self.n_columns), dtype=self.dtype, order="F")[:n_rows]
+            return np.empty(self._shape, dtype=self.dtype, order="F")[:n_rows]
 
     def give_back(self, rows: Any) -> None:
         whole = rows.base if rows.base is not None else rows
-        if whole.shape == (self._walk.rows, self.n_columns) and len(self._free) < _MOST_KEPT:
+        if whole.shape == self._shape and len(self._free) < _MOST_KEPT:
             self._free.append(whole)
 
     def place(self, chunk: int, row: int) -> str:
@@ -114,13 +130,7 @@ class PlainNumbers:
         return np.array(self.columns, dtype=object)
 
     def __call__(self, chunk: pa.Table, out: Array, table: BatchedTable, start: int) -> Array:
-        for j, column in enumerate(chunk.columns):
-            first = 0
-            for piece in column.chunks:
-                if piece.null_count:
-                    raise _new_gap(table, self.columns[j], start + first)
-                out[first : first + len(piece), j] = piece.to_numpy(zero_copy_only=False)
-                first += len(piece)
+        write_numbers(chunk, out, table.name)
         return out
 
 
@@ -172,13 +182,3 @@ class CodedColumns:
                     row=start + row + 1,
                     file=table.name,
                 )
-
-
-def _new_gap(table: BatchedTable, column: str, start: int) -> InvalidData:
-    return InvalidData(
-        "Column {column!r} has a missing value after row {row} of {file}, and had none in the first pass; every pass "
-        "must see the same rows. Scan them again when nothing writes to them.",
-        column=column,
-        row=start,
-        file=table.name,
-    )

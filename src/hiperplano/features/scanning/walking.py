@@ -36,12 +36,12 @@ class Walk:
         """From now on."""
         return cls(tables, [table.state for table in tables], rows)
 
-    def chunks(self, number: int, columns: Sequence[str], skip: int = 0) -> Iterator[pa.Table]:
+    def chunks(self, number: int, columns: Sequence[str], skip: int = 0, parallel: bool = True) -> Iterator[pa.Table]:
         """The chunks of a table, from the row `skip` on, which begins one."""
         self._refuse_changed(number)
         waiting: list[pa.RecordBatch] = []
         count = 0
-        for batch in self.tables[number].batches(columns, self.rows, skip):
+        for batch in self.tables[number].batches(columns, self.rows, skip, parallel):
             while count + batch.num_rows >= self.rows:
                 first = self.rows - count
                 yield pa.Table.from_batches([*waiting, batch.slice(0, first)])

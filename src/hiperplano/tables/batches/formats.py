@@ -27,6 +27,8 @@ _TEXT_BLOCK = 2**22
 class ParquetTable(TableFile):
     """A Parquet file. Its pages are decoded as they are needed, so that row groups may be larger than memory."""
 
+    by_column = True
+
     def _own_schema(self) -> pa.Schema:
         return self._schema
 
@@ -35,7 +37,7 @@ class ParquetTable(TableFile):
         with self.reading() as stream:
             return pq.read_schema(stream)
 
-    def _own_batches(self, columns: list[str], rows: int, skip: int) -> Iterator[pa.RecordBatch]:
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
         with self.reading() as stream:
             file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER)
@@ -43,7 +45,9 @@ class ParquetTable(TableFile):
             while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
                 skip -= size
                 del groups[0]
-            batches = file.iter_batches(rows, row_groups=groups, columns=columns) if groups else ()
+            batches = (
+                file.iter_batches(rows, row_groups=groups, columns=columns, use_threads=parallel) if groups else ()
+            )
             for batch in from_row(batches, skip):
                 yield batch.select(columns)
 
@@ -56,7 +60,7 @@ class ArrowTable(TableFile):
         with self.reading() as stream:
             return _arrow_reader(stream).schema
 
-    def _own_batches(self, columns: list[str], rows: int, skip: int) -> Iterator[pa.RecordBatch]:
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         with self.reading() as stream:
             reader = _arrow_reader(stream)
             if hasattr(reader, "get_batch"):
@@ -101,7 +105,7 @@ class TextTable(TableFile):
     def _own_schema(self) -> pa.Schema:
         return self._schema
 
-    def _own_batches(self, columns: list[str], rows: int, skip: int) -> Iterator[pa.RecordBatch]:
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         with self._open({each.name: each.type for each in self._schema}) as reader:
             for batch in from_row(reader, skip):
                 for start in range(0, batch.num_rows, rows):

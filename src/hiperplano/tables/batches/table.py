@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -25,14 +25,24 @@ class BatchedTable(ABC):
     """
 
     name: str
+    by_column: ClassVar[bool] = False
+    """Whether some columns can be read without the cost of the others."""
 
     @abstractmethod
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[pa.RecordBatch]:
-        """The rows from number `skip` on, at most `rows` at a time, with these columns in this order."""
+    def batches(
+        self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows from number `skip` on, at most `rows` at a time, with these columns in this order.
+
+        Parameters
+        ----------
+        parallel : bool
+            Whether columns may be decoded in several threads.
+        """
 
     @property
     @abstractmethod
@@ -84,14 +94,16 @@ class TableFile(BatchedTable):
     def _own_schema(self) -> pa.Schema:
         """Of the columns in the file."""
 
-    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
+    ) -> Iterator[pa.RecordBatch]:
         schema = self._own_schema()
         own = [name for name in columns if name in schema.names]
-        for batch in self._own_batches(own, rows, skip):
+        for batch in self._own_batches(own, rows, skip, parallel):
             yield self._with_partition(batch, columns)
 
     @abstractmethod
-    def _own_batches(self, columns: list[str], rows: int, skip: int) -> Iterator[pa.RecordBatch]:
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         """Batches of the columns in the file."""
 
     def _with_partition(self, batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
@@ -122,7 +134,9 @@ class GivenBatches(BatchedTable):
             file=self.name,
         )
 
-    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
+    ) -> Iterator[pa.RecordBatch]:
         pieces = (batch for given in self.make() for batch in _cut(given, list(columns), rows, self.name))
         return from_row(pieces, skip)
 
