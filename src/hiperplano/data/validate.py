@@ -168,7 +168,8 @@ def dense_rows(estimator: Any, X: Any) -> Array:
 
 def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
     if isinstance(X, Design):
-        return _accepted(estimator, X, None, None, reset=reset)
+        # A row of weight 0 gets its prediction too.
+        return _accepted(estimator, X.with_vectors(weight=None) if X.has_weight else X, None, None, reset=reset)
     refuse_masked(X=X)
     X = _checked(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
     return wrap(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None))
