@@ -35,6 +35,11 @@ class ScannedRows(Stream):
     coded: Coding | None = None
 
     @property
+    def n_tables(self) -> int:
+        """Files, or other tables, that the rows are in."""
+        return len(self.first.walk.tables)
+
+    @property
     def coding(self) -> Coding:
         """What makes numbers of a table's columns, fitted: a step of a pipeline, for tables in memory.
 
