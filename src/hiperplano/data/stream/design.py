@@ -52,6 +52,7 @@ class Stream(Design):
         self.names = source.names
         self._vectors = vectors
         self._keep: StoredVector | None = None  # rows of the source that are there; vectors have entries for these only
+        self._scale: tuple[Array, Array] | None = None  # what is taken from the columns, and what they are divided by
         self._sizes = np.asarray(source.sizes, dtype=np.int64)
         self.n_rows = int(self._sizes.sum())
         self._count_vectors()
@@ -85,11 +86,16 @@ class Stream(Design):
         if watcher is not None:
             watcher.begin()
         for number, rows in zip(wanted, found, strict=True):
-            yield number, self._part(number, rows if self._keep is None else rows[self._keep.piece(number)])
+            yield number, self._part(number, self._as_seen(number, rows))
             self.source.give_back(rows)
             seen += int(self._sizes[number])
             if watcher is not None:
                 watcher.tell(seen, self.n_rows)
+
+    def _as_seen(self, number: int, rows: Any) -> Any:
+        """Rows of the source without those that are not there, in the units of the design."""
+        rows = rows if self._keep is None else rows[self._keep.piece(number)]
+        return rows if self._scale is None else (rows - self._scale[0]) / self._scale[1]
 
     def _part(self, number: int, rows: Any) -> InMemory:
         vectors = {name: vector.piece(number) for name, vector in self._vectors.items()}
@@ -147,6 +153,8 @@ class Stream(Design):
             found.update(name.encode() + vector.digest)
         if self._keep is not None:
             found.update(self._keep.digest)
+        for array in self._scale or ():
+            found.update(np.ascontiguousarray(array).data)
         return found.digest()
 
     def fold_and_map(
@@ -241,6 +249,12 @@ class Stream(Design):
         changed._vectors, changed._keep = vectors, StoredVector.of(self._within_source(masks), self._vector_limit)
         changed._sizes = np.array([int(mask.sum()) for mask in masks], dtype=np.int64)
         changed.n_rows = int(changed._sizes.sum())
+        return changed
+
+    def scaled(self, shift: Array, scale: Array) -> Self:
+        """The rows with (x − shift)/scale in the place of x, of dense rows."""
+        changed = self.with_vectors()
+        changed._scale, changed.dtype = (shift, scale), np.dtype(np.float64)
         return changed
 
     def _within_source(self, masks: Sequence[Array]) -> Iterator[Array]:

@@ -11,7 +11,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+from sklearn.preprocessing import StandardScaler
 
 from hiperplano.cli.options import ensure_folder
 from hiperplano.cli.result_tables import metrics_table, unused_columns_note
@@ -21,6 +23,7 @@ from hiperplano.cli.workflow.metadata import Metadata, command_line, versions
 from hiperplano.cli.workflow.model_registry import CLASSIFICATION, find_model
 from hiperplano.cli.workflow.problem import TableOptions
 from hiperplano.cli.workflow.streaming.measuring import measures
+from hiperplano.cli.workflow.training import FittedModel
 from hiperplano.data.stream.progress import watcher_for
 from hiperplano.data.stream.settings import Settings as StreamSettings
 from hiperplano.errors import ConvergenceWarning, InvalidFile, InvalidParameter, SeparationWarning
@@ -59,16 +62,15 @@ def run_stream(
     with terminal.capture_warnings():
         read = _read(path, target, choices, settings, shown=terminal.prints_text)
         training, held = _split(read.rows, settings)
-        start = perf_counter()
-        name, model, said = _fit(read.target, training, settings)
-        seconds = perf_counter() - start
+        fitted, said = _fit(read.target, training, settings)
+        name, model, seconds = fitted.choice.name, fitted.model, fitted.seconds
         part, rows = ("training", training) if held is None else ("validation", held)
-        found = measures(model, rows, read.target)
+        found = measures(model, _as_taken(rows, fitted.scaler), read.target)
         terminal.add_note(reason, *([said] if said else []), *unused_columns_note(read.columns))
         metadata = _metadata(path, read, name, settings, {part: {"rows": rows.n_rows, **found}})
         file = ensure_folder(settings.out) / "model.skops"
-        save(metadata.attach(read.rows.pipeline(model)), file)
-        errors = _standard_errors(model, training)
+        save(metadata.attach(fitted.pipeline(read.rows.coding)), file)
+        errors = _standard_errors(model, _as_taken(training, fitted.scaler))
     terminal.results = {
         "target": {"name": target, "task": read.target.task, "positive": read.target.positive},
         "model": {"name": name, "class": type(model).__name__, "seconds": seconds},
@@ -164,46 +166,63 @@ def _split(rows: ScannedRows, settings: Settings) -> tuple[ScannedRows, ScannedR
     return rows.restricted([~mask for mask in masks]), rows.restricted(masks)
 
 
-def _fit(target: Target, rows: ScannedRows, settings: Settings) -> tuple[str, Any, str]:
-    """The name of the model, the model, and a note; as with rows in memory, but for Firth's, which visits rows."""
+def _fit(target: Target, rows: ScannedRows, settings: Settings) -> tuple[FittedModel, str]:
+    """The model, and a note; as with rows in memory, but for Firth's, which would take many passes."""
     if settings.model != "auto":
-        return settings.model, _fitted(settings.model, target, rows, settings), ""
+        return _fitted(settings.model, target, rows, settings), ""
     if target.task != CLASSIFICATION:
-        name = "ridge" if "alpha" in settings.strength else "least-squares"
-        model = _fitted(name, target, rows, settings)
-        if name == "ridge" or model.solution_.rank == rows.n_columns:
-            return name, model, ""
+        if "alpha" in settings.strength:
+            return _fitted("ridge", target, rows, settings), ""
+        first = _fitted("least-squares", target, rows, settings)
+        if first.model.solution_.rank == rows.n_columns:
+            return first, ""
         said = Message("columns are linearly dependent: ridge was used, which shares their weight among them")
-        return "ridge", _fitted("ridge", target, rows, settings), said
+        return _fitted("ridge", target, rows, settings), said
     if "C" in settings.strength:
-        return "logistic-l2", _fitted("logistic-l2", target, rows, settings), ""
+        return _fitted("logistic-l2", target, rows, settings), ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeparationWarning)
+        warnings.simplefilter("ignore", SeparationWarning)  # what is said of a model that is not kept helps nobody
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = _fitted("logistic", target, rows, settings)
-    if model.solution_.converged and not model.solution_.unbounded:
-        return "logistic", model, ""
+        first = _fitted("logistic", target, rows, settings)
+    if first.model.solution_.converged and not first.model.solution_.unbounded:
+        return first, ""
     said = Message(
         "the classes are (partly) separated, so plain logistic regression did not converge: one with a penalty was "
         "used (--model logistic-l2)"
     )
-    return "logistic-l2", _fitted("logistic-l2", target, rows, settings), said
+    return _fitted("logistic-l2", target, rows, settings), said
 
 
-def _fitted(name: str, target: Target, rows: ScannedRows, settings: Settings) -> Any:
+def _fitted(name: str, target: Target, rows: ScannedRows, settings: Settings) -> FittedModel:
     choice = find_model(name, target.task, len(target.classes))
-    if choice.scaled or choice.scaled_target:
+    if choice.scaled_target:
         raise InvalidParameter(
             _(
-                "--model {name} needs scaled rows in memory, and these are read some at a time. Choose logistic, "
-                "logistic-l2, lda, least-squares or ridge.",
+                "--model {name} needs rows in memory, and these are read some at a time. Choose logistic, logistic-l2, "
+                "lda, least-squares or ridge.",
                 name=name,
             )
         )
+    scaler = _scaler(rows) if choice.scaled else None
     model = choice.make(settings.seed).set_params(**settings.strength)
     if settings.class_weight is not None:
         model.set_params(class_weight=class_weight_of(settings.class_weight, list(target.classes)))
-    return model.fit(rows)
+    start = perf_counter()
+    model.fit(_as_taken(rows, scaler))
+    return FittedModel(choice, scaler, model, perf_counter() - start)
+
+
+def _scaler(rows: ScannedRows) -> StandardScaler:
+    """What brings columns to units of their spread."""
+    scaler = StandardScaler().set_output(transform="pandas")
+    for part in rows.parts():
+        scaler.partial_fit(pd.DataFrame(part.as_held(), columns=rows.names, copy=False))
+    return scaler
+
+
+def _as_taken(rows: ScannedRows, scaler: StandardScaler | None) -> ScannedRows:
+    """Rows as the model takes them."""
+    return rows if scaler is None else rows.scaled(scaler.mean_, scaler.scale_)
 
 
 def _standard_errors(model: Any, rows: ScannedRows) -> str:
