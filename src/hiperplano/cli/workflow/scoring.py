@@ -96,7 +96,7 @@ def score_table(
     frame = to_frame(table)
     frame.index = numbers + 1
     found = novelty(pipeline[0], frame)
-    _refuse(found, file, strict)
+    refuse_unlike(found, file, strict)
     notes += _sentences(found)
     known = frame.assign(**dict.fromkeys(found.missing_columns, None)) if found.missing_columns else frame
     coded = pipeline[0].transform(known)
@@ -104,7 +104,7 @@ def score_table(
     return ScoredTable(pipeline, metadata, known, coded, rows, y, notes, found)
 
 
-def _refuse(found: Novelty, file: Path, strict: bool) -> None:
+def refuse_unlike(found: Novelty, file: Path, strict: bool) -> None:
     """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
     missing = found.missing_columns
     if missing and (strict or 2 * len(missing) >= found.n_columns):
