@@ -34,7 +34,7 @@ def by_rows(method: Method) -> Method:
 
     @wraps(method)
     def anywhere(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_dask(X):
+        if is_dask(X) or getattr(X, "predicts_lazily", False):
             from hiperplano.data.cluster.lazily import lazily
 
             return lazily(self, method.__name__, X, args, kwargs)

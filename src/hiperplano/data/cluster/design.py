@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from hiperplano.data.cluster.tasks import (
     field_of,
     read_weighted,
     row_values,
+    rows_alone,
     sums,
     sums_and_rows,
     widths,
@@ -76,6 +77,8 @@ class Cluster(Design):
     names, one_target, density
         As in `Design`.
     """
+
+    predicts_lazily = True
 
     def __init__(
         self,
@@ -205,6 +208,17 @@ class Cluster(Design):
         joined = {name: np.concatenate([named[name] for named in vectors]) for name in vectors[0]}
         return InMemory(x, joined.pop("y"), None, self.one_target, self.names, joined)
 
+    def each_as_rows(self) -> Parts:
+        """Every partition as rows in memory, without targets: for predictions."""
+        reader = from_host("reader", [(self._reader, self.names)])
+        columns = zip(self._places, self._parts.keys, strict=True)
+        return tasks(rows_alone, ([reader.keys[0], *column] for column in columns), [reader.graph, self._parts.graph])
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Rows of every partition."""
+        return tuple(self._lengths)
+
     def weighted_rows(self) -> Design:
         """Rows without weight are left out where they lie."""
         if not self.has_weight:
@@ -235,7 +249,7 @@ class Cluster(Design):
                 [reader.graph, self._parts.graph, weights.graph],
             ),
             counts,
-            replace(self._reader, code=None),
+            self._reader,
             {
                 name: Pieces(stay.some(range(place * n, (place + 1) * n)), width_of[name])
                 for place, name in enumerate(named)

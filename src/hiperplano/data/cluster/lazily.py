@@ -7,11 +7,13 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.delayed import delayed
 
 from hiperplano.data.block import Array
-from hiperplano.data.cluster.collections import one_chunk_of_columns, partitions
+from hiperplano.data.cluster.collections import Partitions, partitions
+from hiperplano.data.cluster.design import Cluster
+from hiperplano.data.cluster.parts import fresh_name, from_host
 from hiperplano.data.cluster.tasks import Place, unreadable
+from hiperplano.data.in_memory import InMemory
 
 
 @dataclass(frozen=True)
@@ -29,30 +31,28 @@ class _Call:
 
 
 def lazily(model: Any, method: str, X: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A dask array with what a method of a model makes of the rows of a dask array or dataframe.
+    """A dask array with what a method of a model makes of the rows of a dask array, a dataframe, or a cluster.
 
     Its rows are cut as those of X. The shape and type come from a call with one row of zeros.
     """
-    rows = partitions(X, "X")
+    if isinstance(X, Cluster):
+        nothing = InMemory(np.zeros((1, X.n_columns), X.dtype), np.empty((1, 0)), None, names=X.names)
+        rows = Partitions(X.each_as_rows(), list(X.lengths), nothing)
+    else:
+        rows = partitions(X, "X")
     example = _Call(model, method, args, kwargs)(rows.example)
-    call = delayed(_Call(model, method, args, kwargs, example[:0]), traverse=False, pure=False)
-    if isinstance(X, da.Array):
-        shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
-        return one_chunk_of_columns(X).map_blocks(_of_block, call=call, meta=example[:0], **shape)
-    run = delayed(_of_partition, pure=False)
-    parts = [
-        da.from_delayed(run(call, number, part), (np.nan, *example.shape[1:]), meta=example[:0])
-        for number, part in enumerate(X.to_delayed())
-    ]
-    return da.concatenate(parts, allow_unknown_chunksizes=True)
-
-
-def _of_block(part: Any, call: Any, block_id: tuple[int, ...]) -> Array:
-    return _of_partition(call, block_id[0], part)
+    call = from_host("call", [_Call(model, method, args, kwargs, example[:0])])
+    lengths: Any = rows.lengths or [np.nan] * len(rows.parts.keys)
+    name, zeros = fresh_name(method), (0,) * (example.ndim - 1)
+    graph = {**call.graph, **rows.parts.graph}
+    for number, key in enumerate(rows.parts.keys):
+        graph[name, number, *zeros] = (_of_partition, call.keys[0], number, key)
+    chunks = (tuple(lengths), *((size,) for size in example.shape[1:]))
+    return da.Array(graph, name, chunks, meta=example[:0])
 
 
 def _of_partition(call: _Call, number: int, part: Any) -> Array:
-    if not part.shape[0]:
+    if not (part.n_rows if isinstance(part, InMemory) else part.shape[0]):
         return call.nothing
     try:
         return call(part)

@@ -103,9 +103,14 @@ def from_host(name: str, contents: Iterable[Any]) -> Parts:
     return Parts(graph, list(graph))
 
 
+def fresh_name(name: str) -> str:
+    """A name that nobody else has."""
+    return f"hiperplano-{name}-{uuid4().hex}"
+
+
 def fresh_keys(name: str) -> Iterable[tuple[str, int]]:
     """Keys that nobody else has."""
-    token, number = f"hiperplano-{name}-{uuid4().hex}", 0
+    token, number = fresh_name(name), 0
     while True:
         yield token, number
         number += 1

@@ -29,7 +29,7 @@ class Place:
     first, n_rows : int
         Its first row in the table, and how many it had there; −1 before they are known.
     source : str
-        The file and what of it, where that is known.
+        Which row of which file it begins with, where that is known.
     """
 
     number: int
@@ -47,7 +47,7 @@ class Place:
                 first=self.first,
                 last=self.first + self.n_rows - 1,
             )
-        return Message("{partition} of {source}", partition=found, source=self.source) if self.source else found
+        return Message("{partition}, from row {row} on", partition=found, row=self.source) if self.source else found
 
     def row_numbers(self) -> Array:
         """The numbers of its rows in the table."""
@@ -64,14 +64,11 @@ class Reader:
     n_columns : int
     sparse : bool
         Whether partitions hold sparse matrices.
-    code : callable, optional
-        Table of a partition -> array: for partitions that hold more than numbers.
     """
 
     dtype: Any
     n_columns: int
     sparse: bool = False
-    code: Callable[[Any], Any] | None = None
 
     def __call__(self, place: Place, part: Any, n_rows: int | None = None) -> Any:
         try:
@@ -89,8 +86,6 @@ class Reader:
         return rows
 
     def _rows(self, part: Any) -> Any:
-        if self.code is not None:
-            part = self.code(part)
         if type(part) is np.ndarray and part.dtype == self.dtype and part.ndim == 2 and not self.sparse:
             return part
         from hiperplano.data.validate import plain_rows
@@ -139,7 +134,8 @@ class Work:
     def rows(self, place: Place, n_rows: int, x: Any, vectors: tuple[Any, ...]) -> InMemory:
         """The partition as rows in memory; None stands for rows that nobody reads."""
         if x is None:
-            x = np.broadcast_to(np.zeros((), self.reader.dtype), (n_rows, self.reader.n_columns))
+            # Who looks at them nevertheless finds NaN.
+            x = np.broadcast_to(np.array(np.nan, self.reader.dtype), (n_rows, self.reader.n_columns))
         else:
             x = self.reader(place, x, n_rows)
         given = zip(self.names, vectors, strict=True)
@@ -241,3 +237,15 @@ def pieces_together(name: str, parts: list[Any], skip: int, length: int) -> Arra
     """The same from several parts that are cut otherwise: `length` entries after the first `skip`."""
     found = np.concatenate([piece(name, Place(number), part) for number, part in enumerate(parts)])
     return found[skip : skip + length]
+
+
+def rows_alone(reader: tuple[Reader, Array | None], place: Place, part: Any) -> InMemory:
+    """A partition as rows in memory without targets."""
+    read, names = reader
+    x = read(place, part)
+    return InMemory(x, np.empty((x.shape[0], 0)), None, names=names)
+
+
+def read_chunk(source: Any, chunk: int) -> Any:
+    """The rows of one chunk of a stream's source."""
+    return next(iter(source.read([chunk])))
