@@ -58,7 +58,7 @@ def scan(
     kinds : mapping of str to str, optional
         For columns that are not what their type says: "numeric", "nominal", "date", or their values from low to high.
         By default numbers are numeric, dates and times dates, texts and booleans nominal.
-    like : ScannedRows, optional
+    like : rows of `scan`, optional
         Rows of another scan: columns and their coding are those learned there. For new rows of a model.
     nan : {"refuse", "missing"}, default="refuse"
         What NaN in a column of numbers is: a mistake, or a missing value as nulls are.
@@ -132,7 +132,9 @@ def _for_engine(rows: Stream, engine: str) -> Any:
         raise NotInstalled(
             "scan with engine='dask' needs Dask, which is not installed. Install it: pip install 'hiperplano[dask]'"
         ) from problem
-    return on_workers(rows)
+    found: Any = on_workers(rows)
+    found.scanned = rows  # for `like`
+    return found
 
 
 def _yields_batches(source: Callable[[], Any]) -> bool:
