@@ -210,9 +210,9 @@ class Cluster(Design):
 
     def each_as_rows(self) -> Parts:
         """Every partition as rows in memory, without targets: for predictions."""
-        reader = from_host("reader", [(self._reader, self.names)])
+        sent = from_host("reader", [self._reader, self.names])
         columns = zip(self._places, self._parts.keys, strict=True)
-        return tasks(rows_alone, ([reader.keys[0], *column] for column in columns), [reader.graph, self._parts.graph])
+        return tasks(rows_alone, ([*sent.keys, *column] for column in columns), [sent.graph, self._parts.graph])
 
     @property
     def lengths(self) -> tuple[int, ...]:

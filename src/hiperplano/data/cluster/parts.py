@@ -48,7 +48,7 @@ class Parts:
         graph, keys = ensure_dict(collection.__dask_graph__()), list(flatten(collection.__dask_keys__()))
         optimized = ensure_dict(collection.__dask_optimize__(graph, keys))
         # Persisted results are left out of optimized graphs, though tasks name them: they keep the results alive.
-        return cls({key: result for key, result in graph.items() if _is_future(result)} | optimized, keys)
+        return cls({key: result for key, result in graph.items() if is_future(result)} | optimized, keys)
 
     def some(self, which: Sequence[int]) -> Parts:
         """The results of some partitions."""
@@ -85,7 +85,7 @@ def _persisted(graph: Graph, keys: list[Any], *, rename: Any = None) -> Parts:
     return Parts(graph, keys)
 
 
-def _is_future(result: Any) -> bool:
+def is_future(result: Any) -> bool:
     """Whether a result lies with a worker of a cluster."""
     return "distributed" in sys.modules and isinstance(result, sys.modules["distributed"].Future)
 

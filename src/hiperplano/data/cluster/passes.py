@@ -9,7 +9,7 @@ from typing import Any
 
 import dask
 
-from hiperplano.data.cluster.parts import Parts, tasks, values
+from hiperplano.data.cluster.parts import Parts, is_future, tasks, values
 from hiperplano.data.cluster.tasks import Place, unreadable
 from hiperplano.errors import ClusterError, HiperplanoError
 
@@ -46,7 +46,7 @@ def _named_faults(places: Sequence[Place], inputs: Sequence[Parts]) -> Iterator[
     except HiperplanoError:
         raise
     except Exception as problem:
-        lost = _lost(problem)
+        lost = _lost(problem, inputs)
         if lost is not None:
             raise lost from problem
         found = _first_unreadable(places, inputs)
@@ -85,7 +85,7 @@ def _nothing(*parts: Any) -> None:
     """Read, and forget."""
 
 
-def _lost(problem: Exception) -> ClusterError | None:
+def _lost(problem: Exception, inputs: Sequence[Parts]) -> ClusterError | None:
     """The error for workers or a scheduler that are not there any more; None for other problems."""
     if "distributed" not in sys.modules:
         return None
@@ -101,7 +101,10 @@ def _lost(problem: Exception) -> ClusterError | None:
             problem=problem,
         )
     closed = getattr(client, "ClosedClientError", CommClosedError)  # of newer versions
-    if not isinstance(problem, CommClosedError | CancelledError | closed):
+    results = (result for parts in inputs for result in parts.graph.values() if is_future(result))
+    if not isinstance(problem, CommClosedError | CancelledError | closed) and not any(
+        result.status in ("cancelled", "lost") for result in results
+    ):
         return None
     return ClusterError(
         "The connection to Dask's scheduler was lost during a pass ({kind}: {problem}). Connect a new client, load the "

@@ -239,10 +239,9 @@ def pieces_together(name: str, parts: list[Any], skip: int, length: int) -> Arra
     return found[skip : skip + length]
 
 
-def rows_alone(reader: tuple[Reader, Array | None], place: Place, part: Any) -> InMemory:
+def rows_alone(reader: Reader, names: Array | None, place: Place, part: Any) -> InMemory:
     """A partition as rows in memory without targets."""
-    read, names = reader
-    x = read(place, part)
+    x = reader(place, part)
     return InMemory(x, np.empty((x.shape[0], 0)), None, names=names)
 
 
