@@ -209,10 +209,13 @@ def test_a_killed_worker_does_not_change_the_answer(client, monkeypatch):
         after = LogisticRegression().fit(rows, target)
         monkeypatch.undo()
         assert len(passes) > 4
+        frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3).persist()
+        named = LogisticRegression().fit(frame, labels)
         predicted = after.predict(rows)
         np.testing.assert_array_equal(predicted.compute(), before.predict(X))
     np.testing.assert_allclose(after.coef_, before.coef_, rtol=1e-12)
-    np.testing.assert_allclose(after.coef_, LogisticRegression().fit(X, labels).coef_, rtol=1e-9)
+    for model in (after, named):
+        np.testing.assert_allclose(model.coef_, LogisticRegression().fit(X, labels).coef_, rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -85,7 +85,7 @@ def numeric_target(design: Design) -> Design:
             row=design.row_label(number),
         )
     refuse_target_out_of_range(sizes[None])
-    return design.with_vectors(y=design.map(_float_target)) if other[0] else design
+    return design.with_vectors(y=design.map(_FloatTarget())) if other[0] else design
 
 
 def refuse_weights(design: Design) -> None:
@@ -144,8 +144,12 @@ def _first_bad_target(block: Block) -> Array:
     return out
 
 
-def _float_target(block: Block) -> Array:
-    return _as_floats(block.y)
+@dataclass(frozen=True)
+class _FloatTarget:
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Array:
+        return _as_floats(block.y)
 
 
 @dataclass(frozen=True)
