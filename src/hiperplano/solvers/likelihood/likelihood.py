@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.special import softmax, xlogy
+from scipy.special import xlogy
 
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
+from hiperplano.losses.softmax import shares
 from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
@@ -182,7 +183,7 @@ class ClassBlockSums:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         rows = self.scale.rows(block)
-        chance = softmax(rows @ self.theta.T, axis=1)
+        chance = shares((self.theta @ rows.T).T)
         weight = block.weighted(chance * (1.0 - chance))
         weighted = (rows * one[:, None] for one in xp.sqrt(weight).T)
         return (xp.stack([each.T @ each for each in weighted]),)
