@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.losses.softmax import shares
@@ -184,8 +185,10 @@ class HessianSums:
         if self.stays_sparse:
             both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
             return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
-        x = xp.subtract(block.dense(), self.origin) if self.origin.any() else block.dense()
-        rows = x * xp.sqrt(curvature)[:, None]
+        x, rows = block.dense(), scratch("weighted", block.x.shape)
+        if self.origin.any():
+            x = xp.subtract(x, self.origin, out=scratch("centred", x.shape))
+        xp.multiply(x, xp.sqrt(curvature)[:, None], out=rows)
         return *totals, slope @ x, curvature @ x, rows.T @ rows
 
 
@@ -284,14 +287,17 @@ def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
     (m, k), size = p.shape, rows.shape[1]
     out = np.zeros((k * size, k * size))
     root = np.ones((m, 1)) if weight is None else np.sqrt(weight)[:, None]
-    step = max(1, _GRAM_NUMBERS // (k * size))
+    weighted, step = root * p, max(1, _GRAM_NUMBERS // (k * size))
     for start in range(0, m, step):
         part = slice(start, start + step)
-        products = ((root * p)[part, :, None] * rows[part, None, :]).reshape(-1, k * size)
-        out -= products.T @ products
+        products = scratch("products", (len(rows[part]), k, size))
+        np.multiply(weighted[part, :, None], rows[part, None, :], out=products)
+        flat = products.reshape(-1, k * size)
+        out -= flat.T @ flat
     own = root * np.sqrt(p * (1.0 - p))  # by itself: 1 − p must not be what is left of two sums over all rows
     for a in range(k):
-        block, scaled = slice(a * size, (a + 1) * size), rows * own[:, a, None]
+        block = slice(a * size, (a + 1) * size)
+        scaled = np.multiply(rows, own[:, a, None], out=scratch("weighted", rows.shape))
         out[block, block] = scaled.T @ scaled
     return out
 

@@ -32,7 +32,7 @@ from hiperplano.solvers.statistics import NonFiniteRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
-_NEWTON = 5.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
