@@ -175,7 +175,7 @@ class Block:
         return Block(self.x[which], {name: vector[which] for name, vector in self.vectors.items()})
 
 
-def scratch(name: str, shape: tuple[int, ...]) -> Array:
+def scratch(name: str, shape: tuple[int, ...], like: Any = None) -> Array:
     """A float64 array of any content, which the next call of this thread with the same name may overwrite.
 
     For temporaries of a block: the page faults of a fresh array of a megabyte take longer than what fills it.
@@ -185,8 +185,13 @@ def scratch(name: str, shape: tuple[int, ...]) -> Array:
     name : str
         Of what it holds: arrays that are needed at the same time have different names.
     shape : tuple of int
+    like : ndarray or csr_array, optional
+        Rows whose order in memory, by rows or by columns, the array is to have: arithmetic that crosses it takes five
+        times as long.
     """
     size = math.prod(shape)
+    if isinstance(like, np.ndarray) and like.strides[0] < like.strides[-1]:
+        return scratch(name, shape[::-1]).T
     if size > _MOST_KEPT:
         return np.empty(shape)
     arrays: dict[str, Array] = _kept.__dict__

@@ -129,7 +129,7 @@ class ColumnScale:
     def rows(self, block: Block) -> Array:
         """[1, z] of a block, without the 1 if there is no intercept, as a scratch array: until the next call."""
         first = int(self.fit_intercept)
-        out = scratch("standardised", (len(block), self.size))
+        out = scratch("standardised", (len(block), self.size), block.x)
         out[:, :first] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, first:])
         out[:, first:] *= self.scale
@@ -207,7 +207,7 @@ class LinearScores:
         """The rows of a block as they are multiplied; not to be written to."""
         if self.shift is None:
             return block.x
-        return block.xp.subtract(block.dense(), self.shift, out=scratch("centred", block.x.shape))
+        return block.xp.subtract(block.dense(), self.shift, out=scratch("centred", block.x.shape, block.x))
 
     def of(self, rows: Any) -> Array:
         """The scores, of shape (m, scores), of such rows.
@@ -268,7 +268,7 @@ class _Deviations:
         xp = block.xp
         part, weight = block.columns(self.columns), block.weights
         if not part.is_sparse:
-            apart = xp.subtract(part.x, self.mean, out=scratch("apart", part.x.shape))
+            apart = xp.subtract(part.x, self.mean, out=scratch("apart", part.x.shape, part.x))
             sums = weight @ apart
             return sums, weight @ xp.square(apart, out=apart)
         where, d = part.x.indices.astype(np.intp, copy=False), len(self.mean)

@@ -185,9 +185,9 @@ class HessianSums:
         if self.stays_sparse:
             both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
             return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
-        x, rows = block.dense(), scratch("weighted", block.x.shape)
+        x, rows = block.dense(), scratch("weighted", block.x.shape, block.x)
         if self.origin.any():
-            x = xp.subtract(x, self.origin, out=scratch("centred", x.shape))
+            x = xp.subtract(x, self.origin, out=scratch("centred", x.shape, x))
         xp.multiply(x, xp.sqrt(curvature)[:, None], out=rows)
         return *totals, slope @ x, curvature @ x, rows.T @ rows
 
@@ -297,7 +297,7 @@ def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
     own = root * np.sqrt(p * (1.0 - p))  # by itself: 1 − p must not be what is left of two sums over all rows
     for a in range(k):
         block = slice(a * size, (a + 1) * size)
-        scaled = np.multiply(rows, own[:, a, None], out=scratch("weighted", rows.shape))
+        scaled = np.multiply(rows, own[:, a, None], out=scratch("weighted", rows.shape, rows))
         out[block, block] = scaled.T @ scaled
     return out
 

@@ -170,7 +170,7 @@ class _MomentSums:
 def augmented(block: Block, shift: Array) -> Array:
     """√w·[1, x − shift, y − shift] of a block, as a scratch array."""
     d, xp = block.n_columns, block.xp
-    out = scratch("augmented", (len(block), 1 + len(shift)))
+    out = scratch("augmented", (len(block), 1 + len(shift)), block.x)
     out[:, 0] = 1.0
     xp.subtract(block.dense(), shift[:d], out=out[:, 1 : d + 1])
     xp.subtract(block.y, shift[d:], out=out[:, d + 1 :])
