@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-import numpy as np
-
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.row_span import RowSpan
+from hiperplano.solvers.cost import Costs
 
 if TYPE_CHECKING:
     from hiperplano.solvers.objective import Objective
 
-_FEWER = 2.0  # times as many stored numbers as products of rows, so that a pass costs less afterwards
+_FEWER = 2.0  # times the work of a pass over products of rows, so that those pay
 _MOST_ROWS = 12_000  # whose products take 1.1 GiB
 
 
 def is_wide(design: Design) -> bool:
     """Whether passes in the span of the rows cost less."""
-    n, stored = design.n_rows, design.density * design.n_columns
-    return n <= _MOST_ROWS and _FEWER * n <= stored
+    n = design.n_rows
+    if n > _MOST_ROWS or n >= design.n_columns:
+        return False
+    return _FEWER * Costs(n, n, 1.0, 1).gradient_work <= Costs.of(design, 1).gradient_work
 
 
 class SpannedRows:
@@ -48,7 +49,7 @@ class SpannedRows:
 
     def __init__(self, design: Design, shift: Array, vectors: tuple[str, ...] = ()) -> None:
         here = design.sample(design.n_rows)
-        self._shift, self._span = shift, RowSpan(np.ascontiguousarray(here.dense() - shift))
+        self._shift, self._span = shift, RowSpan(here.arrays()[0] if here.is_sparse else here.dense(), shift)
         weight = here.collect(here.vector("weight")) if here.has_weight else None
         rows = InMemory(self._span.coordinates, here.collect(here.vector("y")), weight)
         self.design = rows.with_vectors(**{name: here.collect(here.vector(name)) for name in vectors})

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import expit, xlogy
 
-from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
 from hiperplano.losses.softmax import shares
@@ -123,6 +123,16 @@ class Likelihood(Objective):
         # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
         return lambda vector: self.balanced(self.balanced(vector) / curvature)
 
+    def hessian_diagonal(self, theta: Array) -> Array:
+        """The Hessian's diagonal, of shape (scores, size), from the stored entries of sparse rows."""
+        totals, sums, squares = (each.T for each in self.design.fold(CurvatureSums(self.scale.scores(theta))))
+        self.passes += 1
+        shift = self.scale.shift
+        spread = (squares - 2 * shift * sums + shift**2 * totals[:, None]) * self.scale.scale**2
+        spread[:, self.scale.constant] = 0.0
+        first = [totals[:, None]] if self.scale.fit_intercept else []
+        return np.hstack([*first, np.maximum(spread, 0.0)]) / self.total + self.penalty.curvature(theta)
+
     def class_hessians(self, theta: Array) -> Array:
         """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
         (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta))
@@ -171,6 +181,20 @@ class ClassWeights:
         y = block.y[:, 0]
         codes = y > 0 if self.n_scores == 1 else y.astype(np.intp)
         return (np.bincount(codes, block.weights, max(2, self.n_scores)),)
+
+
+@dataclass(frozen=True)
+class CurvatureSums:
+    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score."""
+
+    stays_sparse = True
+    scores: LinearScores
+
+    def __call__(self, block: Block) -> Sums:
+        score = self.scores(block)
+        chance = shares(score) if score.shape[1] > 1 else expit(score)
+        curvature = block.weighted(chance * (1.0 - chance))
+        return curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
 
 
 @dataclass(frozen=True)
