@@ -29,6 +29,7 @@ from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.truncated_newton import truncated_newton
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
@@ -38,6 +39,7 @@ _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the 
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
+_LONG = 30.0  # steps of L-BFGS, where no Hessian can be had, before Newton's with conjugate gradients
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
@@ -148,6 +150,7 @@ def _lbfgs_with_purchases(
     """L-BFGS from a diagonal preconditioner, with better ones as soon as they are worth what they cost."""
     a_pass = Costs.of(problem.design, problem.n_scores).gradient
     left = offers(problem, samples)
+    without_hessian = problem.strength > 0 and theta.size > MOST_PARAMETERS
     method, current = Message("L-BFGS"), Purchase(theta, problem.diagonal_preconditioner(), problem.evaluate)
     bought = bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
     if bought:
@@ -155,7 +158,7 @@ def _lbfgs_with_purchases(
         left = left if left[0].again else left[1:]
     state = State(current.theta, *current.evaluate(current.theta))
     while True:
-        budget = Budget(left[0].cost / a_pass, tol) if left else None
+        budget = Budget(left[0].cost / a_pass, tol) if left else Budget(_LONG, tol) if without_hessian else None
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
         if state.largest <= tol and bought and end.hessian is None:
@@ -163,6 +166,9 @@ def _lbfgs_with_purchases(
             if _is_small(problem) and np.abs(step).max() > _settled(problem) * max(1.0, np.abs(state.theta).max()):
                 return method, _continued(problem, state, tol, max_iter, _settled(problem))
             state.theta = state.theta - step  # it costs no pass
+        if state.largest > tol and state.steps < max_iter and not left and without_hessian:
+            state = truncated_newton(problem, state, tol, max_iter)
+            return Message("Newton with conjugate gradients"), Minimum(state)
         if state.largest <= tol or state.steps >= max_iter or not left:
             return method, end
         if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps

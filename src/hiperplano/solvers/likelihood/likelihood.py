@@ -11,12 +11,15 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from hiperplano.data.column_scale import ColumnScale, LinearScores
-from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
 from hiperplano.losses.softmax import shares
 from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
+from hiperplano.solvers.truncated_newton import Curvature
+
+_LEAST_CURVATURE = 1e-12
 
 _EXPLAINED = 0.9  # classes separated better than that are not two Gaussians
 
@@ -123,15 +126,29 @@ class Likelihood(Objective):
         # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
         return lambda vector: self.balanced(self.balanced(vector) / curvature)
 
-    def hessian_diagonal(self, theta: Array) -> Array:
-        """The Hessian's diagonal, of shape (scores, size), from the stored entries of sparse rows."""
-        totals, sums, squares = (each.T for each in self.design.fold(CurvatureSums(self.scale.scores(theta))))
+    def curvature_at(self, theta: Array) -> Curvature:
+        """The Hessian's diagonal, of shape (scores, size), and products with it: a pass, and one for each product."""
+        sums, kept = self.design.fold_and_map(CurvatureSums(self.scale.scores(theta)))
         self.passes += 1
+        rows = self.design.with_vectors(**kept)
+
+        def product(vector: Array) -> Array:
+            self.passes += 1
+            return self._gradient(*rows.fold(CurvatureProducts(self.scale.scores(vector)))) + curved * vector
+
+        curved = self.penalty.curvature(theta)
+        return Curvature(np.maximum(self._diagonal(*sums) + curved, _LEAST_CURVATURE), product)
+
+    def _gradient(self, sums: Array, totals: Array) -> Array:
+        return self.scale.gradient(sums, totals) / self.total
+
+    def _diagonal(self, totals: Array, sums: Array, squares: Array) -> Array:
+        sums, squares = sums.T, squares.T
         shift = self.scale.shift
         spread = (squares - 2 * shift * sums + shift**2 * totals[:, None]) * self.scale.scale**2
         spread[:, self.scale.constant] = 0.0
         first = [totals[:, None]] if self.scale.fit_intercept else []
-        return np.hstack([*first, np.maximum(spread, 0.0)]) / self.total + self.penalty.curvature(theta)
+        return np.hstack([*first, np.maximum(spread, 0.0)]) / self.total
 
     def class_hessians(self, theta: Array) -> Array:
         """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
@@ -185,16 +202,31 @@ class ClassWeights:
 
 @dataclass(frozen=True)
 class CurvatureSums:
-    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score."""
+    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score, and the probabilities p."""
 
     stays_sparse = True
     scores: LinearScores
 
-    def __call__(self, block: Block) -> Sums:
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
         score = self.scores(block)
         chance = shares(score) if score.shape[1] > 1 else expit(score)
         curvature = block.weighted(chance * (1.0 - chance))
-        return curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
+        sums = curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
+        return sums, {"chance": chance}
+
+
+@dataclass(frozen=True)
+class CurvatureProducts:
+    """Σ x·u of shape (d, scores) and Σ u, for the products u of the loss's curvature with changes of the scores."""
+
+    stays_sparse = True
+    changes: LinearScores
+
+    def __call__(self, block: Block) -> Sums:
+        change, chance = self.changes(block), block.vectors["chance"]
+        mean = (chance * change).sum(axis=1, keepdims=True) if chance.shape[1] > 1 else chance * change
+        moved = block.weighted(chance * (change - mean))
+        return block.transpose_dot(moved), moved.sum(axis=0)
 
 
 @dataclass(frozen=True)

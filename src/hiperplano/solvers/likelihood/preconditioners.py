@@ -20,7 +20,6 @@ _NEWTON_STEPS = 6  # that the solution of a sample takes
 _RENEWED = (3, 9)  # evaluations after which probabilities have changed so much that blocks are measured again
 _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
 _DIAGONAL = 10.0  # passes after which it is worth beginning anew with another diagonal
-_LEAST_CURVATURE = 1e-12
 _WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
@@ -81,7 +80,7 @@ def offers(problem: Likelihood, samples: list[Design]) -> list[Offer]:
     if problem.n_scores > 1 and problem.scale.size <= MOST_PARAMETERS:
         found.append(_ClassBlocks(problem))
     if problem.design.is_sparse:
-        found.append(_Diagonal(problem, costs, again=not found))
+        found.append(_Diagonal(problem, costs))
     kept: list[Offer] = []
     for each in found:  # the best first
         if not kept or each.cost <= _WORTH * kept[-1].cost:
@@ -109,13 +108,13 @@ class _Diagonal(Offer):
 
     method = Message("L-BFGS preconditioned by the diagonal of the Hessian")
 
-    def __init__(self, problem: Likelihood, costs: Costs, again: bool) -> None:
-        self._problem, self.again = problem, again
+    def __init__(self, problem: Likelihood, costs: Costs) -> None:
+        self._problem = problem
         self.cost = self.first_cost = _DIAGONAL * costs.gradient
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         problem = self._problem
-        diagonal = np.maximum(problem.hessian_diagonal(theta), _LEAST_CURVATURE)
+        diagonal = problem.curvature_at(theta).diagonal
 
         def precondition(vector: Array) -> Array:
             return problem.balanced(problem.balanced(vector) / diagonal)
