@@ -124,7 +124,7 @@ MODELS = {
     ),
     "LogisticRegression of Firth": Attacked(lambda: hp.LogisticRegression(firth=True), ref.firth, classes=2),
     "LogisticRegressionCV": Attacked(
-        lambda: hp.LogisticRegressionCV(Cs=[0.1, 10.0], cv=3),
+        lambda: hp.LogisticRegressionCV(Cs=[0.1, 10.0], cv=3, tol=1e-8),
         lambda m, s: ref.logistic(m, s, float(np.ravel(m.C_)[0])),
         may_refuse=True,
     ),

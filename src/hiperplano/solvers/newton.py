@@ -109,6 +109,8 @@ def newton(
         found = drive(line_search(state, direction, _TRIES), look)
         if found is None and gain > _GAIN:
             found = _damped_step(state, here, look)
+            if found is not None and small and state.value - found.value <= _GAIN * max(1.0, abs(state.value)):
+                return Minimum(found, here)  # what Newton's step promised was rounding, too
         if found is None:
             state.stalled = True
             return Minimum(state, here)
