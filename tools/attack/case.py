@@ -135,8 +135,9 @@ class Case:
             verdicts.add(WEIGHTS[self.weight][1])
         size = np.abs(exact).max(axis=0)
         within = ((size == 0) | ((size >= 1e-100) & (size <= 1e100))).all()
-        if attacked.many_targets and self.target == "two columns":
+        if attacked.many_targets and self.target == "two columns":  # as labels they are 0 and 1 only
             verdicts.discard(REFUSE)
+            verdicts.add(EITHER if attacked.classifier and self.classes > 2 else ACCEPT)
         if self.weight in SOME_ZERO and (REFUSE not in verdicts or self.target in ONE_ROW):
             return EITHER  # rows of weight 0 may hold anything
         if REFUSE in verdicts or not np.isfinite(exact).all() or not (within or self.model.startswith(_ONLINE)):

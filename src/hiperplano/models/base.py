@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -158,6 +159,50 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
+
+
+class ClassProbabilities:
+    """A classifier whose scores are logarithms of the classes' probabilities, up to a number common to all."""
+
+    decision_function: Callable[[Any], Array]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, of shape (n, classes).
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return class_chances(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, accurate even where these underflow.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
+        return np.asarray(log_softmax(scores, axis=1))
+
+
+def class_chances(scores: Array) -> Array:
+    """Probabilities of the classes, from scores of shape (n, classes) or the second's lead over the first."""
+    return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
 
 
 def decided_classes(scores: Array) -> Array:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
@@ -13,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import FLAG, JOBS, REAL, SEED, VERBOSITY, accept, check_number, refuse_l1
 from hiperplano.errors import NotAvailable
-from hiperplano.models.base import LinearClassifier
+from hiperplano.models.base import ClassProbabilities, LinearClassifier
 from hiperplano.solvers.likelihood.likelihood import with_class_targets
 from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.logistic.summary import summarise
@@ -27,48 +25,10 @@ SCIKIT_LEARN_SOLVERS = {
 }
 
 
-def class_chances(scores: Array) -> Array:
-    """Probabilities of the classes, from log-odds."""
-    return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
-
-
-class LogisticClassifier(LinearClassifier):
+class LogisticClassifier(ClassProbabilities, LinearClassifier):
     """What logistic models share: probabilities, and the table of coefficients."""
 
     fit_intercept: bool
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, of shape (n, classes).
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return class_chances(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, accurate even where these underflow.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Logarithms of probabilities, in the order of `classes_`.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
-        return np.asarray(log_softmax(scores, axis=1))
 
     def summary(self, level: float = 0.95) -> OddsSummary:
         """Coefficients with their standard errors, odds ratios, and how good the fit is.
