@@ -113,11 +113,17 @@ def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
         )
     if "could not convert" in text:
         found = _text_in(np.asarray(y, dtype=object).reshape(np.size(y), -1))
-        where = "" if found is None else Message(" ({value!r} in row {row})", value=found[2], row=found[1])
+        if found is None:
+            return InvalidData(
+                "{text} X holds text; all columns must be numbers. Encode them first, for example with "
+                "sklearn.preprocessing.OneHotEncoder.",
+                text=text,
+            )
         return InvalidTarget(
-            "{text} y holds text{where}; a regression needs numbers. Encode y, or take a classifier.",
+            "{text} y holds text ({value!r} in row {row}); a regression needs numbers. Encode y, or take a classifier.",
             text=text,
-            where=where,
+            value=found[2],
+            row=found[1],
         )
     remedy = next((words for sign, words in _REMEDIES.items() if sign in text), "")
     kind: type[InvalidData] = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData

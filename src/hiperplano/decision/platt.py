@@ -54,7 +54,7 @@ def fit_sigmoids(
         left = np.array([[np.any(own & use & (sign == side)) for use in trained] for side in (1.0, -1.0)])
         # A fold that has rows of one class only to learn from takes all others for that class, too.
         alone = left[0].astype(float) - left[1].astype(float)
-        held_out = np.where(left.all(axis=0)[fold], scores[:, machine], alone[fold])
+        held_out = np.where(np.all(left, axis=0)[fold], scores[:, machine], alone[fold])
         found.append(fit_sigmoid(held_out[own], sign[own] > 0, weight[own]))
     A, B = np.array(found).T
     return A, B

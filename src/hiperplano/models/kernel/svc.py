@@ -44,7 +44,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses, more than 0.
+        Weight of the losses, more than 0; `np.inf` allows none, so that rows must be separable in the kernel's space.
     kernel : str, callable or Kernel, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed", …, a kernel of `hiperplano.kernels`, or a
         function of two arrays of rows.
@@ -115,8 +115,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
 
     Notes
     -----
-    A score is not a probability, and what `probability=True` makes of it may contradict `predict`; scikit-learn will drop
-    it. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
+    A score is not a probability, and what `probability=True` makes of it may contradict `predict`; scikit-learn will
+    drop it. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
     `sklearn.calibration.CalibratedClassifierCV` calibrates any model.
 
     Examples
@@ -189,7 +189,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         self : estimator
             The fitted model.
         """
-        C, control = number(self, "C", low=0.0, open_low=True), self._control()
+        C, control = number(self, "C", low=0.0, open_low=True, infinite=True), self._control()
         one_of(self, "decision_function_shape", ("ovr", "ovo"))
         flag(self, "break_ties")
         probable = self.probability != "deprecated" and flag(self, "probability")
@@ -280,8 +280,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InvalidParameter(
-                "{model}: break_ties=True with decision_function_shape='ovo'; ties are broken by the scores of classes, "
-                "so break_ties must be False or the shape 'ovr'. Set one of them.",
+                "{model}: break_ties=True with decision_function_shape='ovo'; ties are broken by the scores of "
+                "classes, so break_ties must be False or the shape 'ovr'. Set one of them.",
                 model=type(self).__name__,
             )
         scores = self._scores(X)
@@ -305,7 +305,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         if not len(self.probA_):
             raise NotFittedError(
                 Message(
-                    "predict_proba is not available when fitted with probability=False. Fit again, with probability=True."
+                    "predict_proba is not available when fitted with probability=False. Set probability=True, and fit."
                 )
             )
         n_classes, scores = len(self.classes_), self._scores(X)
