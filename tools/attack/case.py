@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, HiperplanoError, SeparationWarning, SingularWarning
@@ -115,9 +116,9 @@ class Case:
             parts += [getattr(model, name) for name in ("coef_", "intercept_") if hasattr(model, name)]
         if hasattr(model, "predict_proba"):
             parts.append(model.predict_proba(rows))
-        if not all(np.isfinite(part).all() for part in parts):
+        if not all(np.isfinite(part.data if issparse(part) else part).all() for part in parts):
             return Outcome("not finite", f"{model!r}")
-        sample = _sample(model, attacked, exact, rows, target, weight)
+        sample = None if attacked.judge is None else _sample(model, attacked, exact, rows, target, weight)
         if attacked.judge is None or sample is None:
             return Outcome(RIGHT)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -177,7 +178,7 @@ def options(model: str) -> dict[str, Any]:
         "values": tuple(VALUES),
         "dtype": tuple(DTYPES),
         "container": tuple(CONTAINERS),
-        "target": tuple(LABELS if attacked.classifier else NUMBERS),
+        "target": tuple(LABELS if attacked.classifier else NUMBERS) if attacked.takes_target else ("numbers",),
         "weight": tuple(WEIGHTS),
     }
 
