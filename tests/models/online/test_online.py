@@ -461,7 +461,7 @@ def test_steps_that_are_too_long_for_a_batch_are_said_to_be():
     X, y = regression()
     with pytest.raises(InvalidData, match=r"the fit diverged.*Scale them"):
         SGDRegressor(batch_size=None, learning_rate="constant", eta0=30.0).fit(X, y)
-    model = SGDRegressor(batch_size=None, learning_rate="invscaling", eta0=3000.0)
+    model = SGDRegressor(batch_size=None, learning_rate="invscaling", eta0=3.0)
     with pytest.warns(ConvergenceWarning, match="the steps are too long, and have not become short enough"):
         model.fit(X, y)
     assert not model.solution_.converged

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hiperplano.data.design import Array, Design
+from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
@@ -156,7 +157,10 @@ class SupportVectorModel(KernelModel):
 
 def row_count(X: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
-    return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
+    try:
+        return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
+    except TypeError as problem:  # no table at all
+        raise data_error(problem, X) from None
 
 
 def weights_of(design: InMemory) -> Array:
