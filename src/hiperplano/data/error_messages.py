@@ -21,6 +21,7 @@ _REMEDIES = {
     "inhomogeneous": Message("Pass rows of equal length."),
     "features as input": Message("Pass the columns seen in fit, in the same order."),
     "feature names": Message("Pass the columns seen in fit, in the same order: X[list(feature_names_in_)]."),
+    "array-like, got": Message("Pass a table of rows and columns."),
     "requires y": Message("Pass the targets as y."),
     "1d array": Message("Pass one label for each row."),
     "Input y contains": Message("A target must be finite. Drop those rows."),

@@ -263,8 +263,8 @@ def warn_of_the_end(model: Any, solution: Any) -> None:
 def users_level() -> int:
     """The `stacklevel` of the first caller outside the library: a warning should show the user's line.
 
-    Pipelines and searches that call a model are no user, either. (From Python 3.12 on, `skip_file_prefixes` of
-    `warnings.warn` does this.)
+    Pipelines and searches that call a model are no user, either. `skip_file_prefixes` of `warnings.warn` does this from
+    Python 3.12 on; for 3.11, which is supported, the frames are walked here.
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_NO_USERS):

@@ -135,8 +135,8 @@ class LinearDiscriminantAnalysis(
     0.98
     >>> model.explained_variance_ratio_.round(4)
     array([0.9912, 0.0088])
-    >>> print(model.solution_)
-    Solved from sums over classes; about 13 digits of the coefficients can be trusted.
+    >>> print(model.solution_.method, "to more than 10 digits:", bool(model.solution_.digits > 10))
+    sums over classes to more than 10 digits: True
     """
 
     solution_: DiscriminantSolution
