@@ -92,11 +92,25 @@ class _Primal:
         self.intercept_, self.C = model.intercept_, model.C
 
 
+def _is_blurred(model: Any, sample: Sample) -> bool:
+    """Whether kernel values of this size leave no digits of a score: float64 cannot tell."""
+    vectors, weights = (
+        np.abs(part.toarray() if hasattr(part, "toarray") else part)
+        for part in (model.support_vectors_, model.dual_coef_)
+    )
+    terms = (np.abs(sample.X) @ vectors.astype(float).T) @ weights.T
+    return bool(np.finfo(float).eps * terms.max(initial=0.0) > 1e-9 * max(1.0, np.abs(sample.y).max()))
+
+
 def _kernel_svc(model: Any, sample: Sample) -> str:
+    if _is_blurred(model, sample):
+        return ""
     return ref.support_vectors(_Primal(model), sample, _signs(model, sample), False, None)
 
 
 def _kernel_svr(model: Any, sample: Sample) -> str:
+    if _is_blurred(model, sample):
+        return ""
     return ref.support_vectors(_Primal(model), sample, sample.y.reshape(len(sample.X), -1), False, model.epsilon)
 
 

@@ -49,14 +49,19 @@ class LinearModel(BaseEstimator):
         check_is_fitted(self)
         design = validate_rows(self, X, finite=False)
         coef = self._dense_coef()
-        scores = Scores(coef.T, self.intercept_)
-        if coef.all():  # then a number that is not finite leaves no score of its row finite
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = design.collect(design.map(scores))
-            if np.isfinite(found).all():
-                return found
-        refuse_nonfinite(design)
-        return design.collect(design.map(scores))
+        if not coef.all():  # a coefficient of 0 would hide a number that is not finite; others leave no score finite
+            refuse_nonfinite(design)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = design.collect(design.map(Scores(coef.T, self.intercept_)))
+        if not np.isfinite(found).all():
+            refuse_nonfinite(design)
+            raise InvalidData(
+                "{model}: the score of row {row} lies beyond the range of float64 (1.8e308); coefficients times "
+                "numbers must fit. Use units in which the columns are nearer to 1.",
+                model=type(self).__name__,
+                row=int(np.argmax(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))),
+            )
+        return found
 
     def _dense_coef(self) -> Array:
         coef: Any = self.coef_
