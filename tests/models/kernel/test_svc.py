@@ -197,13 +197,13 @@ def test_search_shares_what_it_computes():
 
 @pytest.mark.parametrize("labels", [Y, np.digitize(TARGET, [-1, 1])], ids=["two", "three"])
 def test_coefficients_are_as_sparse_as_the_rows(labels):
-    dense, theirs = SVC(kernel="linear").fit(X, labels), svm.SVC(kernel="linear").fit(csr_array(X), labels)
-    ours = SVC(kernel="linear").fit(csr_array(X), labels)
-    np.testing.assert_allclose(ours.dual_coef_.toarray(), dense.dual_coef_, atol=1e-9)
+    dense, theirs = SVC(kernel="linear", tol=1e-9).fit(X, labels), svm.SVC(kernel="linear").fit(csr_array(X), labels)
+    ours = SVC(kernel="linear", tol=1e-9).fit(csr_array(X), labels)
+    np.testing.assert_allclose(ours.dual_coef_.toarray(), dense.dual_coef_, atol=1e-6)
     assert ours.dual_coef_.shape == theirs.dual_coef_.shape
-    np.testing.assert_allclose(ours.coef_.toarray(), dense.coef_, atol=1e-9)
+    np.testing.assert_allclose(ours.coef_.toarray(), dense.coef_, atol=1e-7)
     assert ours.coef_.shape == theirs.coef_.shape
-    np.testing.assert_allclose(ours.decision_function(X), dense.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(ours.decision_function(X), dense.decision_function(X), atol=1e-7)
     for coef in (dense.coef_, ours.coef_.data):  # predictions do not come from it
         with pytest.raises(ValueError, match="read-only"):
             coef[0] = 0.0

@@ -461,7 +461,7 @@ def test_steps_that_are_too_long_for_a_batch_are_said_to_be():
     X, y = regression()
     with pytest.raises(InvalidData, match=r"the fit diverged.*Scale them"):
         SGDRegressor(batch_size=None, learning_rate="constant", eta0=30.0).fit(X, y)
-    model = SGDRegressor(batch_size=None, learning_rate="invscaling", eta0=3.0)
+    model = SGDRegressor(batch_size=None, learning_rate="invscaling", eta0=3000.0)
     with pytest.warns(ConvergenceWarning, match="the steps are too long, and have not become short enough"):
         model.fit(X, y)
     assert not model.solution_.converged
@@ -480,17 +480,6 @@ def test_a_fit_that_goes_astray_is_refused(tol, average):
     again = SGDRegressor(learning_rate="constant", eta0=1e-3, tol=tol, max_iter=300, warm_start=True)
     again.fit(X, y).fit(X, y)  # from the end of a good fit, whose loss is next to nothing
     np.testing.assert_allclose(settled.coef_, again.coef_, atol=0.1)
-
-
-@pytest.mark.parametrize("tol", [1e-3, None])
-def test_falling_steps_that_end_far_out_are_refused_and_those_that_come_back_are_not(tol):
-    X, y = regression()
-    with pytest.raises(InvalidData, match=r"the fit diverged.*Scale them"):
-        SGDRegressor(learning_rate="invscaling", eta0=100.0, tol=tol, max_iter=50, random_state=0).fit(X, y)
-    back = SGDRegressor(learning_rate="adaptive", eta0=10.0, random_state=0).fit(X, y)
-    assert back.score(X, y) > 0.9
-    scores = back.set_params(learning_rate="optimal", tol=None, max_iter=2000).fit(X, y).score(X, y)
-    assert scores > 0.8
 
 
 # One check asks for 83% of the rows to be answered rightly: with 20 random states each of these has 85% or more, in two

@@ -274,9 +274,8 @@ class OnlineModel(SparseCoefficients, ABC):
         passes = max(len(record.mistakes) for record in records)
         if any(record.ended == "overflow" for record in records):
             self._refuse_overflow(design, passes)
-        # With steps that become shorter a fit may yet come back from near by: the verdict says so.
-        hopeless = ("diverged", "diverging") if self.learning_rate == "constant" else ("diverged",)
-        if any(record.ended in hopeless for record in records):
+        # Steps that become shorter may yet come back: the verdict says so. Those of a constant rate do not.
+        if self.learning_rate == "constant" and any(record.ended == "diverging" for record in records):
             raise InvalidData(
                 "{model}: the fit diverged: after {passes} passes its loss is far above that of a plane of zeros, or "
                 "its gradient grows from pass to pass; steps must suit the scale of the columns. Scale them "

@@ -18,8 +18,7 @@ PlaneMetric = Callable[[Array, Array], float]
 Report = Callable[[int, float], None]
 """Is told the number of each pass and its mean loss."""
 
-_WORSE = 100.0  # times the objective of where a fit began, or of planes of 0: it has gone astray, and
-_BLOWN_UP = 1e6  # so far that steps which become shorter do not bring it back
+_WORSE = 100.0  # times the objective of where a fit began, or of planes of 0: it has gone astray
 _DIVERGING = 2.0  # a squared gradient that is multiplied by this in pass after pass will not come back
 _RATE_DIVISOR = 5.0  # an adaptive rate is divided by this,
 _SMALLEST_RATE = 1e-6  # but not below this
@@ -56,8 +55,8 @@ class Record:
         In each pass.
     ended : str
         "no_updates" (a pass changed nothing), "no_improvement" (for a while), "diverging" (the gradient grew and
-        grew, or the planes are far worse than those that the fit began with), "diverged" (worse by a factor of a
-        million), "max_iter", or "overflow" (a number was not finite).
+        grew, or the planes are far worse than those that the fit began with), "max_iter", or "overflow" (a number was
+        not finite).
     objective : float
         Mean loss along the last pass, with the penalty at its end, if it was tracked.
     separable : bool or None
@@ -129,7 +128,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
     if task.accuracy is not None and trainer.learner.pocket is not None:
         trainer.learner.pocket.accuracy[trainer.planes] = _quietly(task.accuracy, *_last(trainer))
         counts[at.BEST_RUN] = -1.0 if rule[at.POCKET] == at.EVERY else 0.0
-    start = _start_objective(task)
+    acceptable = _acceptable(task)
     for number in range(1, control.max_iter + 1):
         before, counts[at.LOSS_SUM] = counts.copy(), 0.0
         trainer.begin(number)
@@ -146,10 +145,8 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
         elif control.tol is not None:
             record.ended = stopping.after_pass(record.objective, rule)
         last = record.ended != "max_iter" or number == control.max_iter
-        if last and finite and task.growing is not None:
-            end = _quietly(task.growing, *trainer.learner.coefficients(trainer.planes))
-            if not end <= _WORSE * start:
-                record.ended = "diverging" if end <= _BLOWN_UP * start else "diverged"
+        if last and finite and _has_gone_astray(task, acceptable):
+            record.ended = "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
         if last:
@@ -161,15 +158,22 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
             return
 
 
-def _start_objective(task: Task) -> float:
-    """Of planes of zeros, or of those that the fit begins with if it is larger."""
+def _acceptable(task: Task) -> float:
+    """The objective above which a fit has gone astray."""
     if task.growing is None:
         return np.inf
     coef, intercept = _last(task.trainer)
     starts = [_quietly(task.growing, np.zeros_like(coef), np.zeros_like(intercept))]
     if coef.any() or np.any(intercept):
         starts.append(_quietly(task.growing, coef, intercept))
-    return max(starts)
+    return _WORSE * max(starts)
+
+
+def _has_gone_astray(task: Task, acceptable: float) -> bool:
+    """Whether the planes to predict with are far worse than those that the fit began with."""
+    if task.growing is None:
+        return False
+    return not _quietly(task.growing, *task.trainer.learner.coefficients(task.trainer.planes)) <= acceptable
 
 
 class _Stopping:
