@@ -18,8 +18,8 @@ from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 from hiperplano.metrics.costs import check_costs, class_numbers
 from hiperplano.metrics.ranking import RankingScores, SortedScores
-from hiperplano.models.base import LinearClassifier, decided_classes
-from hiperplano.models.logistic_classifier import LogisticClassifier, class_chances
+from hiperplano.models.base import LinearClassifier, class_chances, decided_classes
+from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.report.columns import column_names, row_count
 from hiperplano.report.units import Units
 

@@ -8,6 +8,9 @@ been spent on passes as it costs (`solvers/cost.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
@@ -57,6 +60,7 @@ def fit_likelihood(
     start: tuple[Array, Array] | None = None,
     keep_hessian: bool = True,
     check_finite: bool = False,
+    watch: Callable[[Array, Array], None] | None = None,
 ) -> LogisticSolution:
     """Minimise Σ w·loss/Σw + ½·strength·‖coef‖².
 
@@ -79,6 +83,8 @@ def fit_likelihood(
         too large. (Standard errors of a penalised fit are a guide at best: it keeps the one that it needed, if any.)
     check_finite : bool
         Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
+    watch : callable, optional
+        Is told coefficients and intercepts at the start and after every step.
     """
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
@@ -86,6 +92,8 @@ def fit_likelihood(
         if check_finite and not scale.in_range:
             raise NonFiniteRows
         problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
+        if watch is not None:
+            problem.watch = _Watch(problem, watch)
         theta = None if start is None else problem.balanced(scale.parameters(*start))
         wanted = keep_hessian and strength == 0 and n_scores * scale.size <= MOST_KEPT
         samples: list[Design] = [sample] if sample is not None and start is None else []
@@ -103,6 +111,22 @@ def fit_likelihood(
     return logistic_solution(problem, end, method, tol, rank)
 
 
+class _Watch:
+    """Tells coefficients of the states of several solvers, one after the other, as those of one walk.
+
+    Where a solver begins, the one before it ended; and Newton's last step, which costs no pass, is not counted.
+    """
+
+    def __init__(self, problem: Likelihood, tell: Callable[[Array, Array], None]) -> None:
+        self._problem, self._tell, self._steps = problem, tell, -1
+
+    def __call__(self, state: State) -> None:
+        first, new = self._steps < 0, state.steps not in (0, self._steps)
+        self._steps = state.steps
+        if first or new:
+            self._tell(*self._problem.scale.coefficients(self._problem.balanced(state.theta)))
+
+
 def _minimise(
     problem: Likelihood, start: Array | None, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
 ) -> tuple[Message, Minimum]:
@@ -112,7 +136,9 @@ def _minimise(
     """
     theta = problem.prior() if start is None else start
     if solver == "gradient":
-        return Message("gradient with a dynamic rate"), Minimum(gradient_descent(problem, theta, tol, max_iter))
+        return Message("gradient with a dynamic rate"), Minimum(
+            gradient_descent(problem, theta, tol, max_iter, problem.watch)
+        )
     costs = Costs.of(problem.design, problem.n_scores)
     few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
     if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
@@ -127,11 +153,12 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    state, budget = State(theta, *problem.evaluate(theta)), Budget(costs.row_products / costs.gradient, tol)
-    state = drive(lbfgs(state, plain, tol, max_iter, budget), problem.evaluate)
+    state, budget = _told(problem, theta, problem.evaluate), Budget(costs.row_products / costs.gradient, tol)
+    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), problem.evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
-    span = problem.in_row_span
+    span, watch = problem.in_row_span, problem.watch
+    span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
     method, end = _minimise(
         span.problem, span.reduce(state.theta), [], "auto", _CLOSER * tol, max_iter - state.steps, 0.0
@@ -140,7 +167,7 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     theta, steps = span.expand(end.state.theta), state.steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)
     # What rounding of the products has left, if anything.
-    state = drive(lbfgs(state, plain, tol, max_iter), problem.evaluate)
+    state = drive(lbfgs(state, plain, tol, max_iter, watch=problem.watch), problem.evaluate)
     return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
 
 
@@ -156,7 +183,7 @@ def _lbfgs_with_purchases(
     if bought:
         method, current = left[0].method, left[0].buy(theta, first=True)
         left = left if left[0].again else left[1:]
-    state = State(current.theta, *current.evaluate(current.theta))
+    state = _told(problem, current.theta, current.evaluate)
     while True:
         budget = Budget(left[0].cost / a_pass, tol) if left else Budget(_LONG, tol) if without_hessian else None
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
@@ -188,9 +215,10 @@ def _lbfgs_with_late_hessian(
     budget: Budget | None,
 ) -> Minimum:
     if not near:
-        return Minimum(drive(lbfgs(state, current.precondition, tol, max_iter, budget), current.evaluate))
+        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch)
+        return Minimum(drive(search, current.evaluate))
     late = LateHessian(problem, state.theta, current.precondition, near)
-    state = drive(lbfgs(state, late.precondition, tol, max_iter, budget), late.evaluate)
+    state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch), late.evaluate)
     if state.largest > tol and state.steps < max_iter and budget is not None:
         return Minimum(state)
     hessian = late.hessian_near(state.theta)
@@ -204,6 +232,14 @@ def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, set
     end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
     end.state.steps += state.steps
     return end
+
+
+def _told(problem: Likelihood, theta: Array, evaluate: Callable[[Array], tuple[float, Array]]) -> State:
+    """The state to start from, of which whoever watches is told."""
+    state = State(theta, *evaluate(theta))
+    if problem.watch is not None:
+        problem.watch(state)
+    return state
 
 
 def _is_small(problem: Likelihood) -> bool:

@@ -48,6 +48,7 @@ class Likelihood(Objective):
     ) -> None:
         loss = Logistic() if n_scores == 1 else Softmax()
         super().__init__(design, loss, scale, n_scores, strength, extra, check_finite)
+        self.watch: Callable[[State], None] | None = None  # is told every state that a step of a solver leads to
 
     def with_rows(self, design: Design, scale: ColumnScale) -> Self:
         return type(self)(design, scale, self.n_scores, self.strength)
@@ -100,7 +101,7 @@ class Likelihood(Objective):
             settled,
             bounded=self.strength > 0,
             first_step=self.step_to_discriminant if prior else None,
-            watch=watch,
+            watch=watch or self.watch,
         )
 
     def step_to_discriminant(self, gradient: Array, direction: Array) -> Array:
