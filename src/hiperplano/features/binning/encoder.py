@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from hiperplano.features.binning.encoding import (
     EncodedMoments,
     column_of,
     correlations,
+    float_rows,
     moments,
     uncorrelated,
 )
@@ -199,9 +201,12 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
                     names=", ".join(map(repr, names[:8])),
                 )
         settings = {keys[key]: value for key, value in own.items()}
-        rules = [clone(self._template()).set_params(**settings.get(name, {})) for name in names]
-        for rule in rules:
-            rule._check_parameters()
+        plain = clone(self._template())
+        plain._check_parameters()
+        rules = [clone(plain).set_params(**settings[name]) if name in settings else copy(plain) for name in names]
+        for rule, name in zip(rules, names, strict=True):
+            if name in settings:
+                rule._check_parameters()
         return rules
 
     def _names_in(self) -> list[str]:
@@ -280,12 +285,11 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _encode(self, table: Any) -> Array:
         encoded = self._encoded()
-        width = sum(code.width for code in encoded.codes)
-        made = np.empty((len(table), width), dtype=self.dtype, order="F")
-        if getattr(table, "dtype", None) in (np.float32, np.float64):
-            # Rows of an array lie together: all columns of some rows, while these are in the cache.
-            parts = [slice(start, start + _CHUNK_ROWS) for start in range(0, len(table), _CHUNK_ROWS)]
-            in_threads(lambda part: encoded.write(table[part], made[part]), parts, made.size)
+        made = np.empty((len(table), encoded.width), dtype=self.dtype, order="F")
+        rows = float_rows(table)
+        if rows is not None and encoded.all_intervals:
+            write = encoded.writer(rows, made)
+            in_threads(lambda start: write(start, start + _CHUNK_ROWS), range(0, len(rows), _CHUNK_ROWS), made.size)
             return made
         binnings = list(self.binnings_.values())
 
