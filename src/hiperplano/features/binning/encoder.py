@@ -17,7 +17,7 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import number
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.features.binning.columns import plan_for, read_column
+from hiperplano.features.binning.columns import read_column
 from hiperplano.features.binning.encoding import (
     ColumnCode,
     Encoded,
@@ -28,8 +28,8 @@ from hiperplano.features.binning.encoding import (
     moments,
     uncorrelated,
 )
-from hiperplano.features.binning.learning import learn_columns
-from hiperplano.features.binning.optimal import OptimalBinning, refuse_unseen
+from hiperplano.features.binning.learning import learn_columns, learn_design
+from hiperplano.features.binning.optimal import OptimalBinning, refuse_second_target, refuse_unseen
 from hiperplano.features.binning.prebinning.target import Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
@@ -149,24 +149,19 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
         """Columns of numbers that may lie anywhere, all in one pass."""
-        if y is not None or sample_weight is not None:
-            raise InvalidParameter("y and sample_weight come with a design. Leave them out.")
+        refuse_second_target(y, sample_weight)
         self.n_features_in_ = design.n_columns
         self.__dict__.pop("feature_names_in_", None)
         if design.names is not None:
             self.feature_names_in_ = np.asarray(design.names, dtype=object)
-        design = design.weighted_rows()
-        target, vectors = target_vectors(design, self._template().target)
         names = self._names_in()
         rules = self._rules(names)
-        plans = [plan_for("numeric" if rule.kind == "auto" else rule.kind, rule.special_codes) for rule in rules]
-        design = design.with_vectors(**vectors)
-        learned = learn_columns(rules, design, plans, target)
+        learned, target = learn_design(rules, design, self._template().target)
         self.binnings_ = {
             name: rule._keep(one, target, name) for name, rule, one in zip(names, rules, learned, strict=True)
         }
         self.classes_ = target.classes
-        return self._select(target, design, None, None)
+        return self._select(target, design.weighted_rows(), None, None)
 
     def _table(self, X: Any, reset: bool) -> Any:
         """A table as it came, or an array of any type."""
@@ -288,8 +283,8 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         made = np.empty((len(table), encoded.width), dtype=self.dtype, order="F")
         rows = float_rows(table)
         if rows is not None and encoded.all_intervals:
-            write = encoded.writer(rows, made)
-            in_threads(lambda start: write(start, start + _CHUNK_ROWS), range(0, len(rows), _CHUNK_ROWS), made.size)
+            fill = encoded.writer(rows, made)
+            in_threads(lambda start: fill(start, start + _CHUNK_ROWS), range(0, len(rows), _CHUNK_ROWS), made.size)
             return made
         binnings = list(self.binnings_.values())
 

@@ -92,14 +92,12 @@ class Encoded:
 
         lists = [code.bins.loop_arrays() for code in self.codes if isinstance(code.bins, NumericBins)]
         encodings = [code.encoding.reshape(-1).astype(made.dtype, copy=False) for code in self.codes]
-        cuts, special, special_bins = (_joined([each[part] for each in lists]) for part in range(3))
-        missing = np.array([each[3] for each in lists])
+        cuts, special = _joined([each[0] for each in lists]), _joined([each[1] for each in lists])
+        special_bins, missing = np.concatenate([each[2] for each in lists]), np.array([each[3] for each in lists])
         encoding, chosen = _joined(encodings), np.array(self.columns)
 
         def write(start: int, stop: int) -> None:
-            look_up_rows(
-                rows, chosen, *cuts, *special, special_bins[0], missing, *encoding, made.T, start, stop
-            )
+            look_up_rows(rows, chosen, *cuts, *special, special_bins, missing, *encoding, made.T, start, stop)
 
         return write
 

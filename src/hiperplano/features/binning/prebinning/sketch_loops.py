@@ -88,7 +88,8 @@ def sketch_rows(  # type: ignore[no-untyped-def]
             k = slots[place]
             records[k, 0], records[k, 1] = min(records[k, 0], value), max(records[k, 1], value)
             _add(records, k, target[r], weight, r, n_classes)
-    return _parts(keys, records, size) + (apart[:, 2:].copy(), level)
+    keys, low, high, sums = _parts(keys, records, size)
+    return keys, low, high, sums, apart[:, 2:].copy(), level
 
 
 @njit(cache=True, nogil=True)
@@ -104,7 +105,8 @@ def merge_sketches(  # type: ignore[no-untyped-def]
         raised = bits_to_drop(np.sort(keys[:size]), limit)
         level += raised
         size = _drop_bits(slot_keys, slots, keys, records, size, raised)
-    return _parts(keys, records, size) + (level,)
+    keys, low, high, sums = _parts(keys, records, size)
+    return keys, low, high, sums, level
 
 
 @njit(cache=True, nogil=True)

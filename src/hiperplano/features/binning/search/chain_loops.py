@@ -71,9 +71,7 @@ def best_chain(gain, allowed, rates, sums, spread, first, then, min_difference, 
                         for h in ranked[:n]:
                             for turned in range(phase + 1):
                                 found = best[m - 1, i, turned * size + h]
-                                if found > most and _distinct(
-                                    sums, rates, spread, h, i, j, min_difference, critical
-                                ):
+                                if found > most and _distinct(sums, rates, spread, h, i, j, min_difference, critical):
                                     chosen, most = turned * size + h, found
                         if most == -np.inf:
                             continue
