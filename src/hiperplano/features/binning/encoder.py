@@ -198,10 +198,15 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         settings = {keys[key]: value for key, value in own.items()}
         plain = clone(self._template())
         plain._check_parameters()
-        rules = [clone(plain).set_params(**settings[name]) if name in settings else copy(plain) for name in names]
-        for rule, name in zip(rules, names, strict=True):
-            if name in settings:
-                rule._check_parameters()
+        known = plain.get_params(deep=False).keys()
+        rules = [copy(plain) for _ in names]
+        for rule, changed in (
+            (rule, settings[name]) for rule, name in zip(rules, names, strict=True) if name in settings
+        ):
+            if not changed.keys() <= known:
+                rule.set_params(**changed)  # which names what is no parameter
+            vars(rule).update(changed)
+            rule._check_parameters()
         return rules
 
     def _names_in(self) -> list[str]:

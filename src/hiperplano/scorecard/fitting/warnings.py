@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from hiperplano.errors import SingularWarning, SeparationWarning
+from hiperplano.errors import SeparationWarning, SingularWarning
 from hiperplano.messages import Message
 from hiperplano.models.base import users_level
 
