@@ -48,7 +48,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     table.add_column(_("missing"), justify="right")
     table.add_column(_("why"), overflow="fold")
     for each in columns[:_MOST_COLUMNS]:
-        share = f"{each.missing / n_rows:.1%}" if each.missing else "0"
+        share = percent(each.missing / n_rows).text if each.missing else "0"
         style = None if each.used else ("yellow" if each.kind == "leak" else "dim")
         kind, why = translate(kind_label(each.kind)), translate(each.why)
         table.add_row(escape(each.name), kind, share, escape(why), style=style)

@@ -98,7 +98,7 @@ def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float | str] | No
     if codes:
         return replace(_guess(name, column, ()), codes=tuple(codes))
     if missing == n:
-        return Column(name, "empty", Message("all {n} cells are empty", n=f"{n:,}"), missing)
+        return Column(name, "empty", Message("all {n:,} cells are empty", n=n), missing)
     if pa.types.is_timestamp(column.type):
         low, high = (str(value.as_py().date()) for value in pc.min_max(column).values())
         if low == high and not missing:
@@ -119,10 +119,10 @@ def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
         return Column(name, "identifier", Message("{k:,} different texts in {n:,} rows", k=count, n=n), missing)
     if count > _MOST_CATEGORIES:
         why = Message(
-            "{k} different texts, more than {most}: too many for categories (--kind {name}=nominal keeps the frequent "
-            "ones)",
-            k=f"{count:,}",
-            most=f"{_MOST_CATEGORIES:,}",
+            "{k:,} different texts, more than {most:,}: too many for categories (--kind {name}=nominal keeps the "
+            "frequent ones)",
+            k=count,
+            most=_MOST_CATEGORIES,
             name=name,
         )
         return Column(name, "identifier", why, missing)
@@ -237,11 +237,11 @@ def _refuse_unordered(name: str, values: pa.ChunkedArray, order: Sequence[str]) 
     left = [value for value in counts if value not in order]
     if left:
         raise InvalidParameter(
-            "--order {name}: the column also holds {values} ({n} rows), which have no place in the order "
+            "--order {name}: the column also holds {values} ({n:,} rows), which have no place in the order "
             "{order}. Name every value from low to high; --missing {name}={first} leaves one out.",
             name=name,
             values=_joined(list(map(repr, left)), ", "),
-            n=f"{sum(counts[value] for value in left):,}",
+            n=sum(counts[value] for value in left),
             order=_joined(list(order), " < "),
             first=left[0],
         )

@@ -88,10 +88,10 @@ def special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tup
             found += codes
             reasons.append(
                 Message(
-                    "{value} ({n} rows, next {next}) taken as missing",
+                    "{value} ({n:,} rows, next {next}) taken as missing",
                     value=", ".join(f"{code:g}" for code in codes),
-                    n=f"{count:,}",
-                    next=f"{next_one:g}",
+                    n=count,
+                    next=Message.number(next_one, "g"),
                 )
             )
     return tuple(found), Message.concatenate("; ", reasons)

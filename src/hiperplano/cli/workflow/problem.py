@@ -177,9 +177,7 @@ def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
     n = table.column(target).null_count
     if not n:
         return table, ""
-    said = Message(
-        "{n} of {all} rows have no value in {name} and were left out.", n=f"{n:,}", all=f"{len(table):,}", name=target
-    )
+    said = Message("{n:,} of {all:,} rows have no value in {name} and were left out.", n=n, all=len(table), name=target)
     return table.filter(table.column(target).is_valid()), said
 
 

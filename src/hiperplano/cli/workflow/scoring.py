@@ -141,9 +141,9 @@ def _sentences(found: Novelty) -> list[str]:
     if found.oddities:
         said.append(
             Message(
-                "{n} of {all} rows ({share:.1%}) hold values or categories that the fit has not seen: check them",
-                n=f"{found.odd_rows:,}",
-                all=f"{found.n_rows:,}",
+                "{n:,} of {all:,} rows ({share:.1%}) hold values or categories that the fit has not seen: check them",
+                n=found.odd_rows,
+                all=found.n_rows,
                 share=found.odd_rows / found.n_rows,
             )
         )

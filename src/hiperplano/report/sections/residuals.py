@@ -120,7 +120,7 @@ def _quantiles(residuals: Array) -> Figure:
     chart = Chart(
         "quantiles",
         _("Normal quantiles of the residuals"),
-        _("Residuals reach from {low} to {high} standard deviations.", low=f"{unit[0]:.1f}", high=f"{unit[-1]:.1f}"),
+        _("Residuals reach from {low:.1f} to {high:.1f} standard deviations.", low=unit[0], high=unit[-1]),
         x=padded_range(normal),
         y=padded_range(unit, normal),
         x_label=_("normal quantile"),

@@ -25,7 +25,7 @@ from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients, read_coefficients
-from hiperplano.report.number_format import count
+from hiperplano.report.number_format import count, decimal
 from hiperplano.report.subject import Subject
 from hiperplano.report.verdict import verdict
 
@@ -121,7 +121,7 @@ def _headline(results: Results) -> str:
 
 def _ending(fitted: FittedModel) -> str:
     name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
-    text = _("Model {name}, {s} s.", name=name, s=f"{fitted.seconds:.2f}")
+    text = _("Model {name}, {s} s.", name=name, s=decimal(fitted.seconds, 2).text)
     solution = getattr(fitted.linear, "solution_", None)
     if solution is None:
         return text

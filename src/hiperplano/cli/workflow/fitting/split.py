@@ -106,7 +106,7 @@ def _by_column(problem: Problem, name: str, share: float, seed: int) -> tuple[Ar
         note = Message(
             "out of time: validated on the rows with {name} from {value} on",
             name=name,
-            value=str(first.date()) if values.dtype.kind == "M" else f"{first:g}",
+            value=str(first.date()) if values.dtype.kind == "M" else Message.number(float(first), "g"),
         )
     else:
         groups = values.astype(str).unique()
