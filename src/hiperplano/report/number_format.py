@@ -60,6 +60,12 @@ def count(value: Any) -> Number:
     return Number(float(value), written(f"{int(value):,}"))
 
 
+def amount(value: Any) -> Number:
+    """A number of things that may have weights."""
+    number = float(value)
+    return count(number) if number.is_integer() else significant(number)
+
+
 def odds(value: Any) -> Number:
     """A ratio, with so many digits that one of a column of large numbers does not look like 1."""
     number = float(value)

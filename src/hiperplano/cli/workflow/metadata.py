@@ -36,6 +36,8 @@ class Metadata:
         Columns left out by selection, with the criterion before and after each.
     score_edges, score_counts : list
         Bands of the training rows' scores, and how many rows lie in each: what new scores are compared with.
+    weight : str or None
+        Column of weights of the rows.
     """
 
     task: str
@@ -53,7 +55,8 @@ class Metadata:
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
     selection: list[dict[str, Any]] = field(default_factory=list)
     score_edges: list[float] = field(default_factory=list)
-    score_counts: list[int] = field(default_factory=list)
+    score_counts: list[float] = field(default_factory=list)
+    weight: str | None = None
 
     def attach(self, pipeline: Pipeline) -> Pipeline:
         """Put the metadata on a pipeline, in plain values, so that they are saved with it; return the pipeline."""

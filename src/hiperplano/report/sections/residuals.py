@@ -14,7 +14,8 @@ from hiperplano.report.charts.chart import Chart
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.number_format import percent, significant
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject
 from hiperplano.stats.diagnose import Diagnosis, diagnose_least_squares
 
 _ = translator("report")
@@ -158,7 +159,7 @@ def _diagnosis(subject: Subject, rows: Sample) -> Diagnosis | None:
     if subject.parts.target_scaler is not None:
         return None
     try:
-        return diagnose_least_squares(subject.parts.linear, rows.design, rows.y)
+        return diagnose_least_squares(subject.parts.linear, rows.design, rows.y, rows.weight)
     except HiperplanoError:
         return None
 

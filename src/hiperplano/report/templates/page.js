@@ -41,7 +41,7 @@
   const spanish = document.documentElement.lang === "es";
   const written = (text) => (spanish ? text.replace(/^(\d),(\d{3})(?![\d,])/, "$1$2").replaceAll(",", "\u202f").replace(".", ",") : text);
   const grouped = (text) => written(text.replace(/\B(?=(\d{3})+(?!\d))/g, ","));
-  const whole = (value) => grouped(String(value));
+  const whole = (value) => (Number.isInteger(value) ? grouped(String(value)) : money(value));  // rows may have weights
   const percent = (part, all) => (all ? written((100 * part / all).toFixed(1) + "%") : "–");
   const money = (value) => {
     const size = Math.abs(value);

@@ -14,7 +14,7 @@ from hiperplano.messages import Message
 from hiperplano.messages.catalogue import translator
 from hiperplano.models.base import decided_classes
 from hiperplano.report.number_format import significant
-from hiperplano.report.subject import ModelParts
+from hiperplano.report.sample import ModelParts
 from hiperplano.scorecard import Scorecard, Table
 from hiperplano.tables.reading import read_table, to_frame
 
