@@ -3,8 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hiperplano import LinearRegression, LogisticRegression, inference
+from hiperplano.report.coefficients import read_coefficients
+from hiperplano.report.subject import prepare_subject
 
 RNG = np.random.default_rng(3)
 N = 300
@@ -44,6 +48,17 @@ def test_what_is_determined_has_the_numbers_of_the_fit_without_the_relation(kind
         assert summary.stats[name] == pytest.approx(facts[name], rel=1e-8)
     assert all(repr(name) in summary.notes[0] for name in lost)
     assert "no standard errors" in summary.notes[0]
+
+
+def test_the_report_shows_them_in_the_units_of_the_table():
+    model, y = TARGETS["two classes"]
+    rows, lost = ADDED["a copy"]
+    expected = model.fit(rows, y).summary()
+    scaled = make_pipeline(StandardScaler(), LogisticRegression(C=np.inf)).fit(rows, y)
+    found = read_coefficients(prepare_subject(scaled, rows, y, None, None, None, None)).summary
+    known = [j for j, name in enumerate(expected.names) if name not in lost and name != "intercept"]
+    np.testing.assert_allclose(found.se[known], expected.se[known], rtol=1e-6)
+    assert np.isnan(found.se[[expected.names.index(name) for name in lost]]).all()
 
 
 def test_robust_standard_errors_of_a_logistic_fit_keep_them_too():

@@ -149,8 +149,8 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
             )
     if low == high:
         if missing:
-            return Column(name, "nominal", Message("{value} or nothing", value=f"{low:g}"), missing)
-        return Column(name, "constant", Message("{value} in all rows", value=f"{low:g}"), missing)
+            return Column(name, "nominal", Message("{value} or nothing", value=Message.number(low, "g")), missing)
+        return Column(name, "constant", Message("{value} in all rows", value=Message.number(low, "g")), missing)
     whole = pa.types.is_integer(column.type)
     if whole and _is_identifier(name, column, low, high):
         return Column(name, "identifier", Message("whole numbers, each in one row"), missing)
@@ -162,13 +162,14 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
     if whole:
         why = Message("whole numbers from {low} to {high}", low=_shown(low, high, low), high=_shown(low, high, high))
     else:
-        why = Message("numbers from {low} to {high}", low=f"{low:,.6g}", high=f"{high:,.6g}")
+        ends = {"low": Message.number(low, ",.6g"), "high": Message.number(high, ",.6g")}
+        why = Message("numbers from {low} to {high}", **ends)
     return Column(name, "numeric", Message.concatenate("; ", filter(None, [why, why_codes])), missing, codes=codes)
 
 
-def _shown(low: float, high: float, value: float) -> str:
+def _shown(low: float, high: float, value: float) -> Message:
     """With thousands apart, unless they are years."""
-    return f"{value:.0f}" if 1000 <= low <= high < 3000 else f"{value:,.6g}"
+    return Message.number(value, ".0f" if 1000 <= low <= high < 3000 else ",.6g")
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:

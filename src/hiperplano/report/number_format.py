@@ -36,17 +36,17 @@ def decimal(value: Any, places: int = 3) -> Number:
     return Number(number, written(f"{number:,.{places}f}"))
 
 
-def significant(value: Any) -> Number:
-    """A number of any size, in five digits."""
+def significant(value: Any, digits: int = 5) -> Number:
+    """A number of any size, in five digits or as many as asked for."""
     number = float(value)
     if not np.isfinite(number):
         return Number(number, _unusual(number))
     size = abs(number)
     if size and (size >= 1e9 or size < 1e-4):
-        return Number(number, written(f"{number:.3e}"))
+        return Number(number, written(f"{number:.{min(3, digits - 1)}e}"))
     if size >= 1e4:
         return Number(number, written(f"{number:,.0f}"))
-    return Number(number, written(f"{number:.5g}"))
+    return Number(number, written(f"{number:.{max(digits, 1 + int(np.log10(max(size, 1.0))))}g}"))
 
 
 def percent(value: Any, places: int = 1) -> Number:

@@ -69,9 +69,8 @@ def summarise(model: Any, level: float) -> Summary:
     if slopes.error < _ACCURATE:
         return found
     note = Message(
-        "columns are so nearly collinear that standard errors have about {digits:.0f} digits here; inference(model, "
-        "X, y) makes "
-        "them from the rows, with all digits.",
+        "columns are so nearly collinear that standard errors have about {digits:.0f} digits here. {in_python}",
+        in_python=Message("inference(model, X, y) makes them from the rows, with all digits."),
         digits=max(0.0, -np.log10(slopes.error)),
     )
     return replace(found, notes=(*found.notes, note))

@@ -35,8 +35,9 @@ def summarise(model: Any, level: float) -> OddsSummary:
     if solution.hessian is None:
         raise NotAvailable(
             "No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers "
-            "at the solution. Ask for it with inference(model, X, y).",
+            "at the solution. {in_python}",
             size=size,
+            in_python=Message("Ask for it with inference(model, X, y)."),
         )
     return table(model, solution, spread_of(solution, solution.hessian), "classical", level)
 
@@ -204,7 +205,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool)
         notes.append(
             Message(
                 "standard errors were not needed on the way to this penalised fit, and would have cost as much as "
-                "several passes over the rows: inference(model, X, y) computes them."
+                "several passes over the rows. {in_python}",
+                in_python=Message("inference(model, X, y) computes them."),
             )
         )
     if isinstance(solution, FirthSolution):
@@ -230,7 +232,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool)
             Message(
                 "the fit is penalised (C={C:g}): its coefficients are biased towards 0, so p-values and intervals, "
                 "which assume unbiased coefficients, do not hold and are left out; standard errors measure the "
-                "spread, not the bias. C=np.inf gives plain maximum likelihood.",
+                "spread, not the bias. {in_python}",
+                in_python=Message("C=np.inf gives plain maximum likelihood."),
                 C=1.0 / (solution.strength * solution.total),
             )
         )
@@ -246,7 +249,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool)
         notes.append(
             Message(
                 "classes are weighted: a row of weight 2 counts as two here, so these standard errors are not those of "
-                "the rows there are. inference(model, X, y, cov='HC0') counts each row once."
+                "the rows there are. {in_python}",
+                in_python=Message("inference(model, X, y, cov='HC0') counts each row once."),
             )
         )
     if kind != "classical":
