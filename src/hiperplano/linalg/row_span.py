@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
+from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 
@@ -18,7 +21,7 @@ class RowSpan:
 
     Parameters
     ----------
-    x : ndarray of shape (n, d)
+    x : ndarray or CSR array of shape (n, d)
         Rows, fewer than columns.
 
     Attributes
@@ -27,8 +30,9 @@ class RowSpan:
         Z.
     """
 
-    def __init__(self, x: Array) -> None:
+    def __init__(self, x: Any) -> None:
         products = x @ x.T
+        products = products.toarray() if issparse(products) else products
         longest = float(products.diagonal().max(initial=0.0))
         factor, pivots, rank, _ = lapack.dpstrf(products, tol=len(x) * _EPS * longest, lower=1)
         lower = np.tril(factor)[:, :rank]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hiperplano.solvers.svm.dual_ascent import best_plain_level
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -11,7 +12,6 @@ from hiperplano import losses
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.curvature import MatrixCurvature, RowCurvature
-from hiperplano.solvers.svm.dual_ascent import best_plain_level
 from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing
 from hiperplano.solvers.svm.smoothed import SmoothedProblem
 
