@@ -184,7 +184,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
-        ended = used >= control.most or _is_hopeless(history, used, wanted, affordable)
+        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable)
         if ended or rests or slack <= min(2.0 * wanted, trigger):
             level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
             used += 1

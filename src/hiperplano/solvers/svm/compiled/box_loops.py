@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.solvers.rows_loops import part, subroutine
+from hiperplano.solvers.rows_loops import loop, part, subroutine
 
 _ROUNDS = 200  # of a search for a root: far more than are ever needed
 _BALANCED = 1e-15  # share of Σ|β| under which Σβ is rounding
@@ -167,7 +167,7 @@ def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def
     return high
 
 
-@subroutine
+@loop
 def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
     """The number to take from target − score of all rows so that the sum of the losses is least, near a guess.
 

@@ -26,7 +26,8 @@ _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
-_FEW = 10.0  # passes that prove what was found
+_FEW = 10.0  # passes that lead nowhere, but prove what was found
+_DENSE_CELLS = 2**20  # of sparse rows that are made dense
 _MOST_ROWS = 4000  # whose products are taken
 
 
@@ -44,7 +45,7 @@ class Search:
         self.rows, self.box, self.control = rows, box, control
         n, d = len(box.target), len(rows.shift)
         self.coef, self.beta = np.zeros(d + 1), np.zeros(n)
-        self.found = Found(self.coef, self.beta, np.inf, np.inf, 0)
+        self.found = Found(self.coef, self.beta, 0.0, np.inf, 0)
         self.methods: list[str] = []
 
     @property
@@ -57,11 +58,11 @@ class Search:
         return self.control.most - self.found.passes
 
     def ascend(self, affordable: float = np.inf) -> None:
-        """Dual coordinate ascent, up to about so many passes."""
+        """Dual coordinate ascent, up to about so many passes; where they are limited, others get half of what is left."""
         from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
 
         self._note("dual")
-        control = self.control._replace(most=max(1, self.left))
+        control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
         self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, self.coef, self.beta)))
 
     def newton(self) -> None:
@@ -92,6 +93,22 @@ class Search:
         self.beta = here.found.beta.copy()
         self.coef = self._pull(self.beta, here.found.coef[-1])
         self.found = self.found._replace(passes=self.found.passes + here.found.passes)
+
+    def newton_on_dense(self, x: Array) -> None:
+        """The same on sparse rows that were made dense."""
+        rows = LoopRows.dense(x, self.control.fit_intercept)
+        here = Search(rows, self.box, self.control._replace(most=max(1, self.left)))
+        here.methods = self.methods
+        coef = self.found.coef.copy()
+        coef[-1] += coef[:-1] @ rows.shift
+        here.found = self.found._replace(coef=coef, passes=0)
+        here.newton()
+        coef = here.found.coef.copy()
+        coef[-1] -= coef[:-1] @ rows.shift
+        self.coef, self.beta = here.coef, here.beta
+        self.coef[:-1] += here.beta.sum() * rows.shift
+        self.coef[-1] = coef[-1]
+        self.found = here.found._replace(coef=coef, passes=self.found.passes + here.found.passes)
 
     def _note(self, method: str) -> None:
         if method not in self.methods:
@@ -126,8 +143,9 @@ def affordable_passes(rows: LoopRows, squared: bool) -> float:
             free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
         )
         step = _CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + products
-    steps = 8 if squared and n > 2 * d else 15 + 7 * np.sqrt(least)
-    return float(0.5 * steps * step / ascent_pass(rows))
+    steps = 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))  # as measured, within a factor of 2
+    passes = float(0.5 * steps * step / ascent_pass(rows))
+    return passes if passes > _FEW else 0.0
 
 
 def is_wide(n_rows: int, n_columns: float) -> bool:
@@ -141,7 +159,8 @@ def solve_dense(rows: LoopRows, box: Box, control: Control) -> Search:
     n, d = rows.n_rows, len(rows.shift)
     wide = is_wide(n, d)
     cost = Costs(n, d, 1.0, 1).row_products / ascent_pass(rows) if wide else affordable_passes(rows, bool(box.soft[0]))
-    search.ascend(cost)
+    if cost:
+        search.ascend(cost)
     if not search.proved and search.left > 0:
         if wide:
             search.newton_in_span(rows.arrays[0])
@@ -155,8 +174,14 @@ def solve_dense(rows: LoopRows, box: Box, control: Control) -> Search:
 def solve_sparse(search: Search) -> None:
     """Ascent, and Newton's method for rows whose span, or table, is small; what is left is for sums over all rows."""
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
-    search.ascend(affordable_passes(rows, bool(search.box.soft[0])))
-    if not search.proved and search.left > 0 and is_wide(n, d):
-        x, indices, indptr = rows.arrays
-        search.newton_in_span(csr_array((x, indices, indptr), shape=(n, d)))
+    search.ascend(affordable_passes(rows, bool(search.box.soft[0])) or _FEW)
+    if search.proved or search.left <= 0:
+        return
+    held = csr_array(rows.arrays, shape=(n, d))
+    if is_wide(n, d):
+        search.newton_in_span(held)
         search.ascend(_FEW)
+    elif n * d <= _DENSE_CELLS:
+        search.newton_on_dense(held.toarray().astype(np.float64, copy=False))
+        if not search.proved and search.left > 0:
+            search.ascend()
