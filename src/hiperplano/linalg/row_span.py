@@ -23,7 +23,7 @@ class RowSpan:
     ----------
     x : ndarray or csr_array of shape (n, d)
         Rows, fewer than columns.
-    shift : ndarray of shape (d,)
+    shift : ndarray of shape (d,), optional
         X is x − shift; sparse rows stay sparse.
 
     Attributes
@@ -32,7 +32,8 @@ class RowSpan:
         Z.
     """
 
-    def __init__(self, x: Any, shift: Array) -> None:
+    def __init__(self, x: Any, shift: Array | None = None) -> None:
+        shift = np.zeros(x.shape[1]) if shift is None else shift
         if not issparse(x):
             x, shift = np.ascontiguousarray(x - shift), np.zeros_like(shift)
         products = _products(x, shift)
