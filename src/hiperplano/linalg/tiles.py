@@ -6,6 +6,7 @@ Every tile is the work of one thread and sums are made in a fixed order, so the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from operator import iadd
 
 import numpy as np
@@ -81,6 +82,26 @@ class SymmetricTiles:
     def dot(self, right: Array) -> Array:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision."""
         return symmetric_product(self.n, self.tile, right.astype(self.dtype, copy=False))
+
+    def astype(self, dtype: object) -> SymmetricTiles:
+        """A copy in another precision."""
+        number = {rows.start: place for place, rows in enumerate(self.cuts)}
+        return SymmetricTiles(
+            self.n,
+            dtype,
+            lambda rows, columns, out: np.copyto(out, self.tile(number[rows.start], number[columns.start])),
+        )
+
+    def part(self, rows: Array) -> Array:
+        """The matrix of some rows, in increasing order, and the same columns."""
+        found = np.empty((len(rows), len(rows)), self.dtype)
+        borders = np.searchsorted(rows, [0, *(each.stop for each in self.cuts)])
+        mine = [slice(*ends) for ends in pairwise(borders.tolist())]
+        for (i, j), tile in self._tiles.items():
+            values = tile[np.ix_(rows[mine[i]] - self.cuts[i].start, rows[mine[j]] - self.cuts[j].start)]
+            found[mine[i], mine[j]] = values
+            found[mine[j], mine[i]] = values.T
+        return found
 
     def add_to_diagonal(self, values: Array | float) -> None:
         """Add to the diagonal in place."""
