@@ -11,7 +11,7 @@ from hiperplano.linalg.tiles import LinAlgError
 from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.fold_steps import REACH, TOL
 
-_APART = 150.0  # largest over smallest penalty of those that share a factorisation
+_APART = 200.0  # largest over smallest penalty of those that share a factorisation
 _STEPS = 60
 
 

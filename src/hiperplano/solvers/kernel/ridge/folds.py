@@ -119,9 +119,9 @@ def _solve_the_rest(folds: FoldProblem, systems: list[System], solved: Array, mi
 
     def solve(fold: int) -> None:
         rows, matrix = folds.part(fold)
-        numbers = left[fold]
+        numbers = np.array(left[fold])
         solved[:, numbers] = 0.0
-        alphas = np.array([systems[number].alpha for number in numbers])
+        alphas = np.array([systems[number].alpha for number in left[fold]])
         solved[np.ix_(rows, numbers)] = factored(matrix, folds.right[rows], alphas, mixed)
 
     workers = worker_count()

@@ -81,8 +81,9 @@ class Machines:
             The rows of each problem.
         """
         count = len(found)
-        whole = np.zeros(count, dtype=np.int64)
-        machines = cls(np.zeros((n_rows, count)), whole, *(np.zeros(count) for _ in range(4)), whole.copy())
+        violation, intercept, lower, gap = np.zeros((4, count))
+        steps, n_bound = np.zeros((2, count), dtype=np.int64)
+        machines = cls(np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound)
         for place, (problem, end, rows) in enumerate(zip(problems, found, members, strict=True)):
             machines.put(place, problem, end, rows)
         return machines

@@ -33,6 +33,12 @@ class Ends(NamedTuple):
     gap: Array
     n_bound: Array
 
+    @classmethod
+    def none(cls, count: int) -> Ends:
+        """Of machines that are not solved yet."""
+        steps, violation, intercept, lower, gap, n_bound = np.zeros((6, count))
+        return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64))
+
 
 @njit(cache=True, nogil=True)
 def solve_machines(
@@ -49,7 +55,7 @@ def solve_machines(
     max_steps: int,
     per_row: int,
 ) -> None:
-    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as as many steps again lead.
+    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as a few times as many steps lead.
 
     Parameters
     ----------
@@ -67,6 +73,10 @@ def solve_machines(
     per_row : int
         Steps for each row, after which a machine is given up: its violation then exceeds `tol`.
     """
+    most = 0
+    for k in chosen:
+        most = max(most, places[k + 1] - places[k])
+    room = np.empty(most * most if most < len(gram) else 0, gram.dtype)  # once: fresh memory costs as much as a machine
     for k in chosen:
         one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
         middle = borders[one + 1] - borders[one]
@@ -76,24 +86,27 @@ def solve_machines(
             sign[:middle] = -1.0
         else:
             sign[middle:] = -1.0
-        part = _submatrix(gram, borders[one], middle, borders[other], size)
+        part = gram
+        if size < len(gram):
+            part = room[: size * size].reshape(size, size)
+            _copy_pair(gram, borders[one], middle, borders[other], part)
         diagonal, low, high = np.empty(size), np.zeros(size), np.zeros(size)
         for i in range(size):
             diagonal[i] = part[i, i]
-            most = bound[borders[one] + i if i < middle else borders[other] + i - middle]
+            limit = bound[borders[one] + i if i < middle else borders[other] + i - middle]
             if sign[i] > 0:
-                high[i] = most
+                high[i] = limit
             else:
-                low[i] = -most
+                low[i] = -limit
         own = beta[places[k] : places[k + 1]]
         gradient = -sign
         for i in range(size):
             if own[i] != 0.0:
                 gradient += own[i] * part[i]
-        limit = min(max_steps, max(2000, per_row * size))
-        steps, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, tol, limit)
+        allowed = min(max_steps, max(2000, per_row * size))
+        steps, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, tol, allowed)
         if size <= POLISHED and largest - least <= tol:
-            more = min(max(steps, size), max_steps - steps)
+            more = min(max(4 * steps, 10 * size), max_steps - steps)
             further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, _POLISH * tol, more)
             steps += further
         ends.steps[k], ends.violation[k], ends.intercept[k] = steps, largest - least, 0.5 * (largest + least)
@@ -101,16 +114,13 @@ def solve_machines(
 
 
 @njit(cache=True, nogil=True)
-def _submatrix(gram: Array, first: int, middle: int, second: int, size: int) -> Array:
-    """The part of two classes, copied so that its rows lie close to each other."""
-    if size == len(gram):
-        return gram
-    found = np.empty((size, size), gram.dtype)
+def _copy_pair(gram: Array, first: int, middle: int, second: int, out: Array) -> None:
+    """The part of two classes, whose rows then lie close to each other."""
+    size = len(out)
     for i in range(size):
         row = gram[first + i if i < middle else second + i - middle]
-        found[i, :middle] = row[first : first + middle]
-        found[i, middle:] = row[second : second + size - middle]
-    return found
+        out[i, :middle] = row[first : first + middle]
+        out[i, middle:] = row[second : second + size - middle]
 
 
 @njit(cache=True, nogil=True)

@@ -45,7 +45,8 @@ def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> 
         problem = pairs.from_point(machine, begun) if begun.any() else pairs.problem(machine)
         return solve_with(problem, HeldGram(shared.block(rows)), None, share)
 
-    for machine, found in zip(hard, ordered_map(solve, hard.tolist(), worker_count()), strict=True):
+    left = [int(machine) for machine in hard]
+    for machine, found in zip(left, ordered_map(solve, left, worker_count()), strict=True):
         machines.put(machine, pairs.problem(machine), found, pairs.rows(machine))
     return machines
 
@@ -58,7 +59,7 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
     if pairs.start is not None:
         for machine in chosen.tolist():
             flat[places[machine] : places[machine + 1]] = pairs.problem(machine).start
-    ends = Ends(np.zeros(count, dtype=np.int64), *(np.zeros(count) for _ in range(4)), np.zeros(count, dtype=np.int64))
+    ends = Ends.none(count)
 
     def solve(part: Array) -> None:
         solve_machines(
