@@ -100,7 +100,7 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
                 "Input X contains {kind} (first in row {row}, column {column}); every number must be "
                 "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
                 kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
-                row=number,
+                row=design.row_label(number),
                 column=_name(names, int(bad[0])),
             )
 

@@ -168,7 +168,8 @@ def dense_rows(estimator: Any, X: Any) -> Array:
 
 def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
     if isinstance(X, Design):
-        return _accepted(estimator, X, None, None, reset=reset)
+        # A row of weight 0 gets its prediction too.
+        return _accepted(estimator, X.with_vectors(weight=None) if X.has_weight else X, None, None, reset=reset)
     refuse_masked(X=X)
     X = _checked(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
     return wrap(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None))
@@ -198,6 +199,23 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """None for equal weights of one, otherwise a checked float64 vector."""
     if sample_weight is None:
         return None
+    weight = weights_of_some(sample_weight, n_rows)
+    refuse_no_weight(bool(weight.any()), n_rows)
+    return weight
+
+
+def refuse_no_weight(some: bool, n_rows: int) -> None:
+    """An error unless some of the rows count."""
+    if not some:
+        raise InvalidData(
+            "Sample weights must contain at least one non-zero number; all {n_rows} are 0. Give a "
+            "positive weight to the rows that should count.",
+            n_rows=n_rows,
+        )
+
+
+def weights_of_some(sample_weight: Any, n_rows: int) -> Array:
+    """Checked weights of some of the rows, which may all be 0."""
     refuse_masked(sample_weight=sample_weight)
     try:
         weight = np.asarray(sample_weight)
@@ -243,12 +261,6 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
             worst=worst,
             value=1 / _MOST_WEIGHT,
             _MOST_WEIGHT=_MOST_WEIGHT,
-        )
-    if not weight.any():
-        raise InvalidData(
-            "Sample weights must contain at least one non-zero number; all {n_rows} are 0. Give a "
-            "positive weight to the rows that should count.",
-            n_rows=n_rows,
         )
     return weight
 

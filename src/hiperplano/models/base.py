@@ -21,6 +21,7 @@ from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.messages import Message
+from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.solution import Solution
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
@@ -32,7 +33,7 @@ Model = TypeVar("Model")
 Rest = ParamSpec("Rest")
 
 
-class LinearModel(BaseEstimator):
+class LinearModel(PredictsToFile, BaseEstimator):
     """An estimator with `coef_` and `intercept_`, on dense and CSR rows."""
 
     coef_: Array

@@ -23,13 +23,14 @@ from hiperplano.models.gaussian import (
     estimated_covariances,
     gaussian_problem,
 )
+from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
 
 
-class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, ClassifierMixin, BaseEstimator):
+class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, ClassifierMixin, PredictsToFile, BaseEstimator):
     """Gaussian classes, each with a covariance of its own: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
 
     One pass over the rows gathers the moments of all classes. Columns that follow from others in the same way in every
