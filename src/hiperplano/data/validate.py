@@ -8,18 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import DTypePromotionError
 from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
+from hiperplano.data.cluster import is_dask
 from hiperplano.data.design import Design
 from hiperplano.data.error_messages import data_error, refuse_dates, refuse_unusable
-from hiperplano.data.finite import refuse_nonfinite, refuse_out_of_range, refuse_target_out_of_range
+from hiperplano.data.finite import (
+    MOST_WEIGHT,
+    refuse_nonfinite,
+    refuse_out_of_range,
+    refuse_target_out_of_range,
+)
+from hiperplano.data.finite import (
+    numeric_target as with_numbers,
+)
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidData, InvalidTarget
 
 _FLOATS = [np.float64, np.float32]
-_MOST_WEIGHT = 1e50
 
 
 def validate(
@@ -59,8 +68,11 @@ def validate(
     Design
         The rows whose weight is not 0.
     """
+    if is_dask(X):
+        X, y, sample_weight = on_cluster(X, y, sample_weight), None, None
     if isinstance(X, Design):
         design = _accepted(estimator, X, y, sample_weight, reset)
+        design = _with_usable_target(estimator, design, numeric_target, one_target)
     else:
         refuse_masked(X=X, y=y)
         X, y = _checked(
@@ -102,7 +114,34 @@ def _accepted(estimator: Any, design: Design, y: Any, sample_weight: Any, reset:
             kind=type(estimator).__name__,
             n_features_in=estimator.n_features_in_,
         )
+    elif design.names is not None and list(getattr(estimator, "feature_names_in_", design.names)) != list(design.names):
+        raise InvalidData(
+            "The feature names should match those that were passed during fit. Pass the columns seen in fit, in the "
+            "same order: X[list(feature_names_in_)]."
+        )
     return design.weighted_rows()
+
+
+def _with_usable_target(estimator: Any, design: Design, numeric: bool, one_target: bool) -> Design:
+    """Rows that come as a design, with the same checks of targets as arrays."""
+    if not design.n_targets:
+        raise InvalidTarget(
+            "{kind} requires y to be passed, but the target y is None. Pass the targets as y.",
+            kind=type(estimator).__name__,
+        )
+    if design.n_targets > 1 and (one_target or not numeric):
+        raise InvalidTarget(
+            "y should be a 1d array, got {n} columns instead. Pass one column as y.",
+            n=design.n_targets,
+        )
+    return with_numbers(design) if numeric and not isinstance(design, InMemory) else design
+
+
+def on_cluster(X: Any, y: Any = None, sample_weight: Any = None) -> Design:
+    """Rows of a dask collection; Dask's own modules are loaded only for one."""
+    from hiperplano.data.cluster.collections import cluster_of
+
+    return cluster_of(X, y, sample_weight)
 
 
 def refuse_masked(**arrays: Any) -> None:
@@ -167,12 +206,22 @@ def dense_rows(estimator: Any, X: Any) -> Array:
 
 
 def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
+    if is_dask(X):
+        X = on_cluster(X)
     if isinstance(X, Design):
         # A row of weight 0 gets its prediction too.
         return _accepted(estimator, X.with_vectors(weight=None) if X.has_weight else X, None, None, reset=reset)
     refuse_masked(X=X)
     X = _checked(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
     return wrap(X, np.empty((X.shape[0], 0)), None, getattr(estimator, "feature_names_in_", None))
+
+
+def plain_rows(X: Any) -> Any:
+    """Rows as an array of floats or a CSR array without duplicates, by the rules of `validate`; any numbers."""
+    refuse_masked(X=X)
+    return wrap(
+        _checked(BaseEstimator(), X, reset=True, accept_sparse="csr", dtype=_FLOATS), np.empty((X.shape[0], 0)), None
+    ).x
 
 
 def design(X: Any, y: Array, weight: Array | None, names: Sequence[str] | None = None) -> Design:
@@ -253,14 +302,14 @@ def weights_of_some(sample_weight: Any, n_rows: int) -> Array:
             weight=weight[bad],
         )
     sizes = weight[weight > 0]
-    if len(sizes) and (sizes.max() > _MOST_WEIGHT or sizes.min() < 1 / _MOST_WEIGHT):
-        worst = float(sizes.max() if sizes.max() > _MOST_WEIGHT else sizes.min())
+    if len(sizes) and (sizes.max() > MOST_WEIGHT or sizes.min() < 1 / MOST_WEIGHT):
+        worst = float(sizes.max() if sizes.max() > MOST_WEIGHT else sizes.min())
         raise InvalidData(
             "sample_weight holds {worst:.1e}; weights must be 0 or lie between {value:g} and "
             "{_MOST_WEIGHT:g}. Divide them by their mean.",
             worst=worst,
-            value=1 / _MOST_WEIGHT,
-            _MOST_WEIGHT=_MOST_WEIGHT,
+            value=1 / MOST_WEIGHT,
+            _MOST_WEIGHT=MOST_WEIGHT,
         )
     return weight
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
@@ -222,6 +223,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
         """Variances along the principal axes of the classes, largest first."""
         return [np.linalg.eigvalsh(one)[::-1] for one in self.covariance_]
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -241,6 +243,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
         scores = at_places(scores.T, self._present_, len(self.classes_), -np.inf).T
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 

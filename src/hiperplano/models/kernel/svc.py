@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.labels import class_totals, class_weights, encode_labels
@@ -243,6 +244,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
             shown[i, of[j]] = self._weights_[of[j], column]
         self.dual_coef_ = self._as_rows_are(shown)
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second.
 
@@ -259,6 +261,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         """
         return shown_scores(self._scores(X), len(self.classes_), self.decision_function_shape)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with most votes; ties give the first, or with `break_ties` the largest score.
 
