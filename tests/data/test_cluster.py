@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from hiperplano import KernelRidge, LinearRegression, LogisticRegression, Ridge
+from hiperplano import KernelRidge, LinearRegression, LogisticRegression, Ridge, scan
 from hiperplano.data.cluster import design as cluster_design
 from hiperplano.data.cluster.collections import cluster_of
 from hiperplano.data.finite import refuse_out_of_range
@@ -188,6 +188,17 @@ def client():
         Client(cluster) as client,
     ):
         yield client
+
+
+def test_workers_read_files(client, tmp_path):
+    X, y = table(6_000)
+    towns = np.array(["León", "Lugo", "Jaén"])[np.arange(6_000) % 3]
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(town=towns, y=y)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=1_000)
+    plain = Ridge().fit(scan(tmp_path / "rows.parquet", target="y"))
+    with dask.config.set(scheduler=client):
+        model = Ridge().fit(scan(tmp_path / "rows.parquet", target="y", memory=0.1, engine="dask"))
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")  # of a worker that was killed
