@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from hiperplano.errors import InvalidData, InvalidTarget, InvalidType
+from hiperplano.data.cluster import is_dask
+from hiperplano.errors import InvalidData, InvalidTarget, InvalidType, NotAvailable
 from hiperplano.messages import Message
 
 _DATES = ("date", "time", "duration")  # how the types of dates begin, in NumPy, pandas, polars and pyarrow
@@ -30,6 +31,16 @@ _REMEDIES = {
     "argument must be a string": Message("Convert the columns to numbers first."),
     "at least 1 dimension": Message("Pass one target for each row."),
 }
+
+
+def refuse_dask(estimator: Any, X: Any) -> None:
+    """An error for dask collections that came where only rows in memory are taken: else they would be brought there."""
+    if is_dask(X):
+        raise NotAvailable(
+            "{model} needs rows in memory here, and X is a dask {kind}. Pass arrays: X.compute(), if they fit.",
+            model=type(estimator).__name__,
+            kind=type(X).__name__,
+        )
 
 
 def refuse_dates(X: Any) -> None:

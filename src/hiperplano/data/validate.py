@@ -13,9 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
-from hiperplano.data.cluster import is_dask
 from hiperplano.data.design import Design
-from hiperplano.data.error_messages import data_error, refuse_dates, refuse_unusable
+from hiperplano.data.error_messages import data_error, refuse_dask, refuse_dates, refuse_unusable
 from hiperplano.data.finite import (
     MOST_WEIGHT,
     refuse_nonfinite,
@@ -68,8 +67,7 @@ def validate(
     Design
         The rows whose weight is not 0.
     """
-    if is_dask(X):
-        X, y, sample_weight = on_cluster(X, y, sample_weight), None, None
+    refuse_dask(estimator, X)
     if isinstance(X, Design):
         design = _accepted(estimator, X, y, sample_weight, reset)
         design = _with_usable_target(estimator, design, numeric_target, one_target)
@@ -137,13 +135,6 @@ def _with_usable_target(estimator: Any, design: Design, numeric: bool, one_targe
     return with_numbers(design) if numeric and not isinstance(design, InMemory) else design
 
 
-def on_cluster(X: Any, y: Any = None, sample_weight: Any = None) -> Design:
-    """Rows of a dask collection; Dask's own modules are loaded only for one."""
-    from hiperplano.data.cluster.collections import cluster_of
-
-    return cluster_of(X, y, sample_weight)
-
-
 def refuse_masked(**arrays: Any) -> None:
     """The entries that a mask hides are missing values: they are refused like NaN, not taken for numbers."""
     for name, values in arrays.items():
@@ -206,8 +197,7 @@ def dense_rows(estimator: Any, X: Any) -> Array:
 
 
 def _comparable_rows(estimator: Any, X: Any, reset: bool) -> Design:
-    if is_dask(X):
-        X = on_cluster(X)
+    refuse_dask(estimator, X)
     if isinstance(X, Design):
         # A row of weight 0 gets its prediction too.
         return _accepted(estimator, X.with_vectors(weight=None) if X.has_weight else X, None, None, reset=reset)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
-from hiperplano.data.cluster.calls import by_rows, with_rows_on_cluster
+from hiperplano.data.cluster.calls import by_rows, takes_dask
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
@@ -116,13 +116,14 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[C
     BLAS is held at one thread for the whole of it: small fits make many passes, each of which would do so by itself.
     """
 
+    anywhere = takes_dask(fit)
+
     @wraps(fit)
     def guarded(self: Model, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Model:
         before = dict(vars(self))
         try:
             with one_blas_thread():
-                given, named = with_rows_on_cluster(fit, args, kwargs)
-                return fit(self, *given, **named)
+                return anywhere(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

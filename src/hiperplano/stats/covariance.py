@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Block, Design, validate
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.cluster.calls import takes_dask
 from hiperplano.data.design import Array, Sums
 from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
@@ -32,6 +33,7 @@ from hiperplano.stats.summary import Summary, library_and_name
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3")
 
 
+@takes_dask
 def inference(
     model: Any, X: Any, y: Any = None, *, cov: str = "classical", sample_weight: Any = None, level: float = 0.95
 ) -> Summary:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.cluster.calls import takes_dask
 from hiperplano.data.design import Array, Block
 from hiperplano.data.validate import last_step
 from hiperplano.errors import InvalidParameter, NotAvailable
@@ -90,6 +91,7 @@ def _figure(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.4g}"
 
 
+@takes_dask
 def diagnose(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> Diagnosis | LogisticDiagnosis:
     """Leverage, studentised residuals, Cook's distance, Durbin-Watson, Breusch-Pagan, VIF and condition number.
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import takes_dask
 from hiperplano.data.labels import encode_labels
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.solvers.likelihood.likelihood import with_class_targets
@@ -19,6 +20,7 @@ from hiperplano.stats.summary import coefficient_names
 __all__ = ["Overlapping", "QuasiSeparable", "Separable", "separability"]
 
 
+@takes_dask
 def separability(X: Any, y: Any = None, fit_intercept: bool = True) -> Separable | QuasiSeparable | Overlapping:
     """Whether a plane separates two classes, with a proof either way.
 

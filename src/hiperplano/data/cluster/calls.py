@@ -12,21 +12,23 @@ from hiperplano.data.cluster import is_dask
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def with_rows_on_cluster(
-    fit: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a fit; dask's X, y and sample_weight become one design, which brings all three along."""
-    if not is_dask(args[0] if args else kwargs.get("X")):
-        return args, kwargs
-    from hiperplano.data.cluster.collections import cluster_of
+def takes_dask(function: Method) -> Method:
+    """A function of rows that may lie anywhere: dask's X, y and sample_weight become one design."""
 
-    given = signature(fit).bind(None, *args, **kwargs)
-    found = given.arguments
-    if "X" not in found:  # online learners, which take no rows from elsewhere, say so themselves
-        return args, kwargs
-    found["X"] = cluster_of(found["X"], found.get("y"), found.get("sample_weight"))
-    found.update({name: None for name in ("y", "sample_weight") if name in found})
-    return given.args[1:], given.kwargs
+    @wraps(function)
+    def anywhere(*args: Any, **kwargs: Any) -> Any:
+        if not any(is_dask(value) for value in (*args[:2], kwargs.get("X"))):
+            return function(*args, **kwargs)
+        given = signature(function).bind(*args, **kwargs)
+        found = given.arguments
+        if is_dask(found.get("X")):
+            from hiperplano.data.cluster.collections import cluster_of
+
+            found["X"] = cluster_of(found["X"], found.get("y"), found.get("sample_weight"))
+            found.update({name: None for name in ("y", "sample_weight") if name in found})
+        return function(*given.args, **given.kwargs)
+
+    return cast(Method, anywhere)
 
 
 def by_rows(method: Method) -> Method:
