@@ -105,9 +105,9 @@ FAMILIES = [
     LeastSquaresClassifier(),
     LogisticRegression(),
     LogisticRegression(C=1e4),
-    LinearSVC(loss="hinge"),
-    LinearSVC(),
-    LinearSVR(),
+    LinearSVC(loss="hinge", tol=1e-11),
+    LinearSVC(tol=1e-11),
+    LinearSVR(tol=1e-11),
     LinearDiscriminantAnalysis(),
     LinearDiscriminantAnalysis(shrinkage="auto"),
 ]
@@ -128,12 +128,14 @@ def test_the_paths_of_other_shapes_keep_the_contract_too(model, shape):
     y = np.digitize(score, np.quantile(score, [0.3, 0.7])) if is_classifier(model) else score
     here, size = clone(model).fit(X, y), X.std(axis=0)
     coef = np.atleast_2d(here.coef_)
+    # Support vector machines in memory are solved by compiled loops: another way to the same minimum.
+    looped = isinstance(model, LinearSVC | LinearSVR)
     # Another order of the rows in memory changes discriminants of nearly dependent columns (condition 1e7) by 1e-7.
-    loose = shape == "nearly dependent" and isinstance(model, LinearDiscriminantAnalysis)
+    loose = looped or (shape == "nearly dependent" and isinstance(model, LinearDiscriminantAnalysis))
     atol = (1e-6 if loose else 1e-9) * np.abs(coef * size).max()
     for elsewhere in (Shipped(X, y, seed=1), streamed(X, y)):
         there = clone(model).fit(elsewhere)
-        assert here.solution_.method == there.solution_.method
+        assert looped or here.solution_.method == there.solution_.method
         np.testing.assert_allclose(np.atleast_2d(there.coef_) * size, coef * size, rtol=0, atol=atol)
 
 

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.features.columns import Column, kind_label
+from hiperplano.features.columns import Column, kind_label, pack_columns, unpack_columns
 from hiperplano.features.dependence import dependent_columns
-from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers
+from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers, pack_encoders, unpack_encoders
 from hiperplano.features.terms import parse_terms, with_terms
 from hiperplano.messages import Message, translate
 
@@ -58,6 +58,22 @@ class Coding(TransformerMixin, BaseEstimator):
         self.fill = fill
         self.independent = independent
         self.terms = terms
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state["columns"] and all(isinstance(each, Column) for each in state["columns"]):
+            state["columns"] = pack_columns(state["columns"])
+        if "coders_" in state:
+            state["coders_"] = pack_encoders(state["coders_"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if isinstance(state["columns"], str):
+            state["columns"] = unpack_columns(state["columns"])
+        if isinstance(state.get("coders_"), str):
+            state["coders_"] = unpack_encoders(state["coders_"])
+        super().__setstate__(state)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians and categories."""

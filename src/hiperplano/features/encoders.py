@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
-from hiperplano.features.columns import Column
+from hiperplano.features.columns import Column, column_of
 from hiperplano.messages import Message
 
 RARE = "…"
@@ -155,6 +157,23 @@ class CategoricalEncoder:
         found = lookup[codes]
         for number in range(len(self.kept)):
             np.equal(found, number, out=made[:, number], casting="unsafe")
+
+
+def pack_encoders(encoders: Sequence[NumericEncoder | CategoricalEncoder]) -> str:
+    """Encoders as one text."""
+    return json.dumps([[isinstance(each, NumericEncoder), asdict(each)] for each in encoders])
+
+
+def unpack_encoders(text: str) -> list[NumericEncoder | CategoricalEncoder]:
+    """The inverse of `pack_encoders`."""
+
+    def encoder(numeric: bool, fields: dict[str, Any]) -> NumericEncoder | CategoricalEncoder:
+        column = column_of(fields["column"])
+        if numeric:
+            return NumericEncoder(**fields | {"column": column})
+        return CategoricalEncoder(column, tuple(fields["kept"]), fields["reference"], tuple(fields["known"]))
+
+    return [encoder(*each) for each in json.loads(text)]
 
 
 def numbers(series: Any, column: Column) -> Array:

@@ -51,6 +51,7 @@ def predict(
     from hiperplano.cli.workflow.streaming.choosing import reason_to_stream
     from hiperplano.cli.writing import write_table
     from hiperplano.messages import translate
+    from hiperplano.report.number_format import count, percent
 
     terminal = Terminal(json, quiet)
     reason = reason_to_stream(file, stream)
@@ -80,9 +81,9 @@ def predict(
         "unlike_rows": scored.novelty.odd_rows,
         "missing_columns": scored.novelty.missing_columns,
     }
-    terminal.print(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
-    for label, count in decided.items():
-        terminal.print(f"  {label}: {count:,} ({count / n:.1%})")
+    terminal.print(_("{n:,} rows scored: {file}", n=n, file=out))
+    for label, times in decided.items():
+        terminal.print(f"  {label}: {count(times).text} ({percent(times / n).text})")
     terminal.finish()
 
 

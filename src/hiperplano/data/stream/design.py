@@ -66,6 +66,10 @@ class Stream(Design):
     def is_sparse(self) -> bool:
         return self.source.is_sparse
 
+    def stored_vectors(self) -> dict[str, StoredVector]:
+        """The row vectors, by name."""
+        return dict(self._vectors)
+
     # Passes
 
     def parts(self, chunks: Sequence[int] | None = None) -> Iterator[InMemory]:

@@ -35,7 +35,8 @@ def scan(
     checkpoint: str | Path | Checkpoint | None = None,
     separator: str | None = None,
     decimal: str | None = None,
-) -> Stream:
+    engine: str = "stream",
+) -> Any:
     """Rows that stay where they are, for fits and predictions: they may be more than memory holds.
 
     The tables are read once, to learn how their columns become numbers, and then once for every pass of a fit. The
@@ -57,7 +58,7 @@ def scan(
     kinds : mapping of str to str, optional
         For columns that are not what their type says: "numeric", "nominal", "date", or their values from low to high.
         By default numbers are numeric, dates and times dates, texts and booleans nominal.
-    like : ScannedRows, optional
+    like : rows of `scan`, optional
         Rows of another scan: columns and their coding are those learned there. For new rows of a model.
     nan : {"refuse", "missing"}, default="refuse"
         What NaN in a column of numbers is: a mistake, or a missing value as nulls are.
@@ -70,10 +71,13 @@ def scan(
         killed, run again, goes on from there to the same coefficients.
     separator, decimal : str, optional
         Of text files; found by looking at their beginning by default.
+    engine : {"stream", "dask"}, default="stream"
+        Who reads in the passes of a fit: this process, or the workers of Dask's active scheduler, chunk by chunk. They
+        must see the files under the same names. The first reading is done here.
 
     Returns
     -------
-    Stream
+    Stream or Cluster
         To be passed to `fit` and `predict` in the place of X, with no y.
 
     Examples
@@ -92,6 +96,11 @@ def scan(
     """
     if nan not in ("refuse", "missing"):
         raise InvalidParameter("scan: nan={nan!r}; it must be 'refuse' or 'missing'. Set one of them.", nan=nan)
+    if engine not in ("stream", "dask"):
+        raise InvalidParameter(
+            "scan: engine={engine!r}; it must be 'stream' or 'dask'. Set one of them.", engine=engine
+        )
+    like = getattr(like, "scanned", like)
     settings = Settings(
         int(check_number("scan", "memory", memory, 0.0, math.inf, open_low=True) * _MEGABYTE),
         watcher_for(progress),
@@ -99,7 +108,7 @@ def scan(
     )
     if callable(source) and not _yields_batches(source):
         _refuse_names(target=target, columns=columns, weight=weight, kinds=kinds, like=like)
-        return stream_of_arrays(source, settings)
+        return _for_engine(stream_of_arrays(source, settings), engine)
     try:
         from hiperplano.features.scanning.rows import scan_tables, wanted_columns
         from hiperplano.tables.batches import find_tables
@@ -110,7 +119,22 @@ def scan(
     targets = [] if target is None else [target] if isinstance(target, str) else list(target)
     tables = find_tables(source, targets, separator, decimal)
     wanted = wanted_columns(tables[0], targets, columns, weight, kinds or {}, like)
-    return scan_tables(tables, wanted, settings, like, nan == "missing", len(targets) < 2 and isinstance(target, str))
+    one_target = len(targets) < 2 and isinstance(target, str)
+    return _for_engine(scan_tables(tables, wanted, settings, like, nan == "missing", one_target), engine)
+
+
+def _for_engine(rows: Stream, engine: str) -> Any:
+    if engine == "stream":
+        return rows
+    try:
+        from hiperplano.data.cluster.of_stream import on_workers
+    except ImportError as problem:
+        raise NotInstalled(
+            "scan with engine='dask' needs Dask, which is not installed. Install it: pip install 'hiperplano[dask]'"
+        ) from problem
+    found: Any = on_workers(rows)
+    found.scanned = rows  # for `like`
+    return found
 
 
 def _yields_batches(source: Callable[[], Any]) -> bool:

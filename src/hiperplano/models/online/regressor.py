@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from hiperplano.data import validate
 from hiperplano.data.block import Array
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.stream import Stream
 from hiperplano.errors import InvalidTarget
@@ -85,6 +86,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
             return self
         return self._partial_fit(X, y, sample_weight)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
 
