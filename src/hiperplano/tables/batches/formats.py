@@ -19,7 +19,7 @@ from hiperplano.messages import Message
 from hiperplano.tables.batches.table import TableFile, from_row
 from hiperplano.tables.text import MISSING, look_at_text, parse_error_message
 
-_BUFFER = 2**20  # bytes of each column that are read at a time, whatever the size of a row group
+_BUFFER = 2**18  # bytes of each column that are read at a time, whatever the size of a row group
 _TEXT_BLOCK = 2**22
 
 
