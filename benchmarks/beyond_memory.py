@@ -47,7 +47,7 @@ def decode(folder: str, columns: list[str]) -> float:
 
     start = time.perf_counter()
     for path in sorted(Path(folder).iterdir()):
-        for _batch in pq.ParquetFile(path, buffer_size=2**20).iter_batches(2**17, columns=columns):
+        for _batch in pq.ParquetFile(path, buffer_size=2**18, pre_buffer=False).iter_batches(2**17, columns=columns):
             pass
     return time.perf_counter() - start
 

@@ -40,7 +40,8 @@ class ParquetTable(TableFile):
     def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
         with self.reading() as stream:
-            file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER)
+            # Buffering ahead, pyarrow's default, would hold the whole file.
+            file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER, pre_buffer=False)
             groups = list(range(file.metadata.num_row_groups))
             while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
                 skip -= size
