@@ -213,3 +213,16 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def refuse_masked(**arrays: Any) -> None:
+    """The entries that a mask hides are missing values: they are refused like NaN, not taken for numbers."""
+    for name, values in arrays.items():
+        if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+            hidden = int(np.ma.getmaskarray(values).sum())
+            raise InvalidData(
+                "Input {name} contains {hidden} masked values: a mask marks missing values, and every value is "
+                "needed. Drop those rows, or fill them first, for example with {name}.filled(value).",
+                name=name,
+                hidden=hidden,
+            )

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design
-from hiperplano.data.error_messages import data_error, refuse_dask, refuse_dates, refuse_unusable
+from hiperplano.data.error_messages import data_error, refuse_dask, refuse_dates, refuse_masked, refuse_unusable
 from hiperplano.data.finite import (
     MOST_WEIGHT,
     refuse_nonfinite,
@@ -133,19 +133,6 @@ def _with_usable_target(estimator: Any, design: Design, numeric: bool, one_targe
             n=design.n_targets,
         )
     return with_numbers(design) if numeric and not isinstance(design, InMemory) else design
-
-
-def refuse_masked(**arrays: Any) -> None:
-    """The entries that a mask hides are missing values: they are refused like NaN, not taken for numbers."""
-    for name, values in arrays.items():
-        if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-            hidden = int(np.ma.getmaskarray(values).sum())
-            raise InvalidData(
-                "Input {name} contains {hidden} masked values: a mask marks missing values, and every value is "
-                "needed. Drop those rows, or fill them first, for example with {name}.filled(value).",
-                name=name,
-                hidden=hidden,
-            )
 
 
 def _numbers(y: Any) -> Array:

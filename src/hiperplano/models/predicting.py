@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +39,15 @@ class PredictsToFile:
                 "predict_to writes Parquet with pyarrow, which is not installed. Install it: pip install "
                 "'hiperplano[app]'"
             ) from problem
-        tables = (pa.table(columns) for columns in self._predicted_columns(_parts(X)))
-        with replacing(path) as new:
+        with replacing(path) as new, closing(_parts(X)) as parts:
+            tables = (pa.table(columns) for columns in self._predicted_columns(parts))
             first = next(tables)
             with pq.ParquetWriter(new, first.schema) as writer:
                 writer.write_table(first)
                 for table in tables:
                     writer.write_table(table.cast(first.schema))
 
-    def _predicted_columns(self, parts: Iterator[Design]) -> Iterator[dict[str, Array]]:
+    def _predicted_columns(self, parts: Iterable[Design]) -> Iterator[dict[str, Array]]:
         model: Any = self
         for part in parts:
             predicted = np.asarray(model.predict(part))
@@ -60,7 +61,7 @@ class PredictsToFile:
             yield columns
 
 
-def _parts(X: Any) -> Iterator[Design]:
+def _parts(X: Any) -> Generator[Design]:
     if not isinstance(X, Stream):
         raise InvalidType(
             "predict_to takes rows of scan, and this is {kind}. Call predict for rows in memory.", kind=type(X).__name__

@@ -203,7 +203,7 @@ class ReadErrors:
         pass
 
     def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
-        if isinstance(problem, pa.ArrowException | OSError):
+        if isinstance(problem, pa.ArrowException | OSError) and not isinstance(problem, MemoryError):
             first = str(problem).splitlines()[0]
             raise InvalidFile(
                 "{file} is damaged: {why}. Write or copy it again.", file=self._path, why=first.rstrip(".")

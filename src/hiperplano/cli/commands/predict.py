@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -47,7 +47,7 @@ def predict(
     import numpy as np
 
     from hiperplano.cli.terminal import Terminal
-    from hiperplano.cli.workflow.scoring import score_table
+    from hiperplano.cli.workflow.scoring import predictions, score_table
     from hiperplano.cli.workflow.streaming.choosing import reason_to_stream
     from hiperplano.cli.writing import write_table
     from hiperplano.messages import translate
@@ -85,31 +85,3 @@ def predict(
     for label, times in decided.items():
         terminal.print(f"  {label}: {count(times).text} ({percent(times / n).text})")
     terminal.finish()
-
-
-def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
-    """The decision or number for each row, and what it rests on: a probability for each class, or a score.
-
-    Parameters
-    ----------
-    rows : ndarray
-        As the model takes them.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Columns to write, by name.
-    """
-    columns: dict[str, Any] = {"prediction": model.predict(rows)}
-    if metadata.task == "regression":
-        return columns
-    if hasattr(model, "score_points"):
-        columns["points"] = model.score_points(rows)
-    if hasattr(model, "predict_proba"):
-        shares = model.predict_proba(rows)
-        return columns | {f"probability {label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
-    scores = model.decision_function(rows)
-    if scores.ndim == 1:
-        flipped = metadata.positive == model.classes_.tolist()[0]
-        return columns | {f"score {metadata.positive}": -scores if flipped else scores}
-    return columns | {f"score {label}": scores[:, k] for k, label in enumerate(model.classes_.tolist())}

@@ -121,6 +121,34 @@ def _weight(metadata: Metadata, frame: Any, notes: list[str]) -> Array | None:
     return check_weights(frame[name], name)
 
 
+def predictions(model: Any, rows: Any, metadata: Any) -> dict[str, Any]:
+    """The decision or number for each row, and what it rests on: a probability for each class, or a score.
+
+    Parameters
+    ----------
+    rows : ndarray
+        As the model takes them.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Columns to write, by name.
+    """
+    columns: dict[str, Any] = {"prediction": model.predict(rows)}
+    if metadata.task == "regression":
+        return columns
+    if hasattr(model, "score_points"):
+        columns["points"] = model.score_points(rows)
+    if hasattr(model, "predict_proba"):
+        shares = model.predict_proba(rows)
+        return columns | {f"probability {label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
+    scores = model.decision_function(rows)
+    if scores.ndim == 1:
+        flipped = metadata.positive == model.classes_.tolist()[0]
+        return columns | {f"score {metadata.positive}": -scores if flipped else scores}
+    return columns | {f"score {label}": scores[:, k] for k, label in enumerate(model.classes_.tolist())}
+
+
 def refuse_unlike(found: Novelty, file: Path, strict: bool) -> None:
     """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
     missing = found.missing_columns

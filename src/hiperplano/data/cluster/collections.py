@@ -17,8 +17,9 @@ from hiperplano.data.cluster.design import Cluster, Pieces
 from hiperplano.data.cluster.parts import Parts, from_host, tasks
 from hiperplano.data.cluster.passes import computed
 from hiperplano.data.cluster.tasks import Place, Reader, look, piece, pieces_together
+from hiperplano.data.error_messages import refuse_masked
 from hiperplano.data.finite import refuse_weights
-from hiperplano.data.validate import check_weight, plain_rows, refuse_masked
+from hiperplano.data.validate import check_weight, plain_rows
 from hiperplano.errors import InvalidData, InvalidType
 from hiperplano.messages import Message
 

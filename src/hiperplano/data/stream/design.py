@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
@@ -72,7 +72,7 @@ class Stream(Design):
 
     # Passes
 
-    def parts(self, chunks: Sequence[int] | None = None) -> Iterator[InMemory]:
+    def parts(self, chunks: Sequence[int] | None = None) -> Generator[InMemory]:
         """All rows, some at a time and in their order; not to be used after the next are asked for."""
         with self._read(range(len(self._sizes)) if chunks is None else chunks) as found:
             for _number, part in found:

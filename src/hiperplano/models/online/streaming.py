@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -48,15 +49,16 @@ def fit_stream(model: Any, design: Stream, control: Control, tasks_of: Tasks) ->
     best, waited = np.inf, 0
     for _pass in range(control.max_iter):
         counts, losses, weight = np.zeros((0, 2)), 0.0, 0.0
-        for part in design.parts():
-            tasks = tasks_of(part)
-            before = _counts(tasks)
-            for task in tasks:
-                task.rule[at.TRACK_LOSS], task.trainer.counts[at.LOSS_SUM] = 1.0, 0.0
-            model._take_chunk(part, tasks)
-            counts = _counts(tasks) - before + (counts if len(counts) else 0.0)
-            losses += sum(float(task.trainer.counts[at.LOSS_SUM]) for task in tasks)
-            weight += part.total_weight
+        with closing(design.parts()) as parts:
+            for part in parts:
+                tasks = tasks_of(part)
+                before = _counts(tasks)
+                for task in tasks:
+                    task.rule[at.TRACK_LOSS], task.trainer.counts[at.LOSS_SUM] = 1.0, 0.0
+                model._take_chunk(part, tasks)
+                counts = _counts(tasks) - before + (counts if len(counts) else 0.0)
+                losses += sum(float(task.trainer.counts[at.LOSS_SUM]) for task in tasks)
+                weight += part.total_weight
         records = records or [Record() for _ in counts]
         for record, mistakes in zip(records, counts[:, 0].tolist(), strict=True):
             record.mistakes.append(int(mistakes))

@@ -13,7 +13,7 @@ from pyarrow import fs
 from hiperplano.errors import InvalidFile, InvalidType
 from hiperplano.tables.batches.formats import ArrowTable, ParquetTable, TextTable
 from hiperplano.tables.batches.table import BatchedTable, GivenBatches
-from hiperplano.tables.reading import file_format
+from hiperplano.tables.reading import ReadErrors, file_format
 
 _READAHEAD = {"batch_readahead": 1, "fragment_readahead": 1}
 
@@ -75,9 +75,13 @@ def _partition_keys(paths: list[str]) -> dict[str, dict[str, Any]]:
     if not any("=" in part for path in paths for part in Path(path).parts[:-1]):
         return {}
     first = [path for path in paths if Path(path).stat().st_size]
-    found = arrow_dataset.dataset(first, format=_dataset_format(first[0]), partitioning="hive") if first else None
-    fragments = [] if found is None else found.get_fragments()
-    return {each.path: arrow_dataset.get_partition_keys(each.partition_expression) for each in fragments}
+    if not first:
+        return {}
+    with ReadErrors(Path(first[0])):
+        found = arrow_dataset.dataset(first, format=_dataset_format(first[0]), partitioning="hive")
+        return {
+            each.path: arrow_dataset.get_partition_keys(each.partition_expression) for each in found.get_fragments()
+        }
 
 
 def _dataset_format(path: str) -> str:

@@ -19,7 +19,7 @@ from hiperplano.messages import Message
 from hiperplano.tables.batches.table import TableFile, from_row
 from hiperplano.tables.text import MISSING, look_at_text, parse_error_message
 
-_BUFFER = 2**20  # bytes of each column that are read at a time, whatever the size of a row group
+_BUFFER = 2**18  # bytes of each column that are read at a time, whatever the size of a row group
 _TEXT_BLOCK = 2**22
 
 
@@ -40,7 +40,8 @@ class ParquetTable(TableFile):
     def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
         with self.reading() as stream:
-            file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER)
+            # Buffering ahead, pyarrow's default, would hold the whole file.
+            file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER, pre_buffer=False)
             groups = list(range(file.metadata.num_row_groups))
             while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
                 skip -= size

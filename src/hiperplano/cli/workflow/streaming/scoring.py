@@ -10,11 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hiperplano.cli.commands.predict import predictions
 from hiperplano.cli.options import ensure_folder
 from hiperplano.cli.terminal import Terminal
 from hiperplano.cli.workflow.metadata import load_with_metadata
-from hiperplano.cli.workflow.scoring import refuse_unlike
+from hiperplano.cli.workflow.scoring import predictions, refuse_unlike
 from hiperplano.data.files import replacing
 from hiperplano.data.stream.read_ahead import read_ahead
 from hiperplano.errors import InvalidParameter
