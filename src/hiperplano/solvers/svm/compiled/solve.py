@@ -58,11 +58,7 @@ class Search:
         return self.control.most - self.found.passes
 
     def ascend(self, affordable: float = np.inf) -> None:
-<<<<<<< HEAD
-        """Dual coordinate ascent, up to about so many passes: then others get half of what is left."""
-=======
         """Dual coordinate ascent, up to about so many passes; if limited, others get half of the rest."""
->>>>>>> main
         from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
 
         self._note("dual")
