@@ -65,7 +65,7 @@ def assert_same_model(model, other, X):
 
 
 def tied(model, X):
-    """Rows whose two largest scores differ by rounding alone: planes of the hinge often meet in a row at both margins."""
+    """Rows whose two largest scores differ by rounding alone: planes of the hinge often meet at both margins."""
     scores = model.decision_function(X) if hasattr(model, "decision_function") else np.zeros(len(X))
     if scores.ndim == 1:
         return np.zeros(len(X), dtype=bool)
