@@ -60,7 +60,17 @@ def assert_same_model(model, other, X):
             continue
         scale = float(np.abs(np.asarray(theirs, dtype=float)).max(initial=0.0)) or 1.0
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * scale, err_msg=name)
-    np.testing.assert_allclose(model.predict(X).astype(float), other.predict(X).astype(float), rtol=1e-7)
+    apart = ~tied(model, X)
+    np.testing.assert_allclose(model.predict(X)[apart].astype(float), other.predict(X)[apart].astype(float), rtol=1e-7)
+
+
+def tied(model, X):
+    """Rows whose two largest scores differ by rounding alone: planes of the hinge often meet at both margins."""
+    scores = model.decision_function(X) if hasattr(model, "decision_function") else np.zeros(len(X))
+    if scores.ndim == 1:
+        return np.zeros(len(X), dtype=bool)
+    second, first = np.sort(scores, axis=1)[:, -2:].T
+    return first - second <= 1e-9 * np.abs(scores).max(axis=1)
 
 
 def streamed(x, y, weight=None, seed=2):

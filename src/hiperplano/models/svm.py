@@ -54,8 +54,9 @@ class LinearSVC(LinearClassifier):
         is "ovr" and the hinge with twice the C.
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
-        coordinate ascent, for wide sparse rows. "auto" takes "dual" for the hinge on sparse rows that are not many
-        more than their columns.
+        coordinate ascent, whose passes cost little and may be many. "auto" gives the ascent as many passes as half of
+        Newton's method costs, about, and goes on with Newton's method where they do not suffice; dense tables of more
+        than two million entries begin with it, unless they have twice as many columns as rows.
     max_iter : int, default=1000
         Most passes over the rows.
 

@@ -16,15 +16,18 @@ from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.smoothed import Hyperplane
 from hiperplano.solvers.svm.solution import PlaneFit
 
-_COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a sample of them is a good start
+_COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a sample of tall tables is a good start
+_MOST_CELLS = 2**24  # of those that are copied for the ascent alone
+_TALL = 20  # rows for each column
 
 
 def fits_loops(design: InMemory, solver: str) -> bool:
     """Whether compiled loops are the faster way, or the one that was asked for."""
-    few = design.n_rows * design.n_columns <= _COPIED_CELLS
     if design.is_sparse:
         return solver != "newton"
-    return few or solver == "dual" or (solver == "auto" and is_wide(design.n_rows, design.n_columns))
+    n, d = design.n_rows, design.n_columns
+    broad = n * d <= _MOST_CELLS and n <= _TALL * d
+    return solver == "dual" or n * d <= _COPIED_CELLS or (solver == "auto" and (broad or is_wide(n, d)))
 
 
 @dataclass
@@ -46,21 +49,21 @@ class CompiledSearch:
         assert isinstance(design, InMemory)
         box = dual_box(design, self.loss)
         asked = control(box, self.loss, self.fit_intercept, self.tol, self.max_iter)
-        if self.solver == "auto" and self.rows.is_dense:
-            return self._published(solve_dense(self.rows, box, asked))
         search = Search(self.rows, box, asked)
         if self.solver == "newton":
             search.newton()
         elif self.solver == "dual":
             search.ascend()
+        elif not self.rows.is_dense:
+            solve_sparse(search)
         else:
-            return self._sparse(design, search)
+            solve_dense(search, design.n_rows * design.n_columns <= _COPIED_CELLS)
+        if self.solver == "auto" and not search.proved and search.left > 0:
+            return self._by_sums(design, search)
         return self._published(search)
 
-    def _sparse(self, design: InMemory, search: Search) -> PlaneFit:
-        solve_sparse(search)
-        if search.proved or search.left <= 0:
-            return self._published(search)
+    def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:
+        """Newton's method by sums over all rows, from what is known."""
         budget, found = Budget(search.left), search.found
         coef, level = found.coef[:-1], np.asarray(found.coef[-1])
         gamma = found.beta / search.box.weight * (search.box.target if self.loss.classifies else 1.0)
@@ -70,7 +73,7 @@ class CompiledSearch:
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             budget=budget,
-            start=(Hyperplane(coef, level, np.zeros_like(coef)), gamma),
+            start=(Hyperplane(coef, level, self.rows.shift), gamma),
         )
         better = plane_fit(design, self.loss, certificate, "both", found.passes + budget.used)
         return better if better.gap < found.gap else self._published(search)._replace(passes=better.passes)

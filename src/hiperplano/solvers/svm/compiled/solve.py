@@ -153,22 +153,21 @@ def is_wide(n_rows: int, n_columns: float) -> bool:
     return 2 * n_rows <= n_columns and n_rows <= _MOST_ROWS
 
 
-def solve_dense(rows: LoopRows, box: Box, control: Control) -> Search:
-    """The cheapest way to the wanted gap."""
-    search = Search(rows, box, control)
-    n, d = rows.n_rows, len(rows.shift)
+def solve_dense(search: Search, few: bool) -> None:
+    """The cheapest way to the wanted gap; where rows are not few, what is left is for sums over all of them."""
+    rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
-    cost = Costs(n, d, 1.0, 1).row_products / ascent_pass(rows) if wide else affordable_passes(rows, bool(box.soft[0]))
+    squared = bool(search.box.soft[0])
+    cost = Costs(n, d, 1.0, 1).row_products / ascent_pass(rows) if wide else affordable_passes(rows, squared)
     if cost:
         search.ascend(cost)
     if not search.proved and search.left > 0:
         if wide:
             search.newton_in_span(rows.arrays[0])
-        else:
+        elif few:
             search.newton()
-    if not search.proved and search.left > 0:
+    if not search.proved and search.left > 0 and (wide or few):
         search.ascend()
-    return search
 
 
 def solve_sparse(search: Search) -> None:
@@ -177,11 +176,11 @@ def solve_sparse(search: Search) -> None:
     search.ascend(affordable_passes(rows, bool(search.box.soft[0])) or _FEW)
     if search.proved or search.left <= 0:
         return
-    held = csr_array(rows.arrays, shape=(n, d))
+    held = csr_array(rows.arrays, shape=(n, d)).astype(np.float64, copy=False)
     if is_wide(n, d):
         search.newton_in_span(held)
         search.ascend(_FEW)
     elif n * d <= _DENSE_CELLS:
-        search.newton_on_dense(held.toarray().astype(np.float64, copy=False))
+        search.newton_on_dense(held.toarray())
         if not search.proved and search.left > 0:
             search.ascend()
