@@ -219,6 +219,9 @@ class Perceptron(OnlineClassifier):
             trainer: Any = task.trainer
             batch = isinstance(trainer, WholeBatch)
             rows = trainer.design if batch else task.memory.with_vectors(y=trainer.target)
+            counted = rows.weighted_rows()
+            if len(np.unique(counted.collect(counted.vector("y")))) < 2:  # a class that has no rows
+                continue
             try:
                 record.separable = isinstance(separate(rows, bool(self.fit_intercept)), Separable)
             except NotAvailable:  # too close to tell
