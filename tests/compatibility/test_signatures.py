@@ -24,7 +24,6 @@ OTHER_DEFAULTS = {
     ("LogisticRegressionCV", "l1_ratios"): "'warn' means None",
     ("LogisticRegressionCV", "scoring"): "the negative log loss, as scikit-learn will have it from 1.11 on",
     ("LogisticRegressionCV", "solver"): "chosen by the shape of the rows",
-    ("LogisticRegressionCV", "tol"): "of the gradient of standardised columns",
     ("LogisticRegressionCV", "max_iter"): "a limit that exact fits do not meet",
     ("LogisticRegressionCV", "use_legacy_attributes"): "'warn' means True",
     ("OneClassSVM", "max_iter"): "a limit that fits do not meet: none goes on for ever",

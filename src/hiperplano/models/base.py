@@ -17,10 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
+from hiperplano.data.cluster.calls import by_rows, with_rows_on_cluster
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.messages import Message
+from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.solution import Solution
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
@@ -32,7 +34,7 @@ Model = TypeVar("Model")
 Rest = ParamSpec("Rest")
 
 
-class LinearModel(BaseEstimator):
+class LinearModel(PredictsToFile, BaseEstimator):
     """An estimator with `coef_` and `intercept_`, on dense and CSR rows."""
 
     coef_: Array
@@ -119,7 +121,8 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[C
         before = dict(vars(self))
         try:
             with one_blas_thread():
-                return fit(self, *args, **kwargs)
+                given, named = with_rows_on_cluster(fit, args, kwargs)
+                return fit(self, *given, **named)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
@@ -133,6 +136,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
 
     classes_: Array
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -149,6 +153,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 
@@ -171,6 +176,7 @@ class ClassProbabilities:
 
     decision_function: Callable[[Any], Array]
 
+    @by_rows
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (n, classes).
 
@@ -186,6 +192,7 @@ class ClassProbabilities:
         """
         return class_chances(self.decision_function(X))
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, accurate even where these underflow.
 

@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
@@ -254,6 +255,7 @@ class LinearDiscriminantAnalysis(
         check_is_fitted(self)
         return self.solution_.covariance.astype(self.coef_.dtype, copy=False)
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """Scores on the canonical axes, (x − xbar)·scalings.
 

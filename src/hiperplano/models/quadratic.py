@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
@@ -23,13 +24,14 @@ from hiperplano.models.gaussian import (
     estimated_covariances,
     gaussian_problem,
 )
+from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
 
 
-class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, ClassifierMixin, BaseEstimator):
+class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, ClassifierMixin, PredictsToFile, BaseEstimator):
     """Gaussian classes, each with a covariance of its own: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
 
     One pass over the rows gathers the moments of all classes. Columns that follow from others in the same way in every
@@ -221,6 +223,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
         """Variances along the principal axes of the classes, largest first."""
         return [np.linalg.eigvalsh(one)[::-1] for one in self.covariance_]
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -240,6 +243,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
         scores = at_places(scores.T, self._present_, len(self.classes_), -np.inf).T
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidData
@@ -180,6 +181,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
                 status=found.status,
             )
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: log-odds of the second class, of shape (n,), for two classes; otherwise (n, classes).
 
@@ -196,6 +198,7 @@ class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel)
         sums = self._kernel_sums(X)
         return np.asarray(sums + (self.intercept_[0] if sums.ndim == 1 else self.intercept_))
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 

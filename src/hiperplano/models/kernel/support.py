@@ -22,7 +22,7 @@ from hiperplano.models.kernel.base import KernelModel, refuse_infinite
 from hiperplano.solvers.kernel.svm.decomposition import Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control
-from hiperplano.solvers.kernel.svm.solution import SupportVectorSolution, verdict
+from hiperplano.solvers.kernel.svm.solution import Machines, SupportVectorSolution, verdict
 
 _MOST_DENSE = 2**24  # cells of sparse support vectors that are made dense for predictions
 
@@ -109,6 +109,16 @@ class SupportVectorModel(KernelModel):
         found: Sequence[Minimum],
         members: Sequence[Array],
     ) -> None:
+        """Put solved machines on the estimator.
+
+        Parameters
+        ----------
+        members : sequence of ndarray of int
+            The rows of each machine, among those of the fit.
+        """
+        self._publish_machines(rows, numbers, n_given, Machines.of(problems, found, members, rows.shape[0]))
+
+    def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines) -> None:
         """Put solved machines on the estimator, and warn once if one of them did not converge.
 
         Parameters
@@ -118,12 +128,8 @@ class SupportVectorModel(KernelModel):
             Of the rows in the table that came in.
         n_given : int
             Rows of that table.
-        members : sequence of ndarray of int
-            The rows of each machine, among those of the fit.
         """
-        weights = np.zeros((rows.shape[0], len(found)))
-        for column, (each, own) in enumerate(zip(found, members, strict=True)):
-            weights[own, column] = each.beta
+        weights = machines.beta
         refuse_infinite(self, weights)
         chosen = np.flatnonzero(weights.any(axis=1))
         self.support_ = numbers[chosen].astype(np.int32)
@@ -131,9 +137,9 @@ class SupportVectorModel(KernelModel):
         self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]
         self.dual_coef_ = self._as_rows_are(self._weights_.T)
         control = self._control()
-        self.solution_ = verdict(problems, found, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
+        self.solution_ = verdict(machines, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
         self.intercept_ = self.solution_.intercept
-        self.n_iter_ = max(each.steps for each in found)
+        self.n_iter_ = int(machines.steps.max())
         self.fit_status_ = 0 if self.solution_.converged else 1
         self.shape_fit_, self._n_given_ = rows.shape, n_given
         if not self.solution_.converged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.labels import class_totals, class_weights, encode_labels
@@ -23,8 +24,8 @@ from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.support import SupportVectorModel, row_count, weights_of
-from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.pairs import solve_pairs
+from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
+from hiperplano.solvers.kernel.svm.pairs.solve import solve_pairs
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -203,22 +204,14 @@ class SVC(ClassifierMixin, SupportVectorModel):
         codes, bound = codes[order], bound[order]
         weight = weights_of(design)[order]
         self.kernel_ = self._settled_kernel(rows, weight if design.has_weight else None)
-        pairs = class_pairs(len(self.classes_))
-        members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
-        problems = [
-            DualProblem.classification(np.where(codes[own] == plus, 1.0, -1.0), bound[own])
-            for own, (plus, _) in zip(members, pairs, strict=True)
-        ]
-        last = self._last_weights(n_given, len(pairs))
-        if last is not None:
-            problems = [
-                each.started(last[numbers[own], k]) for k, (each, own) in enumerate(zip(problems, members, strict=True))
-            ]
-        found = solve_pairs(problems, members, self.kernel_, rows, control)
-        self._publish(rows, numbers, n_given, problems, found, members)
+        positive, negative = np.array(class_pairs(len(self.classes_))).T
+        last = self._last_weights(n_given, len(positive))
+        start = None if last is None else last[numbers]
+        machines = solve_pairs(ClassPairs(codes, positive, negative, bound, start), self.kernel_, rows, control)
+        self._publish_machines(rows, numbers, n_given, machines)
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
-        self._publish_classes(code_of[self.support_], [each.steps for each in found])
+        self._publish_classes(code_of[self.support_], machines.steps)
         self.probA_ = self.probB_ = np.empty(0)
         if probable:
             random = check_random_state(self.random_state)
@@ -236,19 +229,22 @@ class SVC(ClassifierMixin, SupportVectorModel):
             )
         return self.class_weight_
 
-    def _publish_classes(self, codes: Array, steps: list[int]) -> None:
-        """What depends on classes: `codes` are those of the support vectors."""
+    def _publish_classes(self, codes: Array, steps: Array) -> None:
+        """What depends on classes: `codes` are those of the support vectors, in increasing order."""
         k = len(self.classes_)
         self.n_support_ = np.bincount(codes, minlength=k).astype(np.int32)
-        self.n_iter_ = np.array(steps, dtype=np.int32)
+        self.n_iter_ = steps.astype(np.int32)
         if k == 2:
             return
         shown = np.zeros((k - 1, len(codes)))
+        borders = np.searchsorted(codes, np.arange(k + 1)).tolist()
+        of = [slice(*ends) for ends in pairwise(borders)]
         for column, (i, j) in enumerate(combinations(range(k), 2)):  # a row for each class that is not their own
-            shown[j - 1, codes == i] = self._weights_[codes == i, column]
-            shown[i, codes == j] = self._weights_[codes == j, column]
+            shown[j - 1, of[i]] = self._weights_[of[i], column]
+            shown[i, of[j]] = self._weights_[of[j], column]
         self.dual_coef_ = self._as_rows_are(shown)
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second.
 
@@ -265,6 +261,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         """
         return shown_scores(self._scores(X), len(self.classes_), self.decision_function_shape)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with most votes; ties give the first, or with `break_ties` the largest score.
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number
 from hiperplano.models.base import all_or_nothing
@@ -121,6 +122,7 @@ class SVR(RegressorMixin, SupportVectorModel):
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, Σ dual_coef·k(x, support vector) + intercept.
 

@@ -32,15 +32,17 @@ from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.truncated_newton import truncated_newton
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
-_NEWTON = 5.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
-_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
+_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
+_LONG = 30.0  # steps of L-BFGS, where no Hessian can be had, before Newton's with conjugate gradients
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
@@ -142,7 +144,7 @@ def _minimise(
     if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else _SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
-    if is_wide(problem):
+    if is_wide(problem.design):
         return _in_row_span(problem, theta, tol, max_iter)
     return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
 
@@ -175,20 +177,30 @@ def _lbfgs_with_purchases(
     """L-BFGS from a diagonal preconditioner, with better ones as soon as they are worth what they cost."""
     a_pass = Costs.of(problem.design, problem.n_scores).gradient
     left = offers(problem, samples)
+    without_hessian = problem.strength > 0 and theta.size > MOST_PARAMETERS
     method, current = Message("L-BFGS"), Purchase(theta, problem.diagonal_preconditioner(), problem.evaluate)
-    if left and left[0].first_cost <= _AT_ONCE * a_pass:
+    bought = bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
+    if bought:
         method, current = left[0].method, left[0].buy(theta, first=True)
         left = left if left[0].again else left[1:]
     state = _told(problem, current.theta, current.evaluate)
     while True:
-        budget = Budget(left[0].cost / a_pass, tol) if left else None
+        budget = Budget(left[0].cost / a_pass, tol) if left else Budget(_LONG, tol) if without_hessian else None
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
+        if state.largest <= tol and bought and end.hessian is None:
+            step = current.precondition(state.gradient)
+            if _is_small(problem) and np.abs(step).max() > _settled(problem) * max(1.0, np.abs(state.theta).max()):
+                return method, _continued(problem, state, tol, max_iter, _settled(problem))
+            state.theta = state.theta - step  # it costs no pass
+        if state.largest > tol and state.steps < max_iter and not left and without_hessian:
+            state = truncated_newton(problem, state, tol, max_iter)
+            return Message("Newton with conjugate gradients"), Minimum(state)
         if state.largest <= tol or state.steps >= max_iter or not left:
             return method, end
         if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
             return method, _continued(problem, state, tol, max_iter, _SETTLED)
-        state.stalled = False
+        state.stalled, bought = False, True
         method, current = left[0].method, left[0].buy(state.theta, first=False)
         left = left if left[0].again else left[1:]
 
@@ -267,7 +279,7 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
     state = end.state
     if smallest_margin(problem, state.theta) > 0:
         return True
-    if is_wide(problem):
+    if is_wide(problem.design):
         span = problem.in_row_span
         theta = span.reduce(state.theta)
         return _is_unbounded(span.problem, Minimum(State(theta, *span.problem.evaluate(theta))), tol)
