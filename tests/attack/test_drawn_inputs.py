@@ -60,5 +60,25 @@ def test_the_judge_of_a_model_knows_right_from_wrong(name):
     assert attacked.judge(model, Sample(X, y, np.ones(40), X)) != ""
 
 
+_EVERY = {"classes": 3, "weight": "of every size"}
+MENDED = [
+    Case("LogisticRegression", 2000502446, (30, 45), dtype="uint8", container="frame", **_EVERY),  # took 15 s
+    Case("LinearSVC of Crammer and Singer", 1655097583, (24, 2), 3, "large outlier"),
+    Case("LogisticRegression of Firth", 1436561085, (12, 3), values="whole", weight="a million at one row"),
+    Case("OneClassSVM", 24073442, (2, 2), container="nothing"),
+    Case("PassiveAggressiveClassifier", 389073239, (12, 1), values="huge cell"),
+    Case("Perceptron averaged", 1780251893, (40, 4), 3, "any units", weight="no weight for a class"),
+    Case("RidgeClassifier", 868082644, (24, 2), container="three dimensions", target="two columns"),
+    Case("RidgeClassifier", 872541680, (40, 8), 3, target="two columns"),
+    Case("SVC", 1884090915, (12, 1), values="rounding", dtype="<f4", container="coo_array", weight="of every size"),
+    Case("SVC linear", 1525712837, (30, 45), values="units"),
+]
+
+
+@pytest.mark.parametrize("case", MENDED, ids=str)
+def test_what_long_runs_found_stays_mended(case):
+    assert case.run().kind not in FAILURES
+
+
 def test_a_plain_case_is_right():
     assert Case("LogisticRegression").run().kind == RIGHT

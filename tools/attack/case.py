@@ -131,14 +131,14 @@ class Case:
     def _expected(self, attacked: Attacked, exact: Any) -> str:
         """Whether the case must be refused, must be taken, or may be either."""
         kinds = LABELS if attacked.classifier else NUMBERS
-        verdicts = {CONTAINERS[self.container][1], kinds[self.target][1]}
+        of_target = kinds[self.target][1]
+        if attacked.many_targets and self.target == "two columns" and of_target == REFUSE:
+            of_target = EITHER if self.classes > 2 else ACCEPT  # several labels for each row are 0 and 1 only
+        verdicts = {CONTAINERS[self.container][1], of_target}
         if attacked.takes_weights:
             verdicts.add(WEIGHTS[self.weight][1])
         size = np.abs(exact).max(axis=0)
         within = ((size == 0) | ((size >= 1e-100) & (size <= 1e100))).all()
-        if attacked.many_targets and self.target == "two columns":  # as labels they are 0 and 1 only
-            verdicts.discard(REFUSE)
-            verdicts.add(EITHER if attacked.classifier and self.classes > 2 else ACCEPT)
         if self.weight in SOME_ZERO and (REFUSE not in verdicts or self.target in ONE_ROW):
             return EITHER  # rows of weight 0 may hold anything
         if REFUSE in verdicts or not np.isfinite(exact).all() or not (within or self.model.startswith(_ONLINE)):

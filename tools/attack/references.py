@@ -213,17 +213,25 @@ def firth(model: Any, sample: Sample) -> str:
     M = M[:, np.linalg.norm(M, axis=0) > 0]
     if np.linalg.matrix_rank(M) < M.shape[1]:
         return ""
-    theta = np.zeros(M.shape[1])
-    for _ in range(2000):
-        chance = expit(M @ theta)
+
+    def scoring(chance: Any) -> Any:
+        """The step of Fisher scoring, and half of what it promises."""
         bend = weight * chance * (1 - chance)
         information = (M * bend[:, None]).T @ M
         hat = bend * np.einsum("ij,ji->i", M, np.linalg.lstsq(information, M.T, rcond=None)[0])
         score = (weight * (sample.y - chance) + hat * (0.5 - chance)) @ M
         move = np.linalg.lstsq(information, score, rcond=None)[0]
+        return move, float(score @ move)
+
+    found = model.predict_proba(sample.rows)[:, 1]
+    if scoring(found)[1] <= 1e-9:  # a maximum: where weights differ much there are several, and neither way finds all
+        return ""
+    theta = np.zeros(M.shape[1])
+    for _ in range(2000):
+        move, _ = scoring(expit(M @ theta))
         theta = theta + move * min(1.0, 1.0 / max(np.abs(M @ move).max(), 1e-9)) * 0.5
         if np.abs(M @ move).max() < 1e-9:
-            return compared(model.predict_proba(sample.rows)[:, 1], expit(M @ theta), rounding(model, sample), 1.0)
+            return compared(found, expit(M @ theta), rounding(model, sample), 1.0)
     return ""
 
 

@@ -55,13 +55,14 @@ class LinearModel(PredictsToFile, BaseEstimator):
             refuse_nonfinite(design)
         with np.errstate(over="ignore", invalid="ignore"):
             found = design.collect(design.map(Scores(coef.T, self.intercept_)))
-        if not np.isfinite(found).all():
+        fine = np.isfinite(found) | ~np.isfinite(self.intercept_)  # a class without rows has an intercept of −∞
+        if not fine.all():
             refuse_nonfinite(design)
             raise InvalidData(
                 "{model}: the score of row {row} lies beyond the range of float64 (1.8e308); coefficients times "
                 "numbers must fit. Use units in which the columns are nearer to 1.",
                 model=type(self).__name__,
-                row=int(np.argmax(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))),
+                row=int(np.argmin(fine.reshape(len(found), -1).all(axis=1))),
             )
         return found
 

@@ -142,7 +142,7 @@ class SVCCV(SVC):
         final = SVC(C=self.C_, gamma="scale" if self.gamma_ is None else self.gamma_, **shared)
         final.fit(X, y, sample_weight)
         for name, value in vars(final).items():
-            if name.endswith("_"):
+            if name.endswith("_") and name not in ("probA_", "probB_"):
                 setattr(self, name, value)
         return self
 

@@ -222,7 +222,12 @@ class Curvature(NamedTuple):
         whole = self.whole
         if not lapack.dpotrf(whole, lower=0)[1]:
             return whole
-        values, vectors = eigh(whole, self.information)
+        try:
+            values, vectors = eigh(whole, self.information)
+        except np.linalg.LinAlgError:  # singular up to rounding: the value is next to −∞, whatever leads away will do
+            values, vectors = eigh(whole)
+            sizes = np.abs(values)
+            return np.asarray((vectors * np.maximum(sizes, _STEEP * sizes.max(initial=0.0))) @ vectors.T)
         half = (self.information @ vectors) * np.sqrt(np.maximum(np.abs(values), _STEEP))
         return np.asarray(half @ half.T)
 

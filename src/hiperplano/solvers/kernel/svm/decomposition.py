@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import GramRows
-from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, newton_steps
+from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 SMALL = 1024  # rows that are all in the working set from the start
@@ -147,7 +147,7 @@ def _solve_part(
         if largest - least <= tol or steps >= max_steps:
             break
         beta, gradient, settled = newton_steps(part, gram, beta, gradient, ridge)
-        ridge = max(LEAST_RIDGE, ridge / 10) if settled else 1e3 * ridge
+        ridge = max(LEAST_RIDGE, ridge / 10) if settled else min(1e3 * ridge, MOST_RIDGE)
         if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
             break
     if len(beta) <= _POLISHED:

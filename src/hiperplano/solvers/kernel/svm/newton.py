@@ -13,6 +13,7 @@ from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 
 _ROUNDS = 12
 LEAST_RIDGE = 1e-13  # of the diagonal: equal rows make the free part singular
+MOST_RIDGE = 1e20  # with which a step moves nothing
 _RIDGES = 4  # tries, each with a ridge 1,000 times as large
 
 
@@ -116,8 +117,11 @@ class _Piece:
         slope = self._slopes(reached)[rows]
         solved = cho_solve((factor, True), np.stack([slope, np.ones(len(rows))], axis=1), check_finite=False)
         missing = self.beta.sum() - reached.sum()
-        level = (missing + solved[:, 0].sum()) / solved[:, 1].sum()
-        step[rows] = level * solved[:, 1] - solved[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            level = (missing + solved[:, 0].sum()) / solved[:, 1].sum()
+            step[rows] = level * solved[:, 1] - solved[:, 0]
+        if not np.isfinite(step).all():  # bounds so far apart that no step is a number
+            return np.zeros(len(free)), 0.0
         return step, float(level)
 
     def followed(self, step: Array) -> Array:
