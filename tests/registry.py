@@ -165,7 +165,8 @@ WITHOUT_COEFFICIENTS = [
     Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
     Entry(SVR()),
     Entry(KernelPerceptron()),
-    Entry(KernelPerceptron(average=True, budget=30)),
+    Entry(KernelPerceptron(budget=30)),
+    Entry(Pegasos(alpha=0.1, kernel="rbf", average=True, random_state=0)),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 
