@@ -28,6 +28,8 @@ TRUSTED = frozenset(
         "hiperplano.kernels.resolve.InverseLength",
         "hiperplano.models.kernel.features.KernelFeatures",
         "hiperplano.models.kernel.logistic.KernelLogisticRegression",
+        "hiperplano.models.kernel.nu_svc.NuSVC",
+        "hiperplano.models.kernel.nu_svr.NuSVR",
         "hiperplano.models.kernel.one_class.OneClassSVM",
         "hiperplano.models.kernel.perceptron.KernelPerceptron",
         "hiperplano.models.kernel.ridge.KernelRidge",

@@ -173,19 +173,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
             The fitted model.
         """
         C, control = number(self, "C", low=0.0, open_low=True), self._control()
-        shape = one_of(self, "decision_function_shape", ("ovr", "ovo"))
-        if flag(self, "break_ties") and shape == "ovo":
-            raise InvalidParameter(
-                "SVC: break_ties=True with decision_function_shape='ovo'; ties are broken by the scores of classes. "
-                "Set decision_function_shape='ovr'."
-            )
-        if self.probability is True:
-            raise InvalidParameter(
-                "{model}: probability=True; the scores of a support vector machine are no probabilities, and "
-                "scikit-learn deprecates this parameter. Use KernelLogisticRegression, or "
-                "sklearn.calibration.CalibratedClassifierCV around the model.",
-                model=type(self).__name__,
-            )
+        self._check_decision()
         design = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         n_given = row_count(X)
         self.classes_, codes = encode_labels(design)
@@ -212,6 +200,23 @@ class SVC(ClassifierMixin, SupportVectorModel):
         code_of[numbers] = codes
         self._publish_classes(code_of[self.support_], [each.steps for each in found])
         return self
+
+    def _check_decision(self) -> None:
+        """Refuse parameters of decisions that do not go together."""
+        shape = one_of(self, "decision_function_shape", ("ovr", "ovo"))
+        if flag(self, "break_ties") and shape == "ovo":
+            raise InvalidParameter(
+                "{model}: break_ties=True with decision_function_shape='ovo'; ties are broken by the scores of "
+                "classes. Set decision_function_shape='ovr'.",
+                model=type(self).__name__,
+            )
+        if self.probability is True:
+            raise InvalidParameter(
+                "{model}: probability=True; the scores of a support vector machine are no probabilities, and "
+                "scikit-learn deprecates this parameter. Use KernelLogisticRegression, or "
+                "sklearn.calibration.CalibratedClassifierCV around the model.",
+                model=type(self).__name__,
+            )
 
     def _class_weights(self, design: InMemory, codes: Array) -> Array:
         totals = class_totals(design, codes, len(self.classes_))

@@ -48,7 +48,8 @@ class KernelOnlineSolution(OnlineSolution):
 
 
 def _has_columns(model: Any) -> bool:
-    return "kernel_" not in vars(model)
+    """Whether planes are over the columns; before a fit, whether they will be."""
+    return "kernel_" not in vars(model) and ("_learner_" in vars(model) or model.kernel is None)
 
 
 class KernelLearning(OnlineClassifier, KernelModel):
@@ -90,7 +91,7 @@ class KernelLearning(OnlineClassifier, KernelModel):
     @property
     def dual_coef_(self) -> Array:  # type: ignore[override]
         """α of the support vectors, of shape (planes, support vectors)."""
-        if "_learner_" in vars(self) and _has_columns(self):
+        if _has_columns(self):
             raise NotAvailable("dual_coef_ is only available with a kernel. Use coef_, or set `kernel` and fit again.")
         return self._published()[0]
 
