@@ -12,17 +12,14 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import check_number
 from hiperplano.data.threads import ordered_map, worker_count
-from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.errors import InvalidParameter
 from hiperplano.kernels import Precomputed
-from hiperplano.models.base import all_or_nothing
+from hiperplano.messages import Message
+from hiperplano.models.base import all_or_nothing, warn_of_the_end
 from hiperplano.models.kernel.support import row_count, weights_of
 from hiperplano.models.kernel.svc import SVC, class_pairs
-from hiperplano.solvers.kernel.svm.decomposition import Minimum
-from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.nu.problem import NuProblem
-from hiperplano.solvers.kernel.svm.nu.solve import solve_nu
-
-_NARROW = 10.0  # times tol: with a narrower margin, violations of tol would be large ones
+from hiperplano.solvers.kernel.svm.nu.solve import NuMinimum, solve_nu
 
 
 class NuSVC(SVC):
@@ -36,7 +33,7 @@ class NuSVC(SVC):
     nu : float, default=0.5
         The share; above 0, and for each pair of classes at most twice the share of the smaller one.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, random_state
-        As in `SVC`. `tol` bounds the violation before f is divided by ρ, as in scikit-learn; ρ must be larger.
+        As in `SVC`. `tol` bounds the violation before f is divided by ρ, as in scikit-learn.
     decision_function_shape, break_ties
         As in `SVC`.
 
@@ -142,34 +139,41 @@ class NuSVC(SVC):
         for pair, own in zip(pairs, members, strict=True):
             self._check_share(nu, pair, codes[own], bound[own])
 
-        def solve(machine: tuple[Array, Array]) -> tuple[DualProblem, Minimum]:
+        def solve(machine: tuple[Array, Array]) -> tuple[NuMinimum, Array]:
             own, sign = machine
             part = rows[own][:, own] if isinstance(self.kernel_, Precomputed) else rows[own]
             limits = bound[own] / bound[own].mean()  # their unit does not matter to f/ρ, but to what `tol` means
             problem = NuProblem.classification(sign, limits, nu)
             found = solve_nu(problem, self.kernel_, part, control)
-            if found.margin < _NARROW * control.tol:
-                found = solve_nu(problem, self.kernel_, part, replace(control, tol=control.tol / _NARROW))
-            if not found.margin > control.tol:
-                raise InvalidData(
-                    "NuSVC: nu={nu:g} leaves no margin between two classes: ρ = {margin:.1e} with tol={tol:g}. In the "
-                    "features of {kernel} no function has so few margin errors, or only one with C = 1/ρ. Set a larger "
-                    "nu, another kernel, or a smaller tol if C may be that large.",
-                    nu=nu,
-                    margin=found.margin,
-                    tol=control.tol,
-                    kernel=str(self.kernel_),
-                )
-            return found.as_classification(sign, limits)
+            if not found.has_margin:
+                found = solve_nu(problem, self.kernel_, part, replace(control, tol=0.1 * control.tol))
+            return found, limits
 
         solved = ordered_map(solve, list(zip(members, signs, strict=True)), worker_count())
-        problems, found = [problem for problem, _ in solved], [minimum for _, minimum in solved]
+        machines = [each.as_classification(sign, own) for (each, own), sign in zip(solved, signs, strict=True)]
+        problems, found = [problem for problem, _ in machines], [minimum for _, minimum in machines]
         self._publish(rows, numbers, n_given, problems, found, members)
+        narrowest = min((each for each, _ in solved), key=lambda each: each.margin)
+        if self.solution_.converged and not narrowest.has_margin:
+            self._warn_of_no_margin(narrowest)
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
         steps: Any = np.array([each.steps for each in found])
         self._publish_classes(code_of[self.support_], steps)
         return self
+
+    def _warn_of_no_margin(self, machine: NuMinimum) -> None:
+        status = Message(
+            "nu={nu:g} leaves no margin between two classes: ρ is {margin:.1e}, with a violation of {violation:.1e}. "
+            "In the features of {kernel} no function has so few margin errors, or only one with C = 1/ρ, so scores "
+            "mean little. Set a larger nu, another kernel, or a smaller tol if C may be that large.",
+            nu=self.nu,
+            margin=machine.margin,
+            violation=machine.violation,
+            kernel=str(self.kernel_),
+        )
+        self.solution_, self.fit_status_ = replace(self.solution_, converged=False, status=status), 1
+        warn_of_the_end(self, self.solution_)
 
     def _check_share(self, nu: float, pair: tuple[int, int], codes: Array, bound: Array) -> None:
         """Refuse a share that one of two classes is too small for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,16 @@ from hiperplano.solvers.kernel.svm.decomposition import SMALL, Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, GramRows
+from hiperplano.solvers.kernel.svm.nu.active_set import solve_free
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
 
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _NEW = 256  # rows, at least, that come into a working set because they violate most
+_POLISHED = 200  # rows up to which the last digits cost next to nothing,
+_TURNS = 3  # each with a hundredth of the violation
+_CLEAR = 10.0
+_ROUNDING = 1e-9
 _IDLE = 10  # rounds that do not lower the objective before rounding is blamed
 
 
@@ -27,18 +32,24 @@ class NuMinimum:
 
     Attributes
     ----------
-    beta, scores : ndarray of shape (n,)
-        β, and Kβ.
+    sides : ndarray of shape (2, n)
+        p and m.
+    scores : ndarray of shape (n,)
+        Kβ.
     above, below : Levels
         Of the two sides.
     """
 
-    beta: Array
+    sides: Array
     scores: Array
     above: Levels
     below: Levels
     steps: int
     rounds: int
+
+    @property
+    def beta(self) -> Array:
+        return np.asarray(self.sides[0] - self.sides[1])
 
     @property
     def intercept(self) -> float:
@@ -50,13 +61,22 @@ class NuMinimum:
         return -0.5 * (self.above.middle + self.below.middle)
 
     @property
+    def violation(self) -> float:
+        return max(self.above.violation, self.below.violation, 0.0)
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether ρ is positive, and large beside the violation of the optimality conditions."""
+        return self.margin > _CLEAR * self.violation + _ROUNDING * float(np.abs(self.scores).max(initial=0.0))
+
+    @property
     def width(self) -> float:
         """ε of a regression, half the width of the tube."""
         return max(0.0, 0.5 * (self.above.middle + self.below.middle))
 
     def as_classification(self, sign: Array, bound: Array) -> tuple[DualProblem, Minimum]:
-        """The same machine with C = 1/ρ, and its scores ±1 on the margin."""
-        rho = self.margin
+        """The same machine with C = 1/ρ, and its scores ±1 on the margin; as it is if it has no margin."""
+        rho = self.margin if self.margin > 0.0 else 1.0
         beta, gradient = self.beta / rho, self.scores / rho - sign
         return DualProblem.classification(sign, bound / rho), self._minimum(beta, gradient, self.intercept / rho)
 
@@ -66,8 +86,7 @@ class NuMinimum:
         return problem, self._minimum(self.beta, self.scores - target, self.intercept)
 
     def _minimum(self, beta: Array, gradient: Array, intercept: float) -> Minimum:
-        violation = max(self.above.violation, self.below.violation, 0.0)
-        return Minimum(beta, gradient, intercept, violation, self.steps, self.rounds)
+        return Minimum(beta, gradient, intercept, self.violation, self.steps, self.rounds)
 
 
 def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> NuMinimum:
@@ -78,18 +97,31 @@ def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> Nu
     else:
         matrix = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
         rows = CachedGram(matrix, matrix.diagonal, control.n_bytes // 2)
-    return _minimise(problem, rows, control, max(SMALL, int(np.sqrt(control.n_bytes / 16))))
+    capacity = max(SMALL, int(np.sqrt(control.n_bytes / 16)))
+    found = _minimise(problem, rows, control, capacity, problem.start())
+    tol = control.tol
+    for _ in range(_TURNS if rows.n <= _POLISHED else 0):
+        tol, before = tol / 100.0, found
+        sides = solve_free(problem, rows.block(np.arange(rows.n)), found.sides)
+        stricter = replace(control, tol=tol, max_steps=control.max_steps - found.steps)
+        found = _minimise(problem, rows, stricter, capacity, sides)
+        found = replace(found, steps=found.steps + before.steps, rounds=found.rounds + before.rounds)
+        if found.steps == before.steps or found.steps >= control.max_steps:
+            break
+    return found
 
 
-def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: int) -> NuMinimum:
+def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: int, sides: Array) -> NuMinimum:
     """Solve in a working set, bring the gradient of all rows up to date, and again.
 
     Parameters
     ----------
     capacity : int
         Rows that a working set may have; all rows if they are no more than a new one would have.
+    sides : ndarray of shape (2, n)
+        Where to start; changed.
     """
-    sides, n = problem.start(), rows.n
+    n = rows.n
     gradient = _gradient(problem, rows, sides)
     steps, rounds, idle, value = 0, 0, 0, np.inf
     while True:
@@ -100,7 +132,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         before, value = value, min(value, 0.5 * float((sides[0] - sides[1]) @ (gradient - problem.target)))
         idle = idle + 1 if value >= before else 0
         if violation <= control.tol or steps >= control.max_steps or idle > _IDLE:
-            return NuMinimum(sides[0] - sides[1], gradient + problem.target, above, below, steps, rounds)
+            return NuMinimum(sides, gradient + problem.target, above, below, steps, rounds)
         chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)
         share = control.tol if len(chosen) == n else max(0.9 * control.tol, _SHARE * violation)
         part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]
