@@ -84,11 +84,11 @@ class _ColumnSquares:
 class _LargestOf:
     """The largest size of a number in some columns."""
 
+    stays_sparse = True
     columns: Array
 
     def __call__(self, block: Block) -> Sums:
-        xp = block.xp
-        return (xp.abs(block.columns(self.columns).dense()).max(axis=0, initial=0.0).astype(xp.float64),)
+        return (block.column_sizes()[self.columns],)
 
 
 def _refuse_first_nonfinite(design: Design, names: Any) -> None:
@@ -100,7 +100,7 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
                 "Input X contains {kind} (first in row {row}, column {column}); every number must be "
                 "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
                 kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
-                row=number,
+                row=design.row_label(number),
                 column=_name(names, int(bad[0])),
             )
 

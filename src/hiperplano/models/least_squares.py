@@ -185,8 +185,8 @@ class LinearRegression(LeastSquares):
     >>> model = LinearRegression().fit(np.column_stack([income, ratio]), line)
     >>> round(float(model.coef_[1]), 10)
     5.0
-    >>> print(model.solution_)
-    Solved by normal equations; about 14 digits of the coefficients can be trusted.
+    >>> print(model.solution_.method, "to more than 10 digits:", bool(model.solution_.digits > 10))
+    normal equations to more than 10 digits: True
     """
 
     def __init__(

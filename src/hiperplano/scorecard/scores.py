@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.models.base import decided_classes
-from hiperplano.models.logistic_classifier import class_chances
+from hiperplano.models.base import class_chances, decided_classes
 from hiperplano.scorecard.points import VariablePoints, bin_points
 from hiperplano.scorecard.reasons import REFERENCES, Explanation, Reasons, explain_row, find_reasons
 from hiperplano.scorecard.rounding import RoundingEffect, rounding_effect

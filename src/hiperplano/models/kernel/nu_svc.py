@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data import validate
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
-from hiperplano.data.parameters import check_number
+from hiperplano.data.parameters import check_number, flag, one_of
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidParameter
 from hiperplano.kernels import Precomputed
@@ -32,7 +32,9 @@ class NuSVC(SVC):
     ----------
     nu : float, default=0.5
         The share; above 0, and for each pair of classes at most twice the share of the smaller one.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, random_state
+    probability : "deprecated", False
+        For code written for scikit-learn; True is refused.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, random_state
         As in `SVC`. `tol` bounds the violation before f is divided by ρ, as in scikit-learn.
     decision_function_shape, break_ties
         As in `SVC`.
@@ -124,7 +126,13 @@ class NuSVC(SVC):
             The fitted model.
         """
         nu, control = check_number("NuSVC", "nu", self.nu, 0.0, 1.0, open_low=True), self._control()
-        self._check_decision()
+        one_of(self, "decision_function_shape", ("ovr", "ovo"))
+        flag(self, "break_ties")
+        if self.probability is True:
+            raise InvalidParameter(
+                "NuSVC: probability=True is not available. Use KernelLogisticRegression, SVC with probability=True, or "
+                "sklearn.calibration.CalibratedClassifierCV around the model."
+            )
         design = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         n_given = row_count(X)
         self.classes_, coded = encode_labels(design)
@@ -158,8 +166,8 @@ class NuSVC(SVC):
             self._warn_of_no_margin(narrowest)
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
-        steps: Any = np.array([each.steps for each in found])
-        self._publish_classes(code_of[self.support_], steps)
+        self._publish_classes(code_of[self.support_], np.array([each.steps for each in found]))
+        self.probA_ = self.probB_ = np.empty(0)
         return self
 
     def _warn_of_no_margin(self, machine: NuMinimum) -> None:

@@ -105,7 +105,7 @@ class SVR(RegressorMixin, SupportVectorModel):
         self : estimator
             The fitted model.
         """
-        C, width = number(self, "C", low=0.0, open_low=True), number(self, "epsilon", low=0.0)
+        C, width = number(self, "C", low=0.0, open_low=True, infinite=True), number(self, "epsilon", low=0.0)
         control = self._control()
         design = self._in_memory(validate(self, X, y, sample_weight, one_target=True))
         n_given, numbers = row_count(X), design.row_numbers()

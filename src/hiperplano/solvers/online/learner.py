@@ -111,7 +111,7 @@ class Learner:
     def measure(self) -> None:
         """Write ‖weights‖² into the states; loops only keep it up to date if they project."""
         with np.errstate(over="ignore"):
-            self.states[:, at.SQUARED_NORM] = np.sum(self.weights**2, axis=1)
+            self.states[:, at.SQUARED_NORM] = np.einsum("ij,ij->i", self.weights, self.weights)
 
     def squared_norm(self, planes: Any) -> float:
         """Σ of the squares of the planes' weights after the last step."""
