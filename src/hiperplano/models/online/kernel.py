@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
@@ -148,6 +148,15 @@ class KernelLearning(OnlineClassifier, KernelModel):
                 "batch_size to a number, or use SVC, which solves the same problem.",
                 model=type(self).__name__,
             )
+
+    def _fit_stream(self, *data: Any) -> Self:
+        if self.kernel is None:
+            return super()._fit_stream(*data)
+        raise NotAvailable(
+            "{model}: with a kernel, `fit` keeps the scores of all rows and takes rows in memory; these are read some "
+            "at a time. Call partial_fit with chunks of them, with a budget if there are many.",
+            model=type(self).__name__,
+        )
 
     def _begin(self, examples: Examples, n_classes: int, coef: Any = None, intercept: Any = None) -> Learner:
         if self.kernel is not None:
