@@ -21,6 +21,8 @@ from hiperplano import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    NuSVC,
+    NuSVR,
     OneClassSVM,
     OptimalBinning,
     PassiveAggressiveClassifier,
@@ -164,8 +166,11 @@ WITHOUT_COEFFICIENTS = [
     Entry(SVC(kernel="linear", class_weight="balanced")),
     Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
     Entry(SVR()),
+    Entry(NuSVC(nu=0.3)),
+    Entry(NuSVR()),
     Entry(KernelPerceptron()),
-    Entry(KernelPerceptron(average=True, budget=30)),
+    Entry(KernelPerceptron(budget=60)),
+    Entry(Pegasos(alpha=0.1, kernel="rbf", average=True, random_state=0)),
 ]
 """Checked by scikit-learn's checks and by laws of their own."""
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from hiperplano.models.hard_margin import HardMarginSVC
     from hiperplano.models.kernel.features import KernelFeatures
     from hiperplano.models.kernel.logistic import KernelLogisticRegression
+    from hiperplano.models.kernel.nu_svc import NuSVC
+    from hiperplano.models.kernel.nu_svr import NuSVR
     from hiperplano.models.kernel.one_class import OneClassSVM
     from hiperplano.models.kernel.perceptron import KernelPerceptron
     from hiperplano.models.kernel.ridge import KernelRidge
@@ -111,6 +113,8 @@ _HOME = {
     "LogisticRegressionCV": "selection.logistic",
     "MarginDisplay": "plot.margin",
     "MistakeBound": "stats.mistakes",
+    "NuSVC": "models.kernel.nu_svc",
+    "NuSVR": "models.kernel.nu_svr",
     "OddsSummary": "stats.logistic.odds",
     "OneClassSVM": "models.kernel.one_class",
     "OptimalBinning": "features.binning.optimal",
@@ -209,6 +213,8 @@ __all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
     "LogisticRegressionCV",
     "MarginDisplay",
     "MistakeBound",
+    "NuSVC",
+    "NuSVR",
     "OddsSummary",
     "OneClassSVM",
     "OptimalBinning",

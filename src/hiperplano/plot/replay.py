@@ -73,6 +73,12 @@ class ReplayDisplay(Display):
         # Compiled code comes with it: other pictures need not wait for that.
         from hiperplano.models.online.replay import replay
 
+        if getattr(estimator, "kernel", None) is not None:
+            raise InvalidParameter(
+                "ReplayDisplay: {model} with a kernel has no plane in the columns. RegionsDisplay draws its regions, "
+                "and replay gives its steps.",
+                model=type(estimator).__name__,
+            )
         points = Points.of(cls.__name__, X, None, ())
         classes, codes = encode_labels(validate(BaseEstimator(), points.rows, y, numeric_target=False))
         if len(classes) != 2:

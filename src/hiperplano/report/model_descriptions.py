@@ -60,9 +60,15 @@ def _kernels() -> dict[str, tuple[str, str]]:
         "The score is a weighted sum of similarities, given by the kernel, to support vectors: rows on their margin or "
         "on its wrong side. The margin is wide, and rows inside it are penalised."
     )
+    tube = _(
+        "The prediction is a weighted sum of similarities, given by the kernel, to support vectors: rows on a tube "
+        "around it or outside; residuals inside the tube cost nothing."
+    )
+    shares = _("The parameter nu bounds the share of rows that are penalised.")
     return {
         "KernelRidge": (_("Kernel ridge regression"), ridge),
         "SVC": (_("Kernel support vector machine"), machine),
+        "NuSVC": (_("Kernel support vector machine"), f"{machine} {shares}"),
         "SVCCV": (_("Kernel support vector machine"), f"{machine} {_chosen()}"),
         "KernelPerceptron": (
             _("Kernel perceptron"),
@@ -71,13 +77,8 @@ def _kernels() -> dict[str, tuple[str, str]]:
                 "such rows."
             ),
         ),
-        "SVR": (
-            _("Kernel support vector regression"),
-            _(
-                "The prediction is a weighted sum of similarities, given by the kernel, to support vectors: rows on a "
-                "tube around it or outside; residuals inside the tube cost nothing."
-            ),
-        ),
+        "SVR": (_("Kernel support vector regression"), tube),
+        "NuSVR": (_("Kernel support vector regression"), f"{tube} {shares}"),
         "KernelRidgeCV": (_("Kernel ridge regression"), f"{ridge} {_chosen()}"),
         "KernelLogisticRegression": (
             _("Kernel logistic regression"),

@@ -1,7 +1,9 @@
-"""Compiled access to one row, dense or CSR.
+"""Compiled access to one row: dense, CSR, or known by a kernel only.
 
 A loop takes rows as three arrays. Dense: `x` of two dimensions, the other two empty. CSR: `x` the stored values,
-with `indices` and `indptr`. The test of `x.ndim` is settled when a loop is compiled, so it costs nothing.
+with `indices` and `indptr`. Rows φ(x) that a kernel knows: `x` of shape (1, slots, n) holds rows of the Gram matrix,
+`indices[i]` is the slot of row i, −1 if it is not held, and weights are [α, scores of all n rows], for
+w = Σ αᵢ·φ(xᵢ). The test of `x.ndim` is settled when a loop is compiled, so it costs nothing.
 Weights are float64 whatever the type of the rows.
 """
 
@@ -43,6 +45,8 @@ _fetch: Any = intrinsic(_line)
 @part
 def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
     """Start to bring row i into the cache: rows visited in random order would otherwise be waited for."""
+    if x.ndim == 3:
+        return
     if x.ndim == 2:
         first, last = i * x.shape[1], (i + 1) * x.shape[1]
     else:
@@ -69,6 +73,8 @@ def _span(indptr, i):  # type: ignore[no-untyped-def]
 @part
 def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
     """x[i]·w."""
+    if x.ndim == 3:
+        return w[x.shape[2] + i]
     total = 0.0
     if x.ndim == 2:
         for j in range(x.shape[1]):
@@ -82,6 +88,8 @@ def row_dot(x, indices, indptr, i, w):  # type: ignore[no-untyped-def]
 @part
 def row_square(x, indices, indptr, i):  # type: ignore[no-untyped-def]
     """‖x[i]‖²."""
+    if x.ndim == 3:
+        return x[0, indices[i], i]
     total = 0.0
     if x.ndim == 2:
         for j in range(x.shape[1]):
@@ -97,9 +105,33 @@ def row_square(x, indices, indptr, i):  # type: ignore[no-untyped-def]
 @part
 def row_add(x, indices, indptr, i, step, w):  # type: ignore[no-untyped-def]
     """w += step·x[i]."""
-    if x.ndim == 2:
+    if x.ndim == 3:
+        w[i] += step
+        n, slot = x.shape[2], indices[i]
+        for j in range(n):
+            w[n + j] += step * x[0, slot, j]
+    elif x.ndim == 2:
         for j in range(x.shape[1]):
             w[j] += step * x[i, j]
     else:
         for j in range(*_span(indptr, i)):
             w[_place(indices[j])] += step * x[j]
+
+
+@part
+def row_held(x, indices, i):  # type: ignore[no-untyped-def]
+    """Whether weights can be moved along row i: of rows that a kernel knows, only some are in memory."""
+    return indices[i] >= 0 if x.ndim == 3 else True
+
+
+@part
+def squared_length(x, w):  # type: ignore[no-untyped-def]
+    """‖w‖²."""
+    total = 0.0
+    if x.ndim == 3:
+        for j in range(x.shape[2]):
+            total += w[j] * w[x.shape[2] + j]
+    else:
+        for j in range(len(w)):
+            total += w[j] * w[j]
+    return total

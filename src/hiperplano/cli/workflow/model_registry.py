@@ -117,6 +117,13 @@ MODELS = (
     ModelChoice("pegasos", CLASSIFICATION, _model("Pegasos", seeded=True), scaled=True),
     ModelChoice("sgd", CLASSIFICATION, _model("SGDClassifier", seeded=True, loss="log_loss"), scaled=True),
     ModelChoice("qda", CLASSIFICATION, _model("QuadraticDiscriminantAnalysis", shrinkage="auto")),
+    ModelChoice(
+        "kernel-perceptron",
+        CLASSIFICATION,
+        _model("KernelPerceptron", seeded=True, average=True),
+        scaled=True,
+        most_cells=1e6,
+    ),
     ModelChoice("svm-rbf", CLASSIFICATION, _model("SVC"), scaled=True, most_cells=1e6, strength="C"),
     ModelChoice(
         "kernel-logistic",

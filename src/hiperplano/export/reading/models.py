@@ -27,12 +27,12 @@ from hiperplano.models.base import LinearClassifier, LinearModel
 from hiperplano.models.discriminant import LinearDiscriminantAnalysis
 from hiperplano.models.kernel.base import KernelModel
 from hiperplano.models.kernel.logistic import KernelLogisticRegression
-from hiperplano.models.kernel.perceptron import KernelPerceptron
 from hiperplano.models.kernel.ridge import KernelLeastSquares
 from hiperplano.models.kernel.svc import SVC
 from hiperplano.models.kernel.svr import SVR
 from hiperplano.models.least_squares import LeastSquares
 from hiperplano.models.logistic_classifier import LogisticClassifier
+from hiperplano.models.online.kernel import KernelLearning
 from hiperplano.models.online.regressor import OnlineRegressor
 from hiperplano.models.online.sgd import SGDClassifier
 from hiperplano.models.quadratic import QuadraticDiscriminantAnalysis
@@ -103,6 +103,8 @@ def _scores_and_decision(model: Any) -> tuple[Scores, Decision | None]:
         return QuadraticScores(found.means, found.whitening, found.constant), Decision(
             _plain(model.classes_), "softmax"
         )
+    if isinstance(model, KernelLearning) and hasattr(model, "kernel_"):
+        return _support_scores(model), Decision(_plain(model.classes_))
     if isinstance(model, LinearClassifier):
         return _linear_scores(model), Decision(_plain(model.classes_), _link(model))
     if isinstance(model, _REGRESSORS):
@@ -113,7 +115,7 @@ def _scores_and_decision(model: Any) -> tuple[Scores, Decision | None]:
         return _kernel_scores(model), Decision(_plain(model.classes_), "softmax")
     if isinstance(model, SVR):
         return _support_scores(model), None
-    if isinstance(model, KernelPerceptron) or (isinstance(model, SVC) and len(model.classes_) == 2):
+    if isinstance(model, SVC) and len(model.classes_) == 2:
         return _support_scores(model), Decision(_plain(model.classes_))
     raise NotAvailable(
         "{model} cannot be exported: its predictions are not known as formulas of the columns. Export a linear model, "

@@ -240,11 +240,24 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         return [self._task_of_plane(plane, examples, rule, learner, order, held) for plane in planes]
 
     def _sampling_order(self, examples: Examples, seed: int | None) -> SamplingOrder:
-        memory, codes, class_weight = examples
+        memory, codes, _ = examples
+        return SamplingOrder(row_arrays(memory.x), memory.weight, codes, seed, self._row_factor(examples))
+
+    def _row_factor(self, examples: Examples) -> Array | None:
+        """Weights of rows by their classes, if there are several of each side; None for all 1."""
+        _, codes, class_weight = examples
         # A row weighs what its class does, whichever two sides are learnt to be told apart.
         one_by_one = len(class_weight) > 2 and self.multi_class == "ovr"
-        own = class_weight[codes] if one_by_one and (class_weight != 1.0).any() else None
-        return SamplingOrder(row_arrays(memory.x), memory.weight, codes, seed, own)
+        return class_weight[codes] if one_by_one and (class_weight != 1.0).any() else None
+
+    def _weighted_rule(self, rule: Array, examples: Examples) -> Array:
+        """The rule of one plane, with the weights of the classes."""
+        rule, class_weight = rule.copy(), examples.class_weight
+        if len(class_weight) == 2:
+            rule[at.NEGATIVE_WEIGHT], rule[at.POSITIVE_WEIGHT] = class_weight
+        # Losses that weigh more push the optimum further out.
+        rule[at.PROJECT] *= class_weight.max()
+        return rule
 
     def _task_of_all(
         self, examples: Examples, rule: Array, learner: Learner, seed: int | None, held: Examples | None
@@ -276,11 +289,7 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         memory, _, class_weight = examples
         binary = len(class_weight) == 2
         positive = 1 if binary else plane
-        rule = rule.copy()
-        if binary:
-            rule[at.NEGATIVE_WEIGHT], rule[at.POSITIVE_WEIGHT] = class_weight
-        # Losses that weigh more push the optimum further out.
-        rule[at.PROJECT] *= class_weight.max()
+        rule = self._weighted_rule(rule, examples)
         target = examples.signs(positive)
         counted, total = memory.with_vectors(y=target, weight=examples.weight()), memory.total_weight
         return Task(

@@ -1,4 +1,4 @@
-"""Pegasos: the linear support vector machine by stochastic subgradients."""
+"""Pegasos: the support vector machine by stochastic subgradients."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
 from hiperplano.losses import scalar
-from hiperplano.models.online.classifier import OnlineClassifier
+from hiperplano.models.online.kernel import KernelLearning
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.schedules import set_schedule
 
 
-class Pegasos(OnlineClassifier):
+class Pegasos(KernelLearning):
     """Minimises (alpha/2)·(‖w‖² + b²) + mean max(0, 1 − y·score) by steps of length 1/(alpha·t).
 
     Step t: w ← (1 − η·alpha)·w + (η/k)·Σ y·x over those of its k examples with y·score ≤ 1. The intercept is the
     weight of a constant column: penalised, as in scikit-learn's `LinearSVC` with C = 1/(alpha·n), because steps that
     begin with 1/alpha would make an unpenalised one unstable. The objective comes within ε of its minimum after some
-    1/(alpha·ε) steps.
+    1/(alpha·ε) steps. With a `kernel` the same steps are made over its features φ(x).
 
     Parameters
     ----------
@@ -55,12 +55,19 @@ class Pegasos(OnlineClassifier):
     warm_start : bool, default=False
         Let `fit` go on from the planes of the last fit, and count its steps on.
     n_jobs, verbose
-        As in `Perceptron`.
+        As in `Perceptron`; planes with a kernel are learnt one after the other.
+    kernel : str, callable, Kernel or None, default=None
+        None: a plane over the columns. Otherwise one over the features of a kernel, as in `KernelPerceptron`.
+    gamma, degree, coef0, budget, cache_size
+        Of a kernel, as in `KernelPerceptron`. A batch takes `batch_size` rows of the Gram matrix, even if
+        `cache_size` is less.
 
     Attributes
     ----------
     coef_, intercept_, classes_, solution_, n_iter_, t_, n_features_in_, feature_names_in_
-        As in `Perceptron`.
+        As in `Perceptron`; `coef_` with a kernel only if it is linear.
+    dual_coef_, support_, support_vectors_, kernel_
+        With a kernel, as in `KernelPerceptron`.
 
     Examples
     --------
@@ -70,6 +77,9 @@ class Pegasos(OnlineClassifier):
     >>> model = Pegasos(alpha=0.01, average=True, max_iter=100, tol=None, random_state=0).fit(X[:100], y[:100])
     >>> model.score(X[:100], y[:100])
     1.0
+    >>> curved = Pegasos(alpha=0.01, kernel="rbf", average=True, max_iter=100, tol=None, random_state=0).fit(X, y)
+    >>> curved.score(X, y) > 0.95
+    True
     """
 
     _METHOD = "Pegasos"
@@ -92,6 +102,12 @@ class Pegasos(OnlineClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        budget: int | None = None,
+        cache_size: float = 200,
     ) -> None:
         self.alpha = alpha
         self.batch_size = batch_size
@@ -108,6 +124,12 @@ class Pegasos(OnlineClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+        self.cache_size = cache_size
 
     def _start(self, shape: tuple[int, int], coef: Any = None, intercept: Any = None) -> Learner:
         if coef is not None or intercept is not None:
@@ -128,4 +150,5 @@ class Pegasos(OnlineClassifier):
         rule[at.PENALISE_INTERCEPT] = rule[at.WEIGHT_BY_STEP] = 1.0
         rule[at.PROJECT] = flag(self, "project")
         set_schedule(rule, one_of(self, "schedule", ("pegasos", "inverse")), alpha=float(rule[at.ALPHA]))
+        self._check_kernel(rule)
         return rule

@@ -42,7 +42,7 @@ class Step(NamedTuple):
     updated : bool
         Whether an example moved the plane.
     coef_before, intercept_before, coef, intercept : ndarray, float
-        The plane before and after the step; not averaged, and not from the pocket.
+        The plane before and after the step; not averaged, and not from the pocket. With a kernel, α of every row.
     label : object
         The class that the plane tells from the rest, where there is one for each.
     loss : float or None
@@ -78,7 +78,7 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
 
     Parameters
     ----------
-    model : LogisticRegression, Perceptron, PassiveAggressiveClassifier, Pegasos, SGDClassifier or one of the regressors
+    model : LogisticRegression, or an online classifier or regressor (Perceptron, KernelPerceptron, Pegasos, …)
         Or a fitted Pipeline that ends with one. It is not changed: a clone is fitted. With `shuffle`, give it a
         `random_state` to see the same steps again. Logistic regression takes Newton's steps, or with
         solver="gradient" plain gradient steps.
@@ -113,8 +113,8 @@ def replay(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Iterator[St
     if not isinstance(model, OnlineModel):
         raise InvalidParameter(
             "replay: {model} does not learn step by step; replay takes Perceptron, PassiveAggressiveClassifier, "
-            "PassiveAggressiveRegressor, Pegasos, SGDClassifier, SGDRegressor and LogisticRegression. Pass one of "
-            "them.",
+            "PassiveAggressiveRegressor, Pegasos, SGDClassifier, SGDRegressor, KernelPerceptron and "
+            "LogisticRegression. Pass one of them.",
             model=type(model).__name__,
         )
     model = clone(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -90,7 +90,7 @@ class Learner:
     counted: int = 1
 
     @classmethod
-    def start(cls, coef: Array, intercept: Array, pocket: bool) -> Learner:
+    def start(cls, coef: Array, intercept: Array, pocket: bool) -> Self:
         """Start from given planes.
 
         Parameters
@@ -113,12 +113,16 @@ class Learner:
         with np.errstate(over="ignore"):
             self.states[:, at.SQUARED_NORM] = np.einsum("ij,ij->i", self.weights, self.weights)
 
-    def copy(self) -> Learner:
+    def squared_norm(self, planes: Any) -> float:
+        """Σ of the squares of the planes' weights after the last step."""
+        return float(np.sum(np.square(self.last_coefficients(planes)[0])))
+
+    def copy(self) -> Self:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))
         arrays = self.weights.copy(), self.sums.copy(), self.states.copy()
-        return Learner(*arrays, pocket, self.chunks, self.length, self.counted)
+        return type(self)(*arrays, pocket, self.chunks, self.length, self.counted)
 
-    def resumed(self, averaged: bool, pocketed: bool) -> Learner:
+    def resumed(self, averaged: bool, pocketed: bool) -> Self:
         """A copy to go on from with other parameters.
 
         Parameters
@@ -173,7 +177,7 @@ class Learner:
         """
         if self.pocket is not None:
             return self.pocket.coef[planes], self.pocket.intercept[planes]
-        coef, intercept = self.last_coefficients(planes)
+        coef, intercept = self._last(planes)
         state = self.states[planes]
         steps = state[..., at.AVERAGED]
         if not steps.any():
@@ -186,6 +190,10 @@ class Learner:
 
     def last_coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
         """Coefficients and intercepts after the last step; parameters and result as of `coefficients`."""
+        return self._last(planes)
+
+    def _last(self, planes: Any) -> tuple[Array, Array]:
+        """All weights, and the intercepts, after the last step."""
         state = self.states[planes]
         return state[..., at.SCALE, None] * self.weights[planes], state[..., at.INTERCEPT].copy()
 

@@ -126,13 +126,17 @@ class Objective:
     total: float
 
     def __call__(self, coef: Array, intercept: Array) -> float:
-        alpha = float(self.rule[at.ALPHA])
         mean = float(self.design.fold(_LossSum(loss_of(self.rule), coef, intercept))[0][0]) / self.total
-        if self.rule[at.LOSS] == scalar.PERCEPTRON and alpha == 0.0:
-            length = float(np.sqrt(coef @ coef + intercept**2))
-            return float(np.log(max(mean / length, _SMALLEST))) if length > 0.0 else np.inf
-        square = coef @ coef + (intercept**2 if self.rule[at.PENALISE_INTERCEPT] else 0.0)
-        return mean + 0.5 * alpha * float(square)
+        return penalised(self.rule, mean, float(coef @ coef), float(intercept))
+
+
+def penalised(rule: Array, mean: float, square: float, intercept: float) -> float:
+    """The objective of a plane with this mean loss and ‖w‖²; see `Objective`."""
+    alpha = float(rule[at.ALPHA])
+    if rule[at.LOSS] == scalar.PERCEPTRON and alpha == 0.0:
+        length = float(np.sqrt(square + intercept**2))
+        return float(np.log(max(mean / length, _SMALLEST))) if length > 0.0 else np.inf
+    return mean + 0.5 * alpha * (square + (intercept**2 if rule[at.PENALISE_INTERCEPT] else 0.0))
 
 
 def growing_objective(design: Design, rule: Array, total: float) -> Objective | None:

@@ -62,8 +62,8 @@ class Trainer(Protocol):
         """The row of a visit; None if a visit is all rows."""
 
 
-class _RowByRow:
-    """What the two trainers that go from row to row share."""
+class RowByRow:
+    """What the trainers that go from row to row share."""
 
     squared_gradient: float | None = None
 
@@ -80,7 +80,7 @@ class _RowByRow:
         return int(self.order[visit])
 
 
-class OnePlane(_RowByRow):
+class OnePlane(RowByRow):
     """Two classes, or a number.
 
     Parameters
@@ -121,7 +121,7 @@ class OnePlane(_RowByRow):
         return bool(walker.counts[at.RUN] >= self.length)
 
 
-class AllPlanes(_RowByRow):
+class AllPlanes(RowByRow):
     """One plane for each class, trained together.
 
     Parameters

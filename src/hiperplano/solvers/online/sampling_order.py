@@ -35,6 +35,7 @@ class SamplingOrder:
 
     Attributes
     ----------
+    n_rows : int
     count : int
         Visits in a pass.
     total : float
@@ -58,6 +59,7 @@ class SamplingOrder:
         if factor is not None:
             own = factor if self._base is None else factor[self._base]
             self._visit_weight = self._visit_weight * own if len(self._visit_weight) else own
+        self.n_rows = n_rows
         self.count = n_rows if self._base is None else len(self._base)
         self.total = float(self.count if weight is None else weight.sum())
         self._block = max(1, self.count if in_cache else _BLOCK * self.count // max(size, 1))

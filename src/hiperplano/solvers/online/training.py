@@ -302,10 +302,11 @@ def _shrinks(rule: Array) -> bool:
 
 def _objective(trainer: Trainer, rule: Array) -> float:
     """Mean loss of the pass, as it went, with the penalty at its end."""
-    coef, intercept = _last(trainer)
     mean = float(trainer.counts[at.LOSS_SUM] / trainer.total)
     if not _shrinks(rule):
         return mean
     with np.errstate(over="ignore"):  # an infinite penalty is no improvement
-        square = np.sum(np.square(coef)) + (np.sum(np.square(intercept)) if rule[at.PENALISE_INTERCEPT] else 0.0)
+        square = trainer.learner.squared_norm(trainer.planes)
+        if rule[at.PENALISE_INTERCEPT]:
+            square += float(np.sum(np.square(_last(trainer)[1])))
     return mean + 0.5 * float(rule[at.ALPHA] * square)

@@ -109,19 +109,27 @@ class ComputedGram:
 
 
 class CachedGram(ComputedGram):
-    """The same with the rows last used kept, up to a number of bytes."""
+    """The same with the rows last used kept, up to a number of bytes.
+
+    Attributes
+    ----------
+    held : ndarray of shape (slots, n)
+        Rows of the Gram matrix.
+    slot_of : ndarray of int of shape (n,)
+        Where each row is held; −1 if it is not.
+    """
 
     def __init__(self, matrix: KernelMatrix, diagonal: Array, n_bytes: int) -> None:
         super().__init__(matrix, diagonal)
         room = min(self.n, max(1, n_bytes // (self.n * matrix.dtype.itemsize)))
-        self._held = np.empty((room, self.n), matrix.dtype)
+        self.held = np.empty((room, self.n), matrix.dtype)
         self._row_in, self._used = np.full(room, -1), np.zeros(room, dtype=np.int64)
-        self._slot_of, self._clock = np.full(self.n, -1), 0
+        self.slot_of, self._clock = np.full(self.n, -1), 0
 
     def block(self, rows: Array) -> Array:
         found = np.empty((len(rows), len(rows)), self.matrix.dtype)
-        slots = self._slot_of[rows]
-        gather(self._held, slots, rows, found)
+        slots = self.slot_of[rows]
+        gather(self.held, slots, rows, found)
         missing = np.flatnonzero(slots < 0)
 
         def put(part: slice, columns: slice, tile: Array) -> None:
@@ -131,29 +139,35 @@ class CachedGram(ComputedGram):
         return found
 
     def times(self, columns: Array, factors: Array) -> Array:
-        found, room = np.zeros(self.n), len(self._held)
+        found, room = np.zeros(self.n), len(self.held)
         for start in range(0, len(columns), room):
             part = slice(start, start + room)
-            found += sum_of_rows(self._held, self._slots(columns[part]), factors[part])
+            found += sum_of_rows(self.held, self.hold(columns[part]), factors[part])
         return found
 
-    def _slots(self, rows: Array) -> Array:
-        """Where these rows are held, after those that were not have taken the place of the least recently used."""
+    def hold(self, rows: Array) -> Array:
+        """Where these rows are held, after those that were not have taken the place of the least recently used.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            No row twice, and no more than there are slots.
+        """
         self._clock += 1
-        slots = self._slot_of[rows]
+        slots = self.slot_of[rows]
         self._used[slots[slots >= 0]] = self._clock
         new = rows[slots < 0]
         if len(new):
             taken = np.argpartition(self._used, len(new) - 1)[: len(new)]
             evicted = self._row_in[taken]
-            self._slot_of[evicted[evicted >= 0]] = -1
-            self._slot_of[new], self._row_in[taken], self._used[taken] = taken, new, self._clock
+            self.slot_of[evicted[evicted >= 0]] = -1
+            self.slot_of[new], self._row_in[taken], self._used[taken] = taken, new, self._clock
             self._compute(new, taken)
-        return self._slot_of[rows]
+        return self.slot_of[rows]
 
     def _compute(self, rows: Array, slots: Array) -> None:
         def keep(part: slice, columns: slice, tile: Array) -> None:
-            self._held[slots[part], columns] = tile
+            self.held[slots[part], columns] = tile
 
         self._tiles(rows, None, keep)
 

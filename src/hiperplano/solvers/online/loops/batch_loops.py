@@ -12,7 +12,7 @@ from hiperplano.solvers.online.loops.example_loops import (
     rate_of_step,
     settle_scale,
 )
-from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_square
+from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_held, row_square, squared_length
 
 _AHEAD = 10
 _REMEASURE = 4096.0  # steps after which the length of the weights is measured anew: its updates round
@@ -23,7 +23,8 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
     """Learn from the examples order[start:stop], BATCH at a time; return where the walk stopped.
 
     For each batch: w ← (1 − ηα)·w − η·mean(slope·x) with all slopes at the weights before the step; if PROJECT,
-    weights longer than √(PROJECT/α) are then brought back to that length.
+    weights longer than √(PROJECT/α) are then brought back to that length. It stops early where a score is not finite,
+    and before a batch with a row that is not held.
 
     Parameters
     ----------
@@ -40,6 +41,9 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
     mass, square = state[at.MASS], state[at.SQUARED_NORM]
     while start < stop:
         end = min(start + int(rule[at.BATCH]), stop)
+        for k in range(start, end):
+            if not row_held(x, indices, order[k]):
+                return start
         rate = rate_of_step(rule, t)
         for k in range(start, end):
             if k + _AHEAD < stop:
@@ -83,9 +87,7 @@ def walk_batches(x, indices, indptr, y, order, visit_weight, start, stop, rule, 
             state[at.UPDATES] += 1.0
         if projected:
             if t % _REMEASURE == 0.0:
-                square = 0.0
-                for j in range(len(weights)):
-                    square += weights[j] * weights[j]
+                square = squared_length(x, weights)
             length = square * scale * scale + (bias * bias if bias_shrinks else 0.0)
             if length * alpha > rule[at.PROJECT]:
                 factor = math.sqrt(rule[at.PROJECT] / (length * alpha))

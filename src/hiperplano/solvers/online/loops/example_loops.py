@@ -10,7 +10,7 @@ from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import NO_INDEX, frozen
 from hiperplano.solvers.online.schedules import learning_rate
-from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square
+from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_held, row_square
 
 _AHEAD = 10  # rows between asking for one and using it
 _LARGEST = float(np.finfo(np.float64).max)
@@ -49,8 +49,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
 
     For each example: score = w·x + b; w ← (1 − ηα)·w; w ← w + step·x; b ← b + step, with
     step = −η·weight·slope(loss) for a gradient, or the passive-aggressive step. It stops
-    early where a score is not finite, and for the pocket where weights with a long run of right answers are about
-    to change.
+    early where a score is not finite, for the pocket where weights with a long run of right answers are about
+    to change, and before a step along a row that is not held.
 
     Parameters
     ----------
@@ -68,9 +68,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
     weighted = len(visit_weight) > 0
     farthest = rule[at.MAX_SCORE] if rule[at.MAX_SCORE] > 0.0 else _LARGEST
     # Answers that are right by this much teach nothing, whatever else the rule says.
-    enough = math.inf
-    if loss < scalar.LOGISTIC and alpha == 0.0:
-        enough = 0.0 if loss == scalar.PERCEPTRON else 1.0
+    right = 0.0 if loss == scalar.PERCEPTRON else 1.0
+    enough = right if loss < scalar.LOGISTIC and alpha == 0.0 else math.inf
     scale, bias, t = state[at.SCALE], state[at.INTERCEPT], state[at.STEP]
     mass, bias_sum, averaged = state[at.MASS], state[at.INTERCEPT_SUM], state[at.AVERAGED]
     run, best_run, loss_sum = state[at.RUN], state[at.BEST_RUN], state[at.LOSS_SUM]
@@ -85,6 +84,8 @@ def walk(x, indices, indptr, y, order, visit_weight, start, stop, rule, weights,
         score = scale * row_dot(x, indices, indptr, i, weights) + bias
         if not abs(score) <= farthest:
             state[at.NOT_FINITE], score = 1.0, state[at.SCORE]
+            break
+        if not (row_held(x, indices, i) or target * score > right):
             break
         if by_class and target * score <= 0.0:
             if pocket and run > best_run:

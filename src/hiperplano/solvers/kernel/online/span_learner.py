@@ -1,0 +1,103 @@
+"""The state of online learning where planes are sums over the rows learnt from, w = Σ αᵢ·φ(xᵢ)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hiperplano.data.block import Array
+from hiperplano.solvers.online import rules as at
+from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.metrics import loss_of, penalised
+
+
+@dataclass
+class SpanLearner(Learner):
+    """A learner with the weights [α, scores of all rows]; its coefficients are α.
+
+    A step along φ(xᵢ) adds to αᵢ, and to the scores a multiple of row i of the Gram matrix. So the score of a row is
+    at hand when it is visited.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        return self.weights.shape[1] // 2
+
+    def coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
+        both, intercept = super().coefficients(planes)
+        return both[..., : self.n_rows], intercept
+
+    def last_coefficients(self, planes: Any = slice(None)) -> tuple[Array, Array]:
+        both, intercept = self._last(planes)
+        return both[..., : self.n_rows], intercept
+
+    def scores(self, planes: Any = slice(None)) -> Array:
+        """Scores of all rows by the planes to predict with, without their intercepts."""
+        return np.asarray(super().coefficients(planes)[0][..., self.n_rows :])
+
+    def squared_norm(self, planes: Any) -> float:
+        both, _ = self._last(planes)
+        return float(np.sum(both[..., : self.n_rows] * both[..., self.n_rows :]))
+
+    def measure(self) -> None:
+        alpha, scores = self.weights[:, : self.n_rows], self.weights[:, self.n_rows :]
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.states[:, at.SQUARED_NORM] = np.sum(alpha * scores, axis=1)
+
+    def extended(self, gram: Array) -> Self:
+        """The same planes with further rows, which have no part in them yet.
+
+        Parameters
+        ----------
+        gram : ndarray of shape (new rows, rows)
+            The kernel of new rows with those that there are.
+        """
+
+        def more(parts: Array) -> Array:
+            alpha, scores = parts[:, : self.n_rows], parts[:, self.n_rows :]
+            nothing = np.zeros((len(parts), len(gram)))
+            return np.concatenate([alpha, nothing, scores, alpha @ gram.T], axis=1)
+
+        found = self.copy()
+        found.weights, found.sums = more(self.weights), more(self.sums)
+        return found
+
+    def support(self) -> Array:
+        """Numbers of the rows that a plane, or its average, has a part of."""
+        parts = self.weights[:, : self.n_rows].any(axis=0) | self.sums[:, : self.n_rows].any(axis=0)
+        return np.flatnonzero(parts)
+
+    def restricted(self, rows: Array) -> Self:
+        """The same planes with some of the rows, where the others have no part in them."""
+        both = np.concatenate([rows, self.n_rows + rows])
+        found = self.copy()
+        found.weights, found.sums = self.weights[:, both].copy(), self.sums[:, both].copy()
+        return found
+
+
+@dataclass(frozen=True)
+class SpanObjective:
+    """`online.metrics.Objective` of the plane to predict with, from the scores that its learner has.
+
+    Attributes
+    ----------
+    target, weight : ndarray of shape (n,)
+        Of the rows of the learner; a weight of 0 leaves one out.
+    total : float
+        What counts as the number of rows.
+    """
+
+    learner: SpanLearner
+    plane: int
+    target: Array
+    weight: Array
+    rule: Array
+    total: float
+
+    def __call__(self, coef: Array, intercept: Array) -> float:
+        scores = self.learner.scores(self.plane)
+        square = float(coef @ scores)
+        losses = loss_of(self.rule).value(self.target, scores + intercept)
+        return penalised(self.rule, float(self.weight @ losses) / self.total, square, float(intercept))

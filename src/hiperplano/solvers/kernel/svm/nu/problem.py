@@ -1,0 +1,83 @@
+"""The dual problem of machines with a parameter nu, in one form for classification and regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from hiperplano.data.design import Array
+
+
+class Levels(NamedTuple):
+    """Between which levels the slopes of one side lie: optimal where `largest` ≤ `least`.
+
+    Attributes
+    ----------
+    largest : float
+        Slope of −objective of the best variable that can grow; −∞ if none can.
+    least : float
+        That of the best one that can fall; ∞ if none can.
+    """
+
+    largest: float
+    least: float
+
+    @property
+    def violation(self) -> float:
+        return self.largest - self.least
+
+    @property
+    def middle(self) -> float:
+        """The multiplier of the side's sum."""
+        ends = [end for end in self if np.isfinite(end)]
+        return float(np.mean(ends)) if ends else 0.0
+
+
+@dataclass(frozen=True)
+class NuProblem:
+    """Minimise ½βᵀKβ − tᵀβ for β = p − m with 0 ≤ p ≤ above, 0 ≤ m ≤ below, and Σp = Σm = total.
+
+    A row has a variable for each side of it: in classification only that of its class, in regression both.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n,)
+        t.
+    bounds : ndarray of shape (2, n)
+        Those of p, and those of m.
+    total : float
+        At most the sum of the bounds of each side.
+    """
+
+    target: Array
+    bounds: Array
+    total: float
+
+    @classmethod
+    def classification(cls, sign: Array, bound: Array, nu: float) -> Self:
+        """t = 0; rows of either class have a variable on their side, which add up to ν/2 of all bounds."""
+        bounds = np.stack([np.where(sign > 0, bound, 0.0), np.where(sign < 0, bound, 0.0)])
+        return cls(np.zeros(len(sign)), bounds, 0.5 * nu * float(bound.sum()))
+
+    @classmethod
+    def regression(cls, target: Array, bound: Array, nu: float) -> Self:
+        """t = y; rows above the tube have a p, rows below it an m, which add up to ν/2 of all bounds."""
+        return cls(target, np.stack([bound, bound]), 0.5 * nu * float(bound.sum()))
+
+    def start(self) -> Array:
+        """A feasible point: the first rows of each side at their bounds."""
+        filled = np.cumsum(self.bounds, axis=1) - self.bounds
+        return np.clip(self.total - filled, 0.0, self.bounds)
+
+    def slopes(self, sides: Array, gradient: Array) -> tuple[Array, Array]:
+        """Slopes of −objective where p and m grow, and where they fall; ∓∞ at a bound; each of shape (2, n)."""
+        slope = np.stack([-gradient, gradient])
+        return np.where(sides < self.bounds, slope, -np.inf), np.where(sides > 0.0, slope, np.inf)
+
+    def levels(self, sides: Array, gradient: Array) -> tuple[Levels, Levels]:
+        """Between which levels the slopes of either side lie."""
+        up, down = self.slopes(sides, gradient)
+        first, second = (Levels(float(up[side].max()), float(down[side].min())) for side in (0, 1))
+        return first, second

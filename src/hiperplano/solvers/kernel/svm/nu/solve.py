@@ -1,0 +1,181 @@
+"""Machines with a parameter nu: their dual problem by decomposition, and the machine with a C or ε that they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.kernels import Kernel, KernelMatrix, Precomputed
+from hiperplano.solvers.kernel.svm.decomposition import SMALL, Minimum
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram
+from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, GramRows
+from hiperplano.solvers.kernel.svm.nu.active_set import solve_free
+from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
+from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
+
+_SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
+_NEW = 256  # rows, at least, that come into a working set because they violate most
+_POLISHED = 200  # rows up to which the last digits cost next to nothing,
+_TURNS = 3  # each with a hundredth of the violation
+_CLEAR = 10.0
+_ROUNDING = 1e-9
+_IDLE = 10  # rounds that do not lower the objective before rounding is blamed
+
+
+@dataclass(frozen=True)
+class NuMinimum:
+    """Where a fit ended.
+
+    Attributes
+    ----------
+    sides : ndarray of shape (2, n)
+        p and m.
+    scores : ndarray of shape (n,)
+        Kβ.
+    above, below : Levels
+        Of the two sides.
+    """
+
+    sides: Array
+    scores: Array
+    above: Levels
+    below: Levels
+    steps: int
+    rounds: int
+
+    @property
+    def beta(self) -> Array:
+        return np.asarray(self.sides[0] - self.sides[1])
+
+    @property
+    def intercept(self) -> float:
+        return 0.5 * (self.above.middle - self.below.middle)
+
+    @property
+    def margin(self) -> float:
+        """ρ of a classification: scores of support vectors on their margin are ±ρ."""
+        return -0.5 * (self.above.middle + self.below.middle)
+
+    @property
+    def violation(self) -> float:
+        return max(self.above.violation, self.below.violation, 0.0)
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether ρ is positive, and large beside the violation of the optimality conditions."""
+        return self.margin > _CLEAR * self.violation + _ROUNDING * float(np.abs(self.scores).max(initial=0.0))
+
+    @property
+    def width(self) -> float:
+        """ε of a regression, half the width of the tube."""
+        return max(0.0, 0.5 * (self.above.middle + self.below.middle))
+
+    def as_classification(self, sign: Array, bound: Array) -> tuple[DualProblem, Minimum]:
+        """The same machine with C = 1/ρ, and its scores ±1 on the margin; as it is if it has no margin."""
+        rho = self.margin if self.margin > 0.0 else 1.0
+        beta, gradient = self.beta / rho, self.scores / rho - sign
+        return DualProblem.classification(sign, bound / rho), self._minimum(beta, gradient, self.intercept / rho)
+
+    def as_regression(self, target: Array, bound: Array) -> tuple[DualProblem, Minimum]:
+        """The same machine with the ε that it found."""
+        problem = DualProblem.regression(target, bound, self.width)
+        return problem, self._minimum(self.beta, self.scores - target, self.intercept)
+
+    def _minimum(self, beta: Array, gradient: Array, intercept: float) -> Minimum:
+        return Minimum(beta, gradient, intercept, self.violation, self.steps, self.rounds)
+
+
+def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> NuMinimum:
+    """Solve a problem on rows, of which a precomputed kernel takes the Gram matrix."""
+    rows: GramRows
+    if isinstance(kernel, Precomputed) or x.shape[0] <= SMALL:
+        rows = held_gram(kernel, x)
+    else:
+        matrix = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
+        rows = CachedGram(matrix, matrix.diagonal, control.n_bytes // 2)
+    capacity = max(SMALL, int(np.sqrt(control.n_bytes / 16)))
+    found = _minimise(problem, rows, control, capacity, problem.start())
+    tol = control.tol
+    for _ in range(_TURNS if rows.n <= _POLISHED else 0):
+        tol, before = tol / 100.0, found
+        sides = solve_free(problem, rows.block(np.arange(rows.n)), found.sides)
+        stricter = replace(control, tol=tol, max_steps=control.max_steps - found.steps)
+        found = _minimise(problem, rows, stricter, capacity, sides)
+        found = replace(found, steps=found.steps + before.steps, rounds=found.rounds + before.rounds)
+        if found.steps == before.steps or found.steps >= control.max_steps:
+            break
+    return found
+
+
+def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: int, sides: Array) -> NuMinimum:
+    """Solve in a working set, bring the gradient of all rows up to date, and again.
+
+    Parameters
+    ----------
+    capacity : int
+        Rows that a working set may have; all rows if they are no more than a new one would have.
+    sides : ndarray of shape (2, n)
+        Where to start; changed.
+    """
+    n = rows.n
+    gradient = _gradient(problem, rows, sides)
+    steps, rounds, idle, value = 0, 0, 0, np.inf
+    while True:
+        above, below = problem.levels(sides, gradient)
+        violation = max(above.violation, below.violation)
+        if control.progress is not None:
+            control.progress(rounds, steps, violation)
+        before, value = value, min(value, 0.5 * float((sides[0] - sides[1]) @ (gradient - problem.target)))
+        idle = idle + 1 if value >= before else 0
+        if violation <= control.tol or steps >= control.max_steps or idle > _IDLE:
+            return NuMinimum(sides, gradient + problem.target, above, below, steps, rounds)
+        chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)
+        share = control.tol if len(chosen) == n else max(0.9 * control.tol, _SHARE * violation)
+        part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]
+        steps += smo_of_sides(
+            rows.block(chosen),
+            rows.diagonal[chosen],
+            part_gradient,
+            part,
+            np.ascontiguousarray(problem.bounds[:, chosen]),
+            share,
+            control.max_steps - steps,
+        )
+        change = (part[0] - part[1]) - (sides[0] - sides[1])[chosen]
+        moved = np.flatnonzero(change)
+        sides[:, chosen], rounds = part, rounds + 1
+        if len(chosen) == n:
+            gradient = _gradient(problem, rows, sides)  # the loop's has added up the rounding of all its steps
+        else:
+            gradient = gradient + rows.times(chosen[moved], change[moved])
+
+
+def _gradient(problem: NuProblem, rows: GramRows, sides: Array) -> Array:
+    beta = sides[0] - sides[1]
+    moved = np.flatnonzero(beta)
+    return np.asarray((rows.times(moved, beta[moved]) if len(moved) else 0.0) - problem.target)
+
+
+def _working_set(
+    problem: NuProblem, sides: Array, gradient: Array, levels: tuple[Levels, Levels], capacity: int
+) -> Array:
+    """The rows that violate most, as many that should grow as that should fall on either side, and the free ones."""
+    up, down = problem.slopes(sides, gradient)
+    free = ((sides > 0.0) & (sides < problem.bounds)).any(axis=0)
+    most = max(_NEW, min(int(free.sum()) // 2, capacity // 2)) // 4  # fewer than there are rows
+    chosen = np.zeros(len(gradient), dtype=bool)
+    for side, level in enumerate(levels):
+        for value, limit in ((up[side], level.least), (-down[side], -level.largest)):
+            best = np.argpartition(-value, most)[:most]
+            chosen[best[value[best] > limit]] = True
+    room = capacity - int(chosen.sum())
+    others = np.flatnonzero(free & ~chosen)
+    if len(others) > room:
+        far = [np.abs(np.where(np.isfinite(up[side]), up[side], 0.0) - levels[side].middle) for side in (0, 1)]
+        others = others[np.argpartition(-np.maximum(*far)[others], room)[:room]]
+    chosen[others] = True
+    return np.flatnonzero(chosen)
