@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Design, add
 from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
@@ -264,6 +265,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
             total = sums if total is None else add(total, sums)
         return total
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """WoE in the place of every value of the columns that were kept.
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import number, one_of, whole
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
@@ -213,6 +214,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.target_kind_, self.classes_, self.center_, self.name_ = target.kind, target.classes, target.center, name
         return self
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """WoE of each value's bin (or its mean, of a target of numbers).
 
