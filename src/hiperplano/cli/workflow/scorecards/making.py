@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -262,11 +262,21 @@ def _export(terminal: Terminal, card: Scorecard, table: str, folder: Path) -> di
     return files
 
 
+def _taken(column: Column, problem: Problem, card: Scorecard) -> Column:
+    """The column as the scorecard takes it: codes are not missing, but have a bin of their own."""
+    codes = (card.encoder.per_column or {}).get(column.name, {}).get("special_codes")
+    if not codes:
+        return column
+    listed = ", ".join(f"{code:g}" if isinstance(code, float) else str(code) for code in codes)
+    why = Message("codes with a bin of their own: {codes}", codes=listed)
+    return replace(column, why=why, missing=int(problem.frame[column.name].isna().sum()))
+
+
 def _print(terminal: Terminal, problem: Problem, result: ScorecardResult) -> None:
     if not terminal.prints_text:
         return
     card, subject = result.card, result.subject
-    terminal.print(columns_table(problem.columns, len(problem.frame)))
+    terminal.print(columns_table([_taken(column, problem, card) for column in problem.columns], len(problem.frame)))
     terminal.print(
         terminal_table(card.selection_table(), leave_out=("test", "aic" if card.criterion == "bic" else "bic"))
     )
