@@ -215,6 +215,8 @@ def _words() -> dict[str, Message]:
         "measure": Message("measure"),
         "expected": Message("expected"),
         "observed": Message("observed"),
+        "low 95%": Message("low 95%"),
+        "high 95%": Message("high 95%"),
         "value": Message("value"),
         "lost_to_best": Message("lost against the best bin"),
         "lost_to_average": Message("lost against the average"),
