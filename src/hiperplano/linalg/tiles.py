@@ -6,6 +6,7 @@ Every tile is the work of one thread and sums are made in a fixed order, so the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from operator import iadd
 
 import numpy as np
@@ -48,6 +49,13 @@ def symmetric_product(n: int, tile: Callable[[int, int], Array], right: Array) -
     return ordered_reduce(panel, order, iadd, worker_count() if n * n >= _LARGE else 1)
 
 
+def _run(rows: Array) -> Array | slice:
+    """Numbers without a gap as a slice, which is copied several times as fast."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
 class SymmetricTiles:
     """The lower half of a symmetric matrix.
 
@@ -81,6 +89,26 @@ class SymmetricTiles:
     def dot(self, right: Array) -> Array:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision."""
         return symmetric_product(self.n, self.tile, right.astype(self.dtype, copy=False))
+
+    def astype(self, dtype: object) -> SymmetricTiles:
+        """A copy in another precision."""
+        number = {rows.start: place for place, rows in enumerate(self.cuts)}
+        return SymmetricTiles(
+            self.n,
+            dtype,
+            lambda rows, columns, out: np.copyto(out, self.tile(number[rows.start], number[columns.start])),
+        )
+
+    def part(self, rows: Array) -> Array:
+        """The matrix of some rows, in increasing order, and the same columns."""
+        found = np.empty((len(rows), len(rows)), self.dtype)
+        borders = np.searchsorted(rows, [0, *(each.stop for each in self.cuts)])
+        mine = [slice(*ends) for ends in pairwise(borders.tolist())]
+        for (i, j), tile in self._tiles.items():
+            values = tile[_run(rows[mine[i]] - self.cuts[i].start)][:, _run(rows[mine[j]] - self.cuts[j].start)]
+            found[mine[i], mine[j]] = values
+            found[mine[j], mine[i]] = values.T
+        return found
 
     def add_to_diagonal(self, values: Array | float) -> None:
         """Add to the diagonal in place."""

@@ -22,8 +22,8 @@ from hiperplano.metrics.ranking import (
     weighted_confusion,
     weighted_ranking,
 )
-from hiperplano.models.base import LinearClassifier, decided_classes
-from hiperplano.models.logistic_classifier import LogisticClassifier, class_chances
+from hiperplano.models.base import LinearClassifier, class_chances, decided_classes
+from hiperplano.models.logistic_classifier import LogisticClassifier
 from hiperplano.report.units import Units
 
 

@@ -103,7 +103,7 @@ def score_table(
     if weight is not None and y is not None and not weight.all():  # a row of weight 0 does not exist
         frame, y, weight = frame[weight > 0], y[weight > 0], weight[weight > 0]
     found = novelty(pipeline[0], frame)
-    _refuse(found, file, strict)
+    refuse_unlike(found, file, strict)
     notes += _sentences(found)
     known = frame.assign(**dict.fromkeys(found.missing_columns, None)) if found.missing_columns else frame
     coded = pipeline[0].transform(known)
@@ -121,7 +121,7 @@ def _weight(metadata: Metadata, frame: Any, notes: list[str]) -> Array | None:
     return check_weights(frame[name], name)
 
 
-def _refuse(found: Novelty, file: Path, strict: bool) -> None:
+def refuse_unlike(found: Novelty, file: Path, strict: bool) -> None:
     """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
     missing = found.missing_columns
     if missing and (strict or 2 * len(missing) >= found.n_columns):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class Refined(NamedTuple):
 
 def refined_gradients(
     product: Callable[[Array, Array], Array],
-    remainder: Callable[[Array], Array],
+    remainder: Callable[[Array, Array], Array],
     *,
     start: tuple[Array, Array],
     size: Array,
@@ -47,12 +48,14 @@ def refined_gradients(
 ) -> Refined:
     """Conjugate gradients with an approximate matrix on what is left of the right sides, until that is small enough.
 
+    A column whose residual a correction does not shrink to a tenth is left as it is.
+
     Parameters
     ----------
     product, precondition : callable
         As in `conjugate_gradients`; `product` may be rounded.
     remainder : callable
-        From answers, of shape (d, k), to what they leave of the right sides, exactly.
+        From answers, of shape (d, m), and the numbers of their columns, to what they leave of the right sides, exactly.
     start : tuple of ndarray of shape (d, k)
         Where to begin, and what that leaves.
     size : ndarray of shape (k,)
@@ -65,27 +68,32 @@ def refined_gradients(
         As in `conjugate_gradients`.
     """
     size = np.where(size > 0, size, 1.0)
-    x, left = start
+    x, left = (part.copy() for part in start)
     residuals, n_iter = np.linalg.norm(left, axis=0) / size, 0
+    active = np.flatnonzero(residuals > tol)
     for _ in range(_CORRECTIONS):
-        before = float(residuals.max(initial=0.0))
-        if before <= tol or n_iter >= max_iter:
+        if not len(active) or n_iter >= max_iter:
             break
+        before = residuals[active]
         solved = conjugate_gradients(
-            product,
-            left,
-            precondition=precondition,
-            rtol=max(0.5 * tol / before, reach),
+            partial(_of_columns, product, active),
+            left[:, active],
+            precondition=partial(_of_columns, precondition, active),
+            rtol=max(0.5 * tol / float(before.max()), reach),
             max_iter=max_iter - n_iter,
             budget=budget,
         )
         n_iter += solved.n_iter
-        changed = x + solved.x
-        rest = remainder(changed)
-        reached = np.linalg.norm(rest, axis=0) / size
-        better = reached < residuals
-        x, left = np.where(better, changed, x), np.where(better, rest, left)
-        residuals = np.minimum(residuals, reached)
-        if residuals.max() > _SLOW * before:
-            break
+        changed = x[:, active] + solved.x
+        rest = remainder(changed, active)
+        reached = np.linalg.norm(rest, axis=0) / size[active]
+        better = reached < before
+        x[:, active[better]], left[:, active[better]] = changed[:, better], rest[:, better]
+        residuals[active] = np.minimum(before, reached)
+        active = active[(reached > tol) & (reached <= _SLOW * before)]
     return Refined(x, residuals, n_iter)
+
+
+def _of_columns(function: Callable[[Array, Array], Array], columns: Array, directions: Array, which: Array) -> Array:
+    """A function of directions and the numbers of their columns, if those count among some of the columns."""
+    return function(directions, columns[which])

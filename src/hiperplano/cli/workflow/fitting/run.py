@@ -147,11 +147,11 @@ def _wishes(problem: Problem, settings: Settings) -> Wishes:
     costs = None
     if settings.cost is not None:
         costs = read_costs(settings.cost, list(target.classes), target.positive)
-    weights = _class_weight(settings.class_weight, list(target.classes))
+    weights = class_weight_of(settings.class_weight, list(target.classes))
     return Wishes(costs, settings.strength, weights, settings.cutoff, target.positive)
 
 
-def _class_weight(given: str | None, classes: list[Any]) -> Any:
+def class_weight_of(given: str | None, classes: list[Any]) -> Any:
     """Weights by label, from a=1,b=5; or the word balanced."""
     if given is None or given == "balanced":
         return given

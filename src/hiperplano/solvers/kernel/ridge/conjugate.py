@@ -105,7 +105,7 @@ def _corrected(
         product, held = _approximate(problem, dtype)
         found = refined_gradients(
             partial(_shifted, product, shift),
-            lambda answer: right - problem.product(answer, shift),
+            lambda answer, which: right[:, which] - problem.product(answer, shift[which]),
             start=(u, left),
             size=np.linalg.norm(right, axis=0),
             precondition=lambda residuals, which: inverse(residuals, shift[which]),

@@ -77,8 +77,8 @@ def _refined(
         def product(directions: Array, which: Array, steps: WhitenedFeatures = steps) -> Array:
             return steps.normal(directions) + features.penalty(alpha[which]) * directions
 
-        def remainder(solved: Array) -> Array:
-            return features.residual_sums(solved)[1] - features.penalty(alpha) * solved
+        def remainder(solved: Array, which: Array) -> Array:
+            return features.residual_sums(solved, which)[1] - features.penalty(alpha[which]) * solved
 
         found = refined_gradients(
             product,
@@ -93,7 +93,7 @@ def _refined(
         n_iter += found.n_iter
         if found.residual <= tol or n_iter >= (_STEPS if max_iter is None else max_iter):
             break
-        start = found.x, remainder(found.x)
+        start = found.x, remainder(found.x, np.arange(len(alpha)))
     return found._replace(n_iter=n_iter)
 
 

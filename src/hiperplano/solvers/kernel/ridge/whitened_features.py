@@ -67,14 +67,15 @@ class WhitenedFeatures:
 
         return self._whitened(self._summed(block))
 
-    def residual_sums(self, solved: Array) -> tuple[Array, Array]:
-        """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64."""
+    def residual_sums(self, solved: Array, targets: Array | slice = slice(None)) -> tuple[Array, Array]:
+        """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64; for some of the targets."""
         beta, constant = self.to_centres(solved)
-        weight, residuals = np.square(self.problem.root)[:, None], np.empty(self.problem.y.shape)
+        y = self.problem.y[:, targets]
+        weight, residuals = np.square(self.problem.root)[:, None], np.empty(y.shape)
 
         def block(place: tuple[int, slice]) -> Array:
             values, rows = self.matrix.rows(place[1]), place[1]
-            residuals[rows] = self.problem.y[rows] - (values @ beta + constant)
+            residuals[rows] = y[rows] - (values @ beta + constant)
             scores = residuals[rows] * weight[rows]
             return np.vstack([values.T @ scores, scores.sum(axis=0)])
 

@@ -19,7 +19,8 @@ _SHARE = 0.1  # of the violation of all rows, to be reached in a working set bef
 _MARGIN = 30.0
 _POLISHED = 200  # rows up to which the last digits cost next to nothing
 _IDLE = 10  # rounds, or Newton steps, that do not lower the objective before rounding is blamed
-_NEWTON_PER_STEP = 60.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
+STEPS_PER_ROW = 4  # of SMO in the time that a Newton step takes beside its factorisation
+_NEWTON_PER_STEP = 40.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,8 @@ def _solve_part(
     steps, ridge = 0, LEAST_RIDGE
     while True:
         before = beta.copy(), gradient.copy()
-        budget = int(max(2000, 2 * len(beta), part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)))
+        factored = part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)
+        budget = int(max(2000, STEPS_PER_ROW * len(beta) + factored))
         made, largest, least = smo(
             gram, diagonal, gradient, beta, part.low, part.high, part.width, tol, min(budget, max_steps - steps)
         )

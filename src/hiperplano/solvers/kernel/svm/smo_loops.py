@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from hiperplano.data.design import Array
 
 _CLOSED = 1e300  # stands for infinity, which these loops may not meet
-_BLOCK = 512  # variables between two looks at where the best is
+_BLOCK = 64  # variables between two looks at where the best is: it is then searched for among them, one by one
 _FLAT = np.float32(1e-12)  # least curvature of a pair in units of the diagonal: equal rows have none
 
 
@@ -48,10 +48,15 @@ def open_directions(beta: float, low: float, high: float, width: float) -> tuple
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _descend(gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array) -> tuple[float, float]:
-    """gradient += step·(row − other); the largest of up − gradient, the least of down − gradient."""
+def _descend(
+    gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array, start: Any, stop: Any
+) -> tuple[float, float]:
+    """gradient += step·(row − other); the largest of up − gradient, the least of down − gradient.
+
+    `start` and `stop` are unsigned: an index that may count from the end keeps LLVM from vector instructions.
+    """
     largest, least = -2 * _CLOSED, 2 * _CLOSED
-    for k in range(gradient.size):
+    for k in range(start, stop):
         now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
         gradient[k] = now
         largest = _larger(largest, up[k] - now)
@@ -61,13 +66,23 @@ def _descend(gradient: Array, step: float, row: Array, other: Array, up: Array, 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _rank_partners(
-    gains: Array, gradient: Array, down: Array, row: Array, diagonal: Array, top: float, own: float, per: Array
+    gains: Array,
+    gradient: Array,
+    down: Array,
+    row: Array,
+    diagonal: Array,
+    top: float,
+    own: float,
+    per_slope: float,
+    per_bend: float,
+    start: Any,
+    stop: Any,
 ) -> np.float32:
-    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per`; the largest."""
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest."""
     largest = np.float32(-1.0)
-    for k in range(gradient.size):
-        slope = _larger(np.float32((top - down[k] + gradient[k]) * per[0]), np.float32(0.0))
-        bend = np.float32((own + diagonal[k] - 2.0 * np.float64(row[k])) * per[1])
+    for k in range(start, stop):
+        slope = _larger(np.float32((top - down[k] + gradient[k]) * per_slope), np.float32(0.0))
+        bend = np.float32((own + diagonal[k] - 2.0 * np.float64(row[k])) * per_bend)
         gains[k] = slope * slope / _larger(bend, _FLAT)
         largest = _larger(largest, gains[k])
     return largest
@@ -108,18 +123,19 @@ def smo(
         At the optimum an intercept b exists with largest ≤ b ≤ least; what `largest` exceeds is the violation.
     """
     n = len(beta)
-    up, down, gains = np.empty(n), np.empty(n), np.empty(_BLOCK, dtype=np.float32)
+    up, down, gains = np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
     for k in range(n):
         up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
     first, second, step, steps = 0, 0, 0.0, 0
-    per = np.array([1.0, 1.0 / max(diagonal.max(), 1e-300)])
+    per_bend = 1.0 / max(diagonal.max(), 1e-300)
     while True:
         largest, least = -2 * _CLOSED, 2 * _CLOSED
         row, other = gram[first], gram[second]
         first = 0
         for start in range(0, n, _BLOCK):
-            part = slice(start, min(n, start + _BLOCK))
-            high_here, low_here = _descend(gradient[part], step, row[part], other[part], up[part], down[part])
+            high_here, low_here = _descend(
+                gradient, step, row, other, up, down, np.uintp(start), np.uintp(min(n, start + _BLOCK))
+            )
             least = min(least, low_here)
             if high_here > largest:
                 largest, first = high_here, start
@@ -127,17 +143,28 @@ def smo(
             first += 1
         if largest - least <= tol or steps >= max_steps:
             return steps, largest, least
-        per[0] = 1.0 / (largest - least)
+        per_slope = 1.0 / (largest - least)
         row, own = gram[first], diagonal[first]
         best, second = np.float32(-1.0), 0
         for start in range(0, n, _BLOCK):
-            part = slice(start, min(n, start + _BLOCK))
-            gain = _rank_partners(gains, gradient[part], down[part], row[part], diagonal[part], largest, own, per)
+            gain = _rank_partners(
+                gains,
+                gradient,
+                down,
+                row,
+                diagonal,
+                largest,
+                own,
+                per_slope,
+                per_bend,
+                np.uintp(start),
+                np.uintp(min(n, start + _BLOCK)),
+            )
             if gain > best:
                 best, second = gain, start
-                while gains[second - start] < gain:
-                    second += 1
-        bend = max(own + diagonal[second] - 2.0 * row[second], _FLAT / per[1])
+        while gains[second] < best:
+            second += 1
+        bend = max(own + diagonal[second] - 2.0 * row[second], _FLAT / per_bend)
         step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)
         up[first], down[first] = open_directions(beta[first], low[first], high[first], width)
         up[second], down[second] = open_directions(beta[second], low[second], high[second], width)

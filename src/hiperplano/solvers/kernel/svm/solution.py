@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -45,20 +46,64 @@ class SupportVectorSolution(Solution):
     kernel: str
 
 
-def verdict(
-    problems: Sequence[DualProblem], found: Sequence[Minimum], coef: Array, kernel: str, tol: float, max_steps: int
-) -> SupportVectorSolution:
+@dataclass(frozen=True)
+class Machines:
+    """How the machines of a model ended, an entry for each.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (n, machines)
+        Dual coefficients; 0 for rows that a machine does not have.
+    steps, violation, intercept : ndarray of shape (machines,)
+    lower, gap : ndarray of shape (machines,)
+        The dual objective, and how far it lies below the objective.
+    n_bound : ndarray of shape (machines,)
+        Support vectors at their bound.
+    """
+
+    beta: Array
+    steps: Array
+    violation: Array
+    intercept: Array
+    lower: Array
+    gap: Array
+    n_bound: Array
+
+    @classmethod
+    def of(
+        cls, problems: Sequence[DualProblem], found: Sequence[Minimum], members: Sequence[Array], n_rows: int
+    ) -> Self:
+        """From single solutions.
+
+        Parameters
+        ----------
+        members : sequence of ndarray of int
+            The rows of each problem.
+        """
+        count = len(found)
+        violation, intercept, lower, gap = np.zeros((4, count))
+        steps, n_bound = np.zeros((2, count), dtype=np.int64)
+        machines = cls(np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound)
+        for place, (problem, end, rows) in enumerate(zip(problems, found, members, strict=True)):
+            machines.put(place, problem, end, rows)
+        return machines
+
+    def put(self, place: int, problem: DualProblem, end: Minimum, rows: Array) -> None:
+        """Set one of the machines."""
+        beta = end.beta
+        self.beta[rows, place] = beta
+        self.steps[place] += end.steps
+        self.violation[place], self.intercept[place] = end.violation, end.intercept
+        self.lower[place] = -problem.value(beta, end.gradient)
+        self.gap[place] = problem.gap(beta, end.gradient, end.intercept)
+        self.n_bound[place] = ((beta != 0) & ((beta <= problem.low) | (beta >= problem.high))).sum()
+
+
+def verdict(machines: Machines, coef: Array, kernel: str, tol: float, max_steps: int) -> SupportVectorSolution:
     """The solution of all machines of a model, in words and figures."""
-    lower = np.array([-problem.value(each.beta, each.gradient) for problem, each in zip(problems, found, strict=True)])
-    gaps = np.array(
-        [problem.gap(each.beta, each.gradient, each.intercept) for problem, each in zip(problems, found, strict=True)]
-    )
+    lower, gaps = machines.lower, machines.gap
     size = np.maximum(np.abs(lower + gaps), np.finfo(float).tiny)
-    violation, steps = max(each.violation for each in found), sum(each.steps for each in found)
-    bound = sum(
-        int(((each.beta != 0) & ((each.beta <= problem.low) | (each.beta >= problem.high))).sum())
-        for problem, each in zip(problems, found, strict=True)
-    )
+    violation, steps, bound = float(machines.violation.max()), int(machines.steps.sum()), int(machines.n_bound.sum())
     gap = float((gaps / size).max())
     n_support = coef.shape[1]
     converged = violation <= tol
@@ -70,7 +115,7 @@ def verdict(
         )  # fmt: skip
     else:
         reason = Message("rounding stopped all progress")
-        if any(each.steps >= max_steps for each in found):
+        if machines.steps.max() >= max_steps:
             reason = Message("max_iter={max_steps} steps were made", max_steps=max_steps)
         status = Message(
             "{method} ended after {steps} steps with a violation of the optimality conditions of {violation:.1e}, "
@@ -81,7 +126,7 @@ def verdict(
         )  # fmt: skip
     return SupportVectorSolution(
         coef=coef,
-        intercept=np.array([each.intercept for each in found]),
+        intercept=machines.intercept,
         method=_METHOD,
         n_iter=steps,
         objective=float((lower + gaps).sum()),
@@ -89,7 +134,7 @@ def verdict(
         converged=converged,
         status=status,
         dual_objective=float(lower.sum()),
-        violation=float(violation),
+        violation=violation,
         n_support=n_support,
         n_bound=bound,
         kernel=kernel,

@@ -1,0 +1,1 @@
+"""Machines for pairs of classes, which share kernel values."""

@@ -1,0 +1,135 @@
+"""Compiled machines of many pairs of classes, one after the other, from one Gram matrix that is held."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.smo_loops import smo
+
+POLISHED = 200  # rows up to which the last digits cost next to nothing
+_POLISH = 1e-6  # of tol: what they are
+
+
+class Ends(NamedTuple):
+    """How machines ended, an entry for each.
+
+    Attributes
+    ----------
+    steps, violation, intercept : ndarray
+    lower, gap : ndarray
+        The dual objective, and what the losses cost beyond it.
+    n_bound : ndarray
+        Support vectors at their bound.
+    """
+
+    steps: Array
+    violation: Array
+    intercept: Array
+    lower: Array
+    gap: Array
+    n_bound: Array
+
+    @classmethod
+    def none(cls, count: int) -> Ends:
+        """Of machines that are not solved yet."""
+        steps, violation, intercept, lower, gap, n_bound = np.zeros((6, count))
+        return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64))
+
+
+@njit(cache=True, nogil=True)
+def solve_machines(
+    gram: Array,
+    borders: Array,
+    positive: Array,
+    negative: Array,
+    bound: Array,
+    places: Array,
+    beta: Array,
+    ends: Ends,
+    chosen: Array,
+    tol: float,
+    max_steps: int,
+    per_row: int,
+) -> None:
+    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as a few times as many steps lead.
+
+    Parameters
+    ----------
+    borders : ndarray of shape (classes + 1,)
+        Of the classes among the rows, which are sorted by class.
+    positive, negative : ndarray of shape (machines,)
+        The classes of each machine.
+    bound : ndarray of shape (n,)
+    places : ndarray of shape (machines + 1,)
+        Where the variables of each machine begin in `beta`.
+    beta : ndarray
+        Feasible points; updated.
+    ends : Ends
+        Filled for the chosen machines.
+    per_row : int
+        Steps for each row, after which a machine is given up: its violation then exceeds `tol`.
+    """
+    most = 0
+    for k in chosen:
+        most = max(most, places[k + 1] - places[k])
+    room = np.empty(most * most if most < len(gram) else 0, gram.dtype)  # once: fresh memory costs as much as a machine
+    for k in chosen:
+        one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
+        middle = borders[one + 1] - borders[one]
+        size = middle + borders[other + 1] - borders[other]
+        sign = np.full(size, 1.0)
+        if one == negative[k]:
+            sign[:middle] = -1.0
+        else:
+            sign[middle:] = -1.0
+        part = gram
+        if size < len(gram):
+            part = room[: size * size].reshape(size, size)
+            _copy_pair(gram, borders[one], middle, borders[other], part)
+        diagonal, low, high = np.empty(size), np.zeros(size), np.zeros(size)
+        for i in range(size):
+            diagonal[i] = part[i, i]
+            limit = bound[borders[one] + i if i < middle else borders[other] + i - middle]
+            if sign[i] > 0:
+                high[i] = limit
+            else:
+                low[i] = -limit
+        own = beta[places[k] : places[k + 1]]
+        gradient = -sign
+        for i in range(size):
+            if own[i] != 0.0:
+                gradient += own[i] * part[i]
+        allowed = min(max_steps, max(2000, per_row * size))
+        steps, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, tol, allowed)
+        if size <= POLISHED and largest - least <= tol:
+            more = min(max(4 * steps, 10 * size), max_steps - steps)
+            further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, _POLISH * tol, more)
+            steps += further
+        ends.steps[k], ends.violation[k], ends.intercept[k] = steps, largest - least, 0.5 * (largest + least)
+        _certify(k, ends, sign, low, high, own, gradient)
+
+
+@njit(cache=True, nogil=True)
+def _copy_pair(gram: Array, first: int, middle: int, second: int, out: Array) -> None:
+    """The part of two classes, whose rows then lie close to each other."""
+    size = len(out)
+    for i in range(size):
+        row = gram[first + i if i < middle else second + i - middle]
+        out[i, :middle] = row[first : first + middle]
+        out[i, middle:] = row[second : second + size - middle]
+
+
+@njit(cache=True, nogil=True)
+def _certify(k: int, ends: Ends, sign: Array, low: Array, high: Array, beta: Array, gradient: Array) -> None:
+    """What `DualProblem.value` and `DualProblem.gap` say, and how many variables are at a bound."""
+    value, gap, count = 0.0, 0.0, 0
+    for i in range(len(beta)):
+        value += 0.5 * beta[i] * (gradient[i] - sign[i])
+        miss = -gradient[i] - ends.intercept[k]
+        gap += max(high[i] * miss, low[i] * miss, 0.0) - beta[i] * miss
+        count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
+    ends.lower[k], ends.gap[k], ends.n_bound[k] = -value, gap, count

@@ -1,0 +1,66 @@
+"""The dual problems of all pairs of classes, of rows that are sorted by class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+
+
+@dataclass(frozen=True)
+class ClassPairs:
+    """One machine for each pair of classes; its rows are two slices of all rows.
+
+    Attributes
+    ----------
+    codes : ndarray of int of shape (n,)
+        Classes of the rows, in increasing order; each class has rows.
+    positive, negative : ndarray of int of shape (machines,)
+        The classes of each machine.
+    bound : ndarray of shape (n,)
+        Of the dual variables.
+    start : ndarray of shape (n, machines), optional
+        Dual coefficients to start from; 0 if None.
+    """
+
+    codes: Array
+    positive: Array
+    negative: Array
+    bound: Array
+    start: Array | None = None
+
+    @cached_property
+    def borders(self) -> Array:
+        """Where the rows of each class begin, and where the last ones end."""
+        return np.searchsorted(self.codes, np.arange(self.codes[-1] + 2))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Rows of each machine."""
+        counts = np.diff(self.borders)
+        return np.asarray(counts[self.positive] + counts[self.negative])
+
+    def slices(self, machine: int) -> tuple[slice, slice]:
+        """Rows of a machine among all rows, in their order."""
+        pair = sorted((int(self.positive[machine]), int(self.negative[machine])))
+        first, second = (slice(int(self.borders[each]), int(self.borders[each + 1])) for each in pair)
+        return first, second
+
+    def rows(self, machine: int) -> Array:
+        """Numbers of the rows of a machine."""
+        return np.concatenate([np.arange(part.start, part.stop) for part in self.slices(machine)])
+
+    def problem(self, machine: int) -> DualProblem:
+        """The problem of a machine, in the order of its rows."""
+        rows = self.rows(machine)
+        sign = np.where(self.codes[rows] == self.positive[machine], 1.0, -1.0)
+        problem = DualProblem.classification(sign, self.bound[rows])
+        return problem if self.start is None else problem.started(self.start[rows, machine])
+
+    def from_point(self, machine: int, beta: Array) -> DualProblem:
+        """The same from a feasible point."""
+        return replace(self.problem(machine), start=beta)

@@ -1,0 +1,98 @@
+"""All machines of a classifier: small ones by one compiled loop, large ones each by decomposition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads, ordered_map, worker_count
+from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.solvers.kernel.svm.decomposition import SMALL, STEPS_PER_ROW, Minimum
+from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram, solve_dual, solve_with
+from hiperplano.solvers.kernel.svm.gram_rows import ComputedGram, HeldGram
+from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines
+from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
+from hiperplano.solvers.kernel.svm.solution import Machines
+
+_CHUNKS = 4  # of small machines for each thread
+
+
+def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
+    """Solve the problems of all pairs of classes, several at a time."""
+    n, sizes = len(pairs.codes), pairs.sizes
+    if len(sizes) == 1 and n > SMALL:
+        problem = pairs.problem(0)
+        return Machines.of([problem], [solve_dual(problem, kernel, x, control)], [pairs.rows(0)], n)
+    small = sizes <= SMALL
+    given = isinstance(kernel, Precomputed) or (isinstance(kernel, Function) and 8 * n**2 <= control.n_bytes)
+    # Half of the whole matrix is computed: is that less than the parts of small machines?
+    held = n <= SMALL or (8 * n**2 <= control.n_bytes and np.square(sizes[small]).sum() > 0.5 * n**2)
+    if not given and not held:
+        return _one_by_one(pairs, kernel, x, control)
+    shared = held_gram(kernel, x)
+    machines = _solve_small(pairs, shared.gram, np.flatnonzero(small), control)
+    hard = np.flatnonzero(~small | (machines.violation > control.tol) & (machines.steps < control.max_steps))
+    share = replace(control, n_bytes=control.n_bytes // worker_count())
+
+    def solve(machine: int) -> Minimum:
+        rows = pairs.rows(machine)
+        if len(rows) > SMALL and not given:
+            return solve_dual(pairs.problem(machine), kernel, x[rows], share)
+        begun = machines.beta[rows, machine]
+        problem = pairs.from_point(machine, begun) if begun.any() else pairs.problem(machine)
+        return solve_with(problem, HeldGram(shared.block(rows)), None, share)
+
+    left = [int(machine) for machine in hard]
+    for machine, found in zip(left, ordered_map(solve, left, worker_count()), strict=True):
+        machines.put(machine, pairs.problem(machine), found, pairs.rows(machine))
+    return machines
+
+
+def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control) -> Machines:
+    """Steps of SMO for machines of few rows, in threads; some may have more to do."""
+    n, count = len(pairs.codes), len(pairs.sizes)
+    places = np.concatenate([[0], np.cumsum(pairs.sizes)])
+    flat = np.zeros(places[-1])
+    if pairs.start is not None:
+        for machine in chosen.tolist():
+            flat[places[machine] : places[machine + 1]] = pairs.problem(machine).start
+    ends = Ends.none(count)
+
+    def solve(part: Array) -> None:
+        solve_machines(
+            gram, pairs.borders, pairs.positive, pairs.negative, pairs.bound, places, flat, ends, part,
+            control.tol, control.max_steps, STEPS_PER_ROW,
+        )  # fmt: skip
+
+    parts = np.array_split(chosen, max(1, min(_CHUNKS * worker_count(), len(chosen))))
+    cells = int(np.square(pairs.sizes[chosen]).sum())
+    in_threads(solve, parts, cells) if len(parts) > 1 else solve(chosen)
+    beta = np.zeros((n, count))
+    for machine in chosen.tolist():
+        first, second = pairs.slices(machine)
+        middle = places[machine] + first.stop - first.start
+        beta[first, machine] = flat[places[machine] : middle]
+        beta[second, machine] = flat[middle : places[machine + 1]]
+        if control.progress is not None:
+            control.progress(1, int(ends.steps[machine]), float(ends.violation[machine]))
+    return Machines(beta, *ends)
+
+
+def _one_by_one(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
+    """Machines with a Gram matrix each, where that of all rows is too large."""
+    matrix = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
+    computed = ComputedGram(matrix, matrix.diagonal)
+    share = replace(control, n_bytes=control.n_bytes // worker_count())
+    each = range(len(pairs.sizes))
+    problems, members = [pairs.problem(k) for k in each], [pairs.rows(k) for k in each]
+
+    def solve(machine: int) -> Minimum:
+        problem, rows = problems[machine], members[machine]
+        if len(rows) > SMALL:
+            return solve_dual(problem, kernel, x[rows], share)
+        return solve_with(problem, HeldGram(computed.block(rows)), None, share)
+
+    return Machines.of(problems, ordered_map(solve, each, worker_count()), members, len(pairs.codes))
