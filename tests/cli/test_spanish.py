@@ -40,6 +40,11 @@ def frame():
     return pd.DataFrame(tabla)
 
 
+def spaced(node):
+    """The text of a node, that of neighbouring cells apart."""
+    return " ".join(child if isinstance(child, str) else spaced(child) for child in node.children)
+
+
 def english(text):
     words = set(re.findall(r"(?<![\w\-./=])[a-z]{3,}(?![\w\-./=(])", text)) - NAMES
     return sorted(words & ENGLISH)
@@ -53,7 +58,7 @@ def test_a_fit(run, frame, target, model):
     done = run("fit", "tabla.csv", "-t", target, "--model", model, "--lang", "es", "--all")
     assert done.code == 0, done.err
     page = read(Path("hiperplano-out/report.html"))
-    body = "\n".join(section.text for section in page.all("section")[:-1])  # the last holds the command and versions
+    body = " ".join(map(spaced, page.all("section")[:-1]))  # the last holds the command and versions
     for text in (done.out, body):
         text = re.sub(r"\S*\.(csv|html|skops)\S*", "", text)
         code = re.compile(r"\w+\([^)]*=[^)]*\)")  # the model's parameters, as Python has them
