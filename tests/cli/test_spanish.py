@@ -41,7 +41,9 @@ def frame():
 
 
 def spaced(node):
-    """The text of a node, that of neighbouring cells apart."""
+    """The text of a node, that of neighbouring cells apart, without data for the script."""
+    if node.name == "script":
+        return ""
     return " ".join(child if isinstance(child, str) else spaced(child) for child in node.children)
 
 
