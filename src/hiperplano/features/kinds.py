@@ -162,14 +162,19 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
     if whole:
         why = Message("whole numbers from {low} to {high}", low=_shown(low, high, low), high=_shown(low, high, high))
     else:
-        ends = {"low": Message.number(low, ",.6g"), "high": Message.number(high, ",.6g")}
+        ends = {"low": Message.number(low, _spec(low)), "high": Message.number(high, _spec(high))}
         why = Message("numbers from {low} to {high}", **ends)
     return Column(name, "numeric", Message.concatenate("; ", filter(None, [why, why_codes])), missing, codes=codes)
 
 
 def _shown(low: float, high: float, value: float) -> Message:
     """With thousands apart, unless they are years."""
-    return Message.number(value, ".0f" if 1000 <= low <= high < 3000 else ",.6g")
+    return Message.number(value, ".0f" if 1000 <= low <= high < 3000 else _spec(value))
+
+
+def _spec(value: float) -> str:
+    """All digits before the point, unless there are very many; six in all where they are few."""
+    return ",.0f" if 1e4 <= abs(value) < 1e15 else ",.6g"
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:

@@ -132,7 +132,7 @@ def _unseen(coder: Any, series: Any) -> Oddity | None:
 
 
 def _number(value: float) -> Message:
-    return Message.number(float(value), ",.6g" if abs(value) >= 1e4 else ".6g")  # 2008 may be a year
+    return Message.number(float(value), ",.0f" if 1e4 <= abs(value) < 1e15 else ".6g")  # 2008 may be a year
 
 
 def _day(value: float) -> str:

@@ -7,14 +7,14 @@ from numbers import Real
 from string import Formatter
 from typing import Any
 
-_THIN = "\u202f"  # between groups of thousands
+_SWAPPED = str.maketrans(",.", ".,")
 _FOUR_DIGITS = re.compile(r"(?<![\d,])(\d),(\d{3})(?![\d,])")
 
 
 def localise(text: str, language: str) -> str:
     """A number as Python writes it, 12,345.6, as the language does.
 
-    Spanish has a comma before the decimals and spaces between groups of thousands, but none in numbers of four digits.
+    Spanish has a comma before the decimals and points between groups of thousands, but none in numbers of four digits.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def localise(text: str, language: str) -> str:
     """
     if language != "es":
         return text
-    return _FOUR_DIGITS.sub(r"\1\2", text).replace(",", _THIN).replace(".", ",")
+    return _FOUR_DIGITS.sub(r"\1\2", text).translate(_SWAPPED)
 
 
 class LocalFormatter(Formatter):

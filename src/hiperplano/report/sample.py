@@ -103,6 +103,10 @@ def _names_out(step: Any, names: list[str]) -> list[str]:
     """Names of the columns that a step makes, in the current language where it has them."""
     if hasattr(step, "display_names"):
         return list(step.display_names())
+    known = [str(name) for name in getattr(step, "feature_names_in_", ())]
+    if len(known) == len(names) and known != names:  # names in another language than those of the fit
+        shown = dict(zip(known, names, strict=True))
+        return [shown.get(name, name) for name in _names_out(step, known)]
     for given in ((names,), ()):
         try:
             return [str(name) for name in step.get_feature_names_out(*given)]

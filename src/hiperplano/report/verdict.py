@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import class_numbers, realised_costs
-from hiperplano.report.metrics import accuracy, regression_metrics
+from hiperplano.report.metrics import accuracy
 from hiperplano.report.number_format import decimal, percent, significant
 from hiperplano.report.sample import Sample
 from hiperplano.report.sections.cutoffs import choose_cutoff
@@ -20,6 +20,7 @@ from hiperplano.report.subject import Subject
 _ = translator("report")
 
 _Z = 1.959964
+_LITTLE = 0.1  # of the variance, below which single predictions are hardly better than the mean
 _SLIGHT = 0.02  # of an AUC, an accuracy or an R²: a difference nobody minds
 _MOVED, _CHANGED = 0.1, 0.25  # the usual marks of the stability index
 
@@ -117,14 +118,20 @@ def mean_costs(subject: Subject) -> tuple[float, float]:
 def _discrimination(subject: Subject) -> Judgement:
     sample = subject.validation
     if subject.task == "regression":
-        r2 = regression_metrics(sample)["r2"]
-        text = _("The model explains {r2} of the variance of {target}", r2=percent(r2).text, target=subject.target)
+        r2, spread = _explained(sample)
+        words = {"r2": percent(r2).text, "target": subject.target}
+        text = _("The model explains {r2} of the variance of {target}", **words)
+        if r2 - _Z * spread <= 0:
+            text = _("No better than predicting the mean for everybody: {said}", said=text[:1].lower() + text[1:])
+        elif r2 < _LITTLE:
+            text = _("Weak: {said}", said=text[:1].lower() + text[1:])
         if r2 > 1 - 1e-9:
             text = _(
                 "{target} follows exactly from the columns (R² of 1), as a sum or a copy of them: no model is needed",
                 target=subject.target,
             )
-        return _judgement("accuracy", "bad" if r2 <= 0 or r2 > 1 - 1e-9 else "good", text + ".")
+        poor = r2 < _LITTLE or r2 - _Z * spread <= 0 or r2 > 1 - 1e-9
+        return _judgement("accuracy", "bad" if poor else "good", text + ".")
     if subject.task == "many classes":
         share = float(sample.counts(sample.codes, 0).max() / sample.total)
         right = accuracy(sample)

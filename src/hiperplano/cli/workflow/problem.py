@@ -163,11 +163,16 @@ def _codes_note(columns: list[Column], choices: TableOptions) -> list[str]:
     return [
         Message(
             "Far from all other numbers, and so taken as missing values: {codes}. If they are amounts, give --missing "
-            "{first}=",
+            "{option}",
             codes=", ".join(named) + (" …" if len(guessed) > _MOST_NAMED else ""),
-            first=guessed[0].name,
+            option=_typed(f"{guessed[0].name}="),
         )
     ]
+
+
+def _typed(text: str) -> str:
+    """As a shell takes it: in quotes where it has spaces."""
+    return text if all(sign.isalnum() or sign in "_=-.,:" for sign in text) else f"'{text}'"
 
 
 def _category_note(names: list[str]) -> list[str]:
@@ -177,9 +182,9 @@ def _category_note(names: list[str]) -> list[str]:
     return [
         Message(
             "Few whole numbers from 1 on, taken as amounts: {names}. If they are codes of categories, give --kind "
-            "{first}=nominal.",
+            "{option}.",
             names=shown,
-            first=names[0],
+            option=_typed(f"{names[0]}=nominal"),
         )
     ]
 

@@ -37,9 +37,9 @@
   if (!at("cutoff-data")) return;
   const data = JSON.parse(at("cutoff-data").textContent);
   const cells = [...at("table-confusion").querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("data")]);
-  // As messages/numerals.py writes them: in Spanish 9670,5 and 12 345.
+  // As messages/numerals.py writes them: in Spanish 9670,5 and 12.345.
   const spanish = document.documentElement.lang === "es";
-  const written = (text) => (spanish ? text.replace(/^(\d),(\d{3})(?![\d,])/, "$1$2").replaceAll(",", "\u202f").replace(".", ",") : text);
+  const written = (text) => (spanish ? text.replace(/^(\d),(\d{3})(?![\d,])/, "$1$2").replace(/[.,]/g, (sign) => (sign === "." ? "," : ".")) : text);
   const grouped = (text) => written(text.replace(/\B(?=(\d{3})+(?!\d))/g, ","));
   const whole = (value) => (Number.isInteger(value) ? grouped(String(value)) : money(value));  // rows may have weights
   const percent = (part, all) => (all ? written((100 * part / all).toFixed(1) + "%") : "–");

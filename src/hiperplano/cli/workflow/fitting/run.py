@@ -27,6 +27,7 @@ from hiperplano.messages.catalogue import current_language, translator
 from hiperplano.models.saving import save
 from hiperplano.report.page import write_subject
 from hiperplano.report.subject import Subject, prepare_subject
+from hiperplano.solvers.likelihood.solution import LogisticSolution
 
 _ = translator("terminal")
 
@@ -103,8 +104,8 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes), steps)
         if settings.select is not None:
             terminal.add_note(selection_note(steps, settings.select))
-        for note in (said, *problem.notes, parts.note, *coding_notes(coding), *_tuned(fitted)):
-            terminal.add_note(*([note] if note else []))
+        told = said, _weights_note(fitted, parts), *problem.notes, parts.note, *coding_notes(coding), *_tuned(fitted)
+        terminal.add_note(*filter(None, told))
         metadata = _metadata(results, settings, wishes.costs)
         metadata.attach(subject.model)
         step(_("writing"))
@@ -214,6 +215,22 @@ def _measures(subject: Subject, parts: Split, wishes: Wishes) -> dict[str, dict[
         for measures in found.values():
             measures["cutoff"] = 0.5 if wishes.cutoff is None else wishes.cutoff
     return found
+
+
+def _weights_note(fitted: FittedModel, parts: Split) -> str:
+    """How a likelihood takes weights that do not count rows."""
+    weight = parts.weights[0]
+    if weight is None or not isinstance(getattr(fitted.linear, "solution_", None), LogisticSolution):
+        return ""
+    n, total = len(weight), float(weight.sum())
+    if abs(total - n) <= 0.01 * n:
+        return ""
+    return Message(
+        "the weights of {n:,} training rows add up to {total:,.0f}: intervals and p-values take them as so many rows. "
+        "If weights are not counts, divide them by their mean",
+        n=n,
+        total=total,
+    )
 
 
 def _tuned(fitted: FittedModel) -> list[str]:
