@@ -11,14 +11,14 @@ from benchmarks.workload import Accuracy, Answer, Array
 
 
 class Binned(NamedTuple):
-    """Rows, a target of two classes, and cut-offs between pre-bins for the first column."""
+    """Rows, a target of two classes, and cut-offs between 20 pre-bins of equal weight for each column, if asked for."""
 
     X: Array
     y: Array
-    prebins: Array
+    prebins: list[Array]
 
 
-def table(n_rows: int, n_columns: int, dtype: Any = np.float64, seed: int = 0) -> Binned:
+def table(n_rows: int, n_columns: int, dtype: Any = np.float64, seed: int = 0, prebins: bool = False) -> Binned:
     """Columns of several shapes (normal, lognormal, whole numbers), of which every third tells of the target."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, n_columns), dtype=dtype)
@@ -26,7 +26,8 @@ def table(n_rows: int, n_columns: int, dtype: Any = np.float64, seed: int = 0) -
     y = (rng.uniform(size=n_rows) < 1 / (1 + np.exp(2 - score))).astype(np.int64)
     X[:, 1::3] = np.exp(X[:, 1::3])
     X[:, 2::3] = np.floor(20 * X[:, 2::3])
-    return Binned(X, y, np.quantile(X[:, 0], np.arange(1, 20) / 20))
+    shares = np.arange(1, 20) / 20
+    return Binned(X, y, [np.unique(np.quantile(X[:, j], shares)) for j in range(n_columns)] if prebins else [])
 
 
 def information_value(x: Array, y: Array, cuts: Array) -> float:
@@ -49,6 +50,19 @@ def information_accuracy(equal: float) -> Accuracy[Binned]:
         return [1 - value / max(values) for value in values]
 
     return Accuracy("share of information value lost against the best answer", distances, equal=equal)
+
+
+def new_rows_accuracy(n_rows: int, equal: float) -> Accuracy[Binned]:
+    """Judge cut-offs by the information value they have on new rows of the same law.
+
+    On the rows of the fit, cut-offs that follow the noise more closely have more of it.
+    """
+
+    def distances(problem: Binned, answers: Sequence[Answer]) -> list[float]:
+        new = table(n_rows, problem.X.shape[1], seed=1)
+        return information_accuracy(equal).distances(new, answers)
+
+    return Accuracy(f"share of information value lost on {n_rows:,} new rows", distances, equal=equal)
 
 
 def claimed_accuracy(n_columns: int) -> Accuracy[Binned]:

@@ -26,10 +26,10 @@ from typing import Any
 
 MODULES = {
     "sklearn.linear_model": ["base", "common", "logistic", "passive_aggressive", "perceptron", "ridge", "sgd"],
-    "sklearn.svm": ["svm"],
-    "sklearn": ["discriminant_analysis"],
+    "sklearn.svm": ["sparse", "svm"],
+    "sklearn": ["discriminant_analysis", "kernel_ridge"],
 }
-HOMES = ("linear_model", "svm", "discriminant_analysis")
+HOMES = ("linear_model", "svm", "discriminant_analysis", "kernel_ridge")
 REVIEWED = Path(__file__).with_suffix(".toml")
 PAGE = Path(__file__).parents[1] / "docs" / "compatibility.md"
 CATEGORIES = {

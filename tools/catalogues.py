@@ -19,8 +19,8 @@ from babel.messages.pofile import read_po, write_po
 SOURCES = Path(__file__).parent.parent / "src" / "hiperplano"
 TRANSLATED = ("es",)
 SENTENCES = (
-    "Message", "InvalidData", "InvalidFile", "InvalidParameter", "InvalidTarget", "InvalidType", "NotAvailable",
-    "NotInstalled", "NotSeparable",
+    "Message", "ClusterError", "InvalidData", "InvalidFile", "InvalidParameter", "InvalidTarget", "InvalidType",
+    "NotAvailable", "NotInstalled", "NotSeparable",
 )  # fmt: skip
 _DOMAIN = re.compile(r"""^_ = translator\("(\w+)"\)""", re.MULTILINE)
 _FIELD = re.compile(r"\{\w+[^{}]*\}")

@@ -163,10 +163,11 @@ def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: flo
     return Answer(figures={"cuts": [model.bins_.cuts]})
 
 
-def encoder(X: Array, y: Array, max_bins: int) -> Answer:
+def encoder(X: Array, y: Array, max_bins: int, prebins: list[Array] | None = None) -> Answer:
     from hiperplano import OptimalBinning, WoEEncoder
 
-    model = WoEEncoder(OptimalBinning(max_bins=max_bins, trend="ascending")).fit(X, y)
+    rules = {j: {"prebins": cuts} for j, cuts in enumerate(prebins or ())}
+    model = WoEEncoder(OptimalBinning(max_bins=max_bins, trend="ascending"), per_column=rules).fit(X, y)
     fitted = model.binnings_.values()
     return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 

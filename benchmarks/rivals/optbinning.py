@@ -22,16 +22,18 @@ def binning(x: Array, y: Array, prebins: Array, max_bins: int, min_bin_size: flo
     return Answer(figures={"cuts": [model.splits]})
 
 
-def binning_process(X: Array, max_bins: int, jobs: int | None) -> Any:
+def binning_process(X: Array, max_bins: int, prebins: list[Array] | None, jobs: int | None) -> Any:
     from optbinning import BinningProcess
 
     names = [f"x{j}" for j in range(X.shape[1])]
-    rules = {name: {"monotonic_trend": "ascending"} for name in names}
+    rules: dict[str, dict[str, Any]] = {name: {"monotonic_trend": "ascending"} for name in names}
+    for name, cuts in zip(names, prebins or (), strict=False):
+        rules[name] |= {"user_splits": cuts, "min_bin_size": 0.05}
     return BinningProcess(names, max_n_bins=max_bins, n_jobs=jobs, binning_fit_params=rules)
 
 
-def encoder(X: Array, y: Array, max_bins: int, jobs: int | None = None) -> Answer:
-    process = binning_process(X, max_bins, jobs)
+def encoder(X: Array, y: Array, max_bins: int, prebins: list[Array] | None = None, jobs: int | None = None) -> Answer:
+    process = binning_process(X, max_bins, prebins, jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         process.fit(X, y)

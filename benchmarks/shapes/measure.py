@@ -89,8 +89,8 @@ def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
 
 def _warm_up(cell: Cell) -> None:
     """Let everyone import and compile what it needs, on a small table of the same kind."""
-    small = {"n": 300, "d": 8, "classes": min(cell.classes, 3), "density": 1.0 if cell.layout != "csr" else 0.3}
-    tiny = replace(cell, **small, table="")  # type: ignore[arg-type]
+    density = 1.0 if cell.layout != "csr" else 0.3
+    tiny = replace(cell, n=300, d=8, classes=min(cell.classes, 3), density=density, table="")
     table = make(tiny, None)
     for each in (ours(tiny), *rivals(tiny)):
         _attempt(each, table, None, perf_counter)

@@ -27,7 +27,7 @@ def make(request: Request) -> NewRows:
 
     fitted = table(20_000, 30)
     ours = WoEEncoder(OptimalBinning(max_bins=8)).fit(fitted.X, fitted.y)
-    theirs = optbinning.binning_process(fitted.X, 8, None)
+    theirs = optbinning.binning_process(fitted.X, 8, None, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs.fit(fitted.X, fitted.y)

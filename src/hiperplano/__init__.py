@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hiperplano.features.binning.encoder import WoEEncoder
     from hiperplano.features.binning.optimal import OptimalBinning
     from hiperplano.features.binning.table import BinTable
+    from hiperplano.features.scanning.scan import scan
     from hiperplano.metrics.area import auc_interval
     from hiperplano.metrics.costs import binary_costs, savings_interval, savings_score
     from hiperplano.metrics.divergence import (
@@ -169,6 +170,7 @@ _HOME = {
     "save": "models.saving",
     "savings_interval": "metrics.costs",
     "savings_score": "metrics.costs",
+    "scan": "features.scanning.scan",
     "separability": "stats.separability",
     "signed_distance": "decision.geometry",
     "to_excel": "export.excel",
@@ -266,6 +268,7 @@ __all__ = [  # noqa: RUF022  as text is sorted: Ruff takes SVC for a constant
     "save",
     "savings_interval",
     "savings_score",
+    "scan",
     "separability",
     "signed_distance",
     "to_excel",

@@ -15,6 +15,7 @@ from hiperplano.messages import Message
 __all__ = [
     "AccuracyWarning",
     "AssumptionWarning",
+    "ClusterError",
     "ConvergenceWarning",
     "HiperplanoError",
     "InvalidData",
@@ -88,6 +89,10 @@ class NotAvailable(HiperplanoError, AttributeError):
 
 class NotInstalled(HiperplanoError, ImportError):
     """An optional dependency is missing; the message says how to install it."""
+
+
+class ClusterError(HiperplanoError, RuntimeError):
+    """Workers or the scheduler of a cluster were lost, and the work could not go on without them."""
 
 
 class AccuracyWarning(UserWarning):

@@ -48,13 +48,15 @@ def test_the_judge_of_a_model_knows_right_from_wrong(name):
         warnings.simplefilter("ignore")
         model = attacked.make().fit(X, y)
     assert attacked.judge(model, Sample(X, y, np.ones(40), X)) == ""
-    if hasattr(model, "dual_coef_"):
+    if hasattr(model, "support_vectors_"):
+        model._weights_ = 1.1 * model._weights_  # what scores and coefficients come from
+    elif hasattr(model, "dual_coef_"):
         model.dual_coef_ = model.dual_coef_ * 1.001
     elif hasattr(model, "means_"):
         X = np.vstack([X[:1] + 1e-3, X[1:]])  # what is fitted is not in `coef_`: other rows, the same model
     else:
         # Support vector machines are judged by their objective, which is flat about its minimum.
-        model.coef_ = model.coef_ * (1.1 if "SV" in name or name.endswith("CV") else 1.001)
+        model.coef_ = model.coef_ * (1.1 if "SV" in name else 1.001)
     assert attacked.judge(model, Sample(X, y, np.ones(40), X)) != ""
 
 

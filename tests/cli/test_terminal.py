@@ -52,7 +52,7 @@ def test_warnings_of_the_library_become_notes_once(capsys):
 
 
 def test_notes_are_translated_for_people_and_english_for_machines(capsys):
-    note = Message("{n} of {all} rows have no value in {name} and were left out.", n="3", all="9", name="y")
+    note = Message("{n:,} of {all:,} rows have no value in {name} and were left out.", n=3, all=9, name="y")
     with use_language("es"):
         for terminal in (Terminal(), Terminal(as_json=True)):
             with terminal.capture_warnings():

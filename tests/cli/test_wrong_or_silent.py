@@ -144,7 +144,8 @@ def test_special_codes_count_as_missing_in_every_output(run, tmp_path):
     looked = {each["name"]: each for each in json.loads(run("look", "t.csv", "--json").out)["columns"]}
     assert (looked["b"]["missing"], looked["b"]["low"]) == (60, frame["b"][60:].min())
     assert "15.0%" in run("look", "t.csv").out
-    run("fit", "t.csv", "-t", "y", "-q", "-o", tmp_path)
+    said = " ".join(run("fit", "t.csv", "-t", "y", "-o", tmp_path).out.split())
+    assert "taken as missing values: a (-9), b (-9, -8, -7). If they are amounts, give --missing a=" in said
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ">−9<" not in page
     run("report", tmp_path / "model.skops", "t.csv", "-o", "again.html", "-q")

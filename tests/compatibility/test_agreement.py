@@ -92,7 +92,7 @@ def test_singular_values(fit_intercept):
 @pytest.mark.parametrize("labels", [KIND, KIND > 1], ids=["three", "two"])
 def test_paths_of_a_search(labels, legacy):
     options = {"Cs": [0.1, 1.0], "cv": 3, "scoring": "accuracy", "l1_ratios": (0,), "use_legacy_attributes": legacy}
-    ours = hiperplano.LogisticRegressionCV(**options).fit(IRIS, labels)
+    ours = hiperplano.LogisticRegressionCV(**options, tol=1e-8).fit(IRIS, labels)
     theirs = sklearn.linear_model.LogisticRegressionCV(**options, tol=1e-9, max_iter=10_000).fit(IRIS, labels)
     pairs = [(ours.scores_, theirs.scores_, 1e-12), (ours.coefs_paths_, theirs.coefs_paths_, 1e-4)]
     for mine, other, rtol in pairs:

@@ -237,5 +237,5 @@ def test_rows_to_predict_are_looked_at_whether_their_column_counts_or_not(which,
 
 def test_finite_rows_whose_score_overflows_are_no_fault_of_the_rows():
     model = LinearRegression().fit(X, X @ [1.0, 2.0, 3.0])  # of one sign: in whatever order they are added
-    with pytest.warns(RuntimeWarning, match="overflow"):
-        assert model.predict(np.full((1, 3), 1.5e308)) == np.inf
+    with pytest.raises(InvalidData, match=r"the score of row 1 lies beyond the range of float64.*Use units"):
+        model.predict([[1.0, 1.0, 1.0], [1.5e308, 1.5e308, 1.5e308]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zipfile import ZipFile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,6 +154,15 @@ def test_a_coding_comes_back_from_a_file(fill, tmp_path):
     back = load(tmp_path / "coding.skops")
     assert back.transform(FRAME).to_numpy().tobytes() == coding.transform(FRAME).to_numpy().tobytes()
     assert back.get_feature_names_out().tolist() == coding.get_feature_names_out().tolist()
+    assert (back.columns, back.coders_) == (coding.columns, coding.coders_)
+
+
+def test_the_file_of_a_coding_does_not_grow_by_kilobytes_with_each_column(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 500)), columns=[f"x{j}" for j in range(500)])
+    coding = Coding([Column(name, "numeric") for name in frame]).fit(frame)
+    save(coding, tmp_path / "coding.skops")
+    with ZipFile(tmp_path / "coding.skops") as archive:
+        assert sum(part.file_size for part in archive.infolist()) < 1000 * frame.shape[1]
 
 
 def test_missing_columns_are_named():

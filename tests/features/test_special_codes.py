@@ -50,6 +50,13 @@ def test_numbers_that_belong_to_the_column_stay(values):
     assert column.missing == 0
 
 
+def test_a_hundred_rows_are_enough_in_a_large_table():
+    late = np.repeat([0, 1, 2, 5, 13], 20_000)
+    late[:150] = 98
+    [column] = infer_kinds(pa.table({"late": late}))
+    assert column.codes == (98.0,)
+
+
 def test_given_ones_are_numbers_or_texts_for_one_column_or_for_all():
     table = pa.table({"n": [1, -9, 3], "t": ["a", "none", "b"], "y": [-9, 1, 2]})
     found, codes = without_given(table, {"*": ["-9", "none"]}, "y")

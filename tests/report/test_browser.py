@@ -201,6 +201,8 @@ def test_paper(browser, pages, name):
         assert not page.is_visible("nav")
         assert page.locator(".controls:visible").count() == 0
         assert page.locator("section h2:visible").count() == 8
+        heights = page.evaluate("[...document.querySelectorAll('details')].map((node) => node.scrollHeight)")
+        assert all(height > 60 for height in heights), "what is folded is printed"
         page.set_viewport_size({"width": 690, "height": 900})  # A4 inside its margins, in pixels of CSS
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

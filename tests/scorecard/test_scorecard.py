@@ -12,9 +12,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from hiperplano import LogisticRegression, Scorecard, WoEEncoder, load, save
-from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, SeparationWarning
+from hiperplano import LogisticRegression, OptimalBinning, Scorecard, WoEEncoder, load, save
+from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, SeparationWarning, SingularWarning
 from tests.scorecard.conftest import SPECIAL
+from tests.shipped import Shipped
 
 
 def test_points_are_those_of_the_formula(card, applicants):
@@ -207,7 +208,6 @@ def test_it_works_in_scikit_learns_tools(applicants):
         ({"selection": "forward", "criterion": "r2"}, InvalidParameter, "'aic'"),
         ({"round_points": 1.5}, InvalidParameter, "round_points"),
         ({"intercept_points": "none"}, InvalidParameter, "'spread'"),
-        ({"selection": "forward", "criterion": "p_value", "p_enter": 0.0}, InvalidTarget, "none of 2 variables"),
     ],
 )
 def test_wrong_parameters_are_refused(applicants, params, error, words):
@@ -232,6 +232,61 @@ def test_columns_that_say_nothing_leave_the_share_of_events():
     found = Scorecard().fit(X, y)
     np.testing.assert_allclose(found.predict_proba(X)[:, 1], 0.2, atol=1e-6)
     assert len(np.unique(found.score_points(X))) == 1
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"selection": "stepwise", "criterion": "bic", "positive": True},
+        {"selection": "forward", "criterion": "p_value", "p_enter": 0.0},
+    ],
+)
+def test_a_table_without_information_gives_everybody_one_score(rule):
+    """The model of the intercept alone: the share of events, and all tables and bases of points."""
+    rng = np.random.default_rng(8)
+    X, y = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"]), rng.uniform(size=300) < 0.3
+    rule = {**rule, "encoder": WoEEncoder(OptimalBinning(cuts=[0.0]))}
+    with pytest.warns(SingularWarning, match="none of 3 variables was chosen"):
+        made = Scorecard(**rule).fit(X, y)
+    np.testing.assert_allclose(made.predict_proba(X)[:, 1], y.mean(), rtol=1e-9)
+    assert len(made.variables_) == 1
+    assert np.unique(made.score_points(X)).size == 1
+    assert np.ptp(made.variable_points()[0].points) == 0
+    assert made.steps_[0].action == "start"
+    with pytest.warns(SingularWarning):
+        apart = Scorecard(**rule, intercept_points="separate", round_points=False).fit(X, y)
+    odds = (1 - y.mean()) / y.mean()
+    np.testing.assert_allclose(apart.score_points(X), 600 + 20 * np.log2(odds / 50), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("rule", [{}, {"selection": "stepwise", "positive": True, "intercept_points": "separate"}])
+def test_rows_that_lie_elsewhere_give_the_same_scorecard(applicants, rule, weighted):
+    """Every statistic and block through a serialiser, blocks of any size: the same bins, points and development."""
+    X, y = applicants
+    numbers = X[["debt", "income", "age", "late_payments", "years_in_job"]][:1500]
+    y = np.asarray(y[:1500])
+    weight = np.random.default_rng(3).integers(0, 3, size=1500).astype(float) if weighted else None
+    model = Scorecard(event="yes", encoder=WoEEncoder(per_column={"late_payments": {"special_codes": [-1]}}), **rule)
+    here = clone(model).fit(numbers, y, sample_weight=weight)
+    rows = Shipped(numbers.to_numpy(float), y, weight, names=np.array(numbers.columns, dtype=object), seed=4)
+    there = clone(model).fit(rows)
+    assert there.variables_ == here.variables_
+    assert [each.action for each in there.steps_] == [each.action for each in here.steps_]
+    for name in here.variables_:
+        assert there.encoder_.binnings_[name].bins_ == here.encoder_.binnings_[name].bins_
+    np.testing.assert_allclose(there.model_.coef_, here.model_.coef_, rtol=1e-8)
+    for mine, other in zip(there.variable_points(), here.variable_points(), strict=True):
+        np.testing.assert_array_equal(mine.points, other.points)
+    np.testing.assert_array_equal(there.score_points(rows), here.score_points(numbers))
+    np.testing.assert_allclose(there.development_.count, here.development_.count)
+    assert there.development_.ks == pytest.approx(here.development_.ks, rel=1e-12)
+    alone = OptimalBinning().fit(Shipped(numbers[["debt"]].to_numpy(float), y, weight, seed=5))
+    assert alone.bins_ == OptimalBinning().fit(numbers["debt"], y, sample_weight=weight).bins_
+    with pytest.raises(InvalidParameter, match="come with a design"):
+        clone(model).fit(rows, y)
+    with pytest.raises(InvalidData, match="the design has 5"):
+        OptimalBinning().fit(rows)
 
 
 def test_a_penalty_is_passed_on(applicants):

@@ -111,25 +111,6 @@ def test_every_form_of_the_table():
     np.testing.assert_allclose(table["odds ratio"], np.exp(found.coef).ravel())
 
 
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        (
-            lambda X: np.column_stack([X, 2 * X[:, 0] - X[:, 1]]),
-            "'x0', 'x1', 'x4' do not vary or follow.*Drop a column",
-        ),
-        (lambda X: np.column_stack([X, np.ones(len(X))]), "'x4' do not vary or follow.*Drop a column"),
-    ],
-)
-@pytest.mark.parametrize("classes", [2, 3])
-def test_undetermined_coefficients_have_no_errors(columns, words, classes):
-    X, y = sample(classes=classes)
-    model = LogisticRegression(C=np.inf).fit(columns(X), y)
-    assert model.solution_.converged
-    with pytest.raises(NotAvailable, match=words):
-        model.summary()
-
-
 def test_many_coefficients_ask_for_the_rows():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1500, 520))

@@ -173,12 +173,6 @@ def test_levels_outside_their_range_are_refused(level):
 
 def test_no_standard_errors_where_there_are_none():
     X, y, _ = table()
-    dependent = np.column_stack([X, X[:, 0] + X[:, 2]])
-    with pytest.raises(NotAvailable, match=r"'x0', 'x2', 'x3' follow from other columns.*rank 3 of 4.*Drop a column"):
-        LinearRegression().fit(dependent, y).summary()
-    constant = np.column_stack([X, np.ones(len(X))])
-    with pytest.raises(NotAvailable, match=r"column 'x3' does not vary.*Drop the column"):
-        LinearRegression().fit(constant, y).summary()
     with pytest.raises(NotAvailable, match="4 rows leave 0 degrees of freedom"):
         LinearRegression().fit(X[:4], y[:4]).summary()
     with pytest.raises(NotAvailable, match="conjugate gradients"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, HiperplanoError, SeparationWarning, SingularWarning
@@ -115,9 +116,9 @@ class Case:
             parts += [getattr(model, name) for name in ("coef_", "intercept_") if hasattr(model, name)]
         if hasattr(model, "predict_proba"):
             parts.append(model.predict_proba(rows))
-        if not all(np.isfinite(part).all() for part in parts):
+        if not all(np.isfinite(part.data if issparse(part) else part).all() for part in parts):
             return Outcome("not finite", f"{model!r}")
-        sample = _sample(model, attacked, exact, rows, target, weight)
+        sample = None if attacked.judge is None else _sample(model, attacked, exact, rows, target, weight)
         if attacked.judge is None or sample is None:
             return Outcome(RIGHT)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -135,8 +136,9 @@ class Case:
             verdicts.add(WEIGHTS[self.weight][1])
         size = np.abs(exact).max(axis=0)
         within = ((size == 0) | ((size >= 1e-100) & (size <= 1e100))).all()
-        if attacked.many_targets and self.target == "two columns":
+        if attacked.many_targets and self.target == "two columns":  # as labels they are 0 and 1 only
             verdicts.discard(REFUSE)
+            verdicts.add(EITHER if attacked.classifier and self.classes > 2 else ACCEPT)
         if self.weight in SOME_ZERO and (REFUSE not in verdicts or self.target in ONE_ROW):
             return EITHER  # rows of weight 0 may hold anything
         if REFUSE in verdicts or not np.isfinite(exact).all() or not (within or self.model.startswith(_ONLINE)):
@@ -176,7 +178,7 @@ def options(model: str) -> dict[str, Any]:
         "values": tuple(VALUES),
         "dtype": tuple(DTYPES),
         "container": tuple(CONTAINERS),
-        "target": tuple(LABELS if attacked.classifier else NUMBERS),
+        "target": tuple(LABELS if attacked.classifier else NUMBERS) if attacked.takes_target else ("numbers",),
         "weight": tuple(WEIGHTS),
     }
 

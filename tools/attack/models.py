@@ -29,6 +29,8 @@ class Attacked:
         Takes targets with several columns.
     takes_weights : bool
         Has sample_weight.
+    takes_target : bool
+        Learns from y.
     may_refuse : bool
         Refuses rows for reasons of its own: not separable, too few for folds.
     """
@@ -38,6 +40,7 @@ class Attacked:
     classifier: bool = True
     many_targets: bool = False
     takes_weights: bool = True
+    takes_target: bool = True
     may_refuse: bool = False
     classes: int = 3
 
@@ -78,6 +81,39 @@ def _svr(model: Any, sample: Sample) -> str:
     return ref.support_vectors(model, sample, sample.y.reshape(len(sample.X), -1), squared, model.epsilon)
 
 
+class _Primal:
+    """A kernel machine with the linear kernel, as the judge of linear ones takes it."""
+
+    fit_intercept = True
+
+    def __init__(self, model: Any) -> None:
+        coef = model.coef_
+        self.coef_ = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)
+        self.intercept_, self.C = model.intercept_, model.C
+
+
+def _is_blurred(model: Any, sample: Sample) -> bool:
+    """Whether kernel values of this size leave no digits of a score: float64 cannot tell."""
+    vectors, weights = (
+        np.abs(part.toarray() if hasattr(part, "toarray") else part)
+        for part in (model.support_vectors_, model.dual_coef_)
+    )
+    terms = (np.abs(sample.X) @ vectors.astype(float).T) @ weights.T
+    return bool(np.finfo(float).eps * terms.max(initial=0.0) > 1e-9 * max(1.0, np.abs(sample.y).max()))
+
+
+def _kernel_svc(model: Any, sample: Sample) -> str:
+    if _is_blurred(model, sample):
+        return ""
+    return ref.support_vectors(_Primal(model), sample, _signs(model, sample), False, None)
+
+
+def _kernel_svr(model: Any, sample: Sample) -> str:
+    if _is_blurred(model, sample):
+        return ""
+    return ref.support_vectors(_Primal(model), sample, sample.y.reshape(len(sample.X), -1), False, model.epsilon)
+
+
 def _regressor(make: Callable[[], Any], judge: Judge | None, **facts: Any) -> Attacked:
     return Attacked(make, judge, classifier=False, **facts)
 
@@ -106,6 +142,8 @@ MODELS = {
     "LinearSVR squared": _regressor(
         lambda: hp.LinearSVR(epsilon=0.1, loss="squared_epsilon_insensitive", tol=1e-8), _svr
     ),
+    "SVR": _regressor(lambda: hp.SVR(), None),
+    "SVR linear": _regressor(lambda: hp.SVR(kernel="linear", tol=1e-8, max_iter=100_000), _kernel_svr),
     "SGDRegressor": _regressor(lambda: hp.SGDRegressor(random_state=0), None, may_refuse=True),
     "PassiveAggressiveRegressor": _regressor(lambda: hp.PassiveAggressiveRegressor(random_state=0), None),
     "LeastSquaresClassifier": Attacked(
@@ -124,10 +162,14 @@ MODELS = {
     ),
     "LogisticRegression of Firth": Attacked(lambda: hp.LogisticRegression(firth=True), ref.firth, classes=2),
     "LogisticRegressionCV": Attacked(
-        lambda: hp.LogisticRegressionCV(Cs=[0.1, 10.0], cv=3),
+        lambda: hp.LogisticRegressionCV(Cs=[0.1, 10.0], cv=3, tol=1e-8),
         lambda m, s: ref.logistic(m, s, float(np.ravel(m.C_)[0])),
         may_refuse=True,
     ),
+    "SVC": Attacked(lambda: hp.SVC(), None),
+    "SVC linear": Attacked(lambda: hp.SVC(kernel="linear", tol=1e-8, max_iter=100_000), _kernel_svc, classes=2),
+    "SVC with probabilities": Attacked(lambda: hp.SVC(probability=True, random_state=0), None),
+    "OneClassSVM": Attacked(lambda: hp.OneClassSVM(), None, takes_target=False),
     "KernelLogisticRegression": Attacked(lambda: hp.KernelLogisticRegression(), None),
     "LinearSVC": Attacked(lambda: hp.LinearSVC(tol=1e-8), _svc),
     "LinearSVC hinge": Attacked(lambda: hp.LinearSVC(loss="hinge", tol=1e-8), _svc),

@@ -198,8 +198,9 @@ def logistic(model: Any, sample: Sample, C: float) -> str:
     if np.abs(scores).max() > 20:  # separable, or nearly so: the maximum is at or near infinity
         return ""
     slack = np.max(rounding(model, sample), axis=1, keepdims=True)
-    # The gradient of the mean loss, which is small at the end, says less of rows that weigh little.
-    slack = slack + 10 * model.tol * weight.sum() / weight.min()
+    # A gradient of the mean loss of `tol` moves parameters by its product with the inverse Hessian, and scores by M.
+    inverse = np.abs(M @ np.linalg.pinv(step(theta)[2], hermitian=True, rcond=1e-14).reshape(classes, p, -1))
+    slack = slack + 2 * model.tol * weight.sum() * inverse.sum(axis=2).max(axis=0)[:, None]
     return compared(model.predict_proba(sample.rows), softmax(scores, axis=1), slack + 1e-7, 1.0)
 
 

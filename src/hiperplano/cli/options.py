@@ -27,6 +27,20 @@ def table() -> Any:
     )
 
 
+def tables() -> Any:
+    """FILE, FOLDER or PATTERN."""
+    return Argument(
+        metavar="FILE",
+        help=_("A table: CSV (also .gz), Excel, Parquet, Arrow or Feather; or a folder or pattern of such files."),
+        show_default=False,
+    )
+
+
+def stream() -> Any:
+    """--stream."""
+    return Option("--stream", help=_("Read the table some rows at a time, as is done where it would not fit."))
+
+
 def model_file() -> Any:
     """MODEL."""
     return Argument(metavar="MODEL", help=_("A model that `hiperplano fit` wrote (model.skops)."), show_default=False)

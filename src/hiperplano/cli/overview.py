@@ -17,7 +17,7 @@ from hiperplano.features.target import Target
 from hiperplano.messages import translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.divergence import information_value
-from hiperplano.report.number_format import significant
+from hiperplano.report.number_format import decimal, percent, significant
 
 _ = translator("terminal")
 
@@ -95,12 +95,12 @@ def overview_table(facts: Sequence[dict[str, Any]], target: Target | None) -> Ta
     table.add_column(_("values"), overflow="fold")
     shown = sorted(facts, key=lambda each: -abs(each.get(measure, 0.0))) if measure else facts
     for each in shown:
-        strength = [f"{each[measure]:.3f}" if measure in each else ""] if measure else []
+        strength = [decimal(each[measure]).text if measure in each else ""] if measure else []
         used = "distribution" in each
         table.add_row(
             escape(each["name"]),
             translate(kind_label(each["kind"])),
-            f"{each['missing_share']:.1%}" if each["missing"] else "0",
+            percent(each["missing_share"]).text if each["missing"] else "0",
             *strength,
             _bars(each.get("distribution", [])),
             escape(_values(each)),
@@ -122,5 +122,5 @@ def _values(each: dict[str, Any]) -> str:
         return _("{low} to {high}, median {median}", low=low, high=high, median=middle)
     if "categories" in each:
         total = sum(each["distribution"]) or 1
-        return ", ".join(f"{label} ({count / total:.0%})" for label, count in each["categories"].items())
+        return ", ".join(f"{label} ({percent(count / total, 0).text})" for label, count in each["categories"].items())
     return translate(each["why"])

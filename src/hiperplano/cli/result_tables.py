@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ def columns_table(columns: Sequence[Column], n_rows: int) -> Table:
     table.add_column(_("missing"), justify="right")
     table.add_column(_("why"), overflow="fold")
     for each in columns[:_MOST_COLUMNS]:
-        share = f"{each.missing / n_rows:.1%}" if each.missing else "0"
+        share = percent(each.missing / n_rows).text if each.missing else "0"
         style = None if each.used else ("yellow" if each.kind == "leak" else "dim")
         kind, why = translate(kind_label(each.kind)), translate(each.why)
         table.add_row(escape(each.name), kind, share, escape(why), style=style)
@@ -130,15 +131,12 @@ def coefficients_table(
         Of the terminal: where numbers would not fit, the odds ratios are left out, which follow from the rest.
     """
     table = make_table(_("Coefficients"))
-    # Names are broken between words only, numbers never: where room is short, names take more lines.
-    shortest = max(len(word) for name in found.names for word in name.split())
-    table.add_column("", overflow="fold", min_width=shortest)
     effect = np.abs(found.effect).max(axis=0)
     kept = np.arange(len(effect)) if most is None else np.sort(np.argsort(-effect, kind="stable")[:most])
     columns, cells = _by_class(found) if len(found.blocks) > 1 else _one_score(found)
-    needed = [max(map(len, texts)) for texts in zip(columns, *cells, strict=True)]
-    if found.odds and len(found.blocks) == 1 and width is not None and shortest + sum(needed) + 2 * len(needed) > width:
-        columns, cells = columns[:-1], [line[:-1] for line in cells]
+    names = [_("intercept"), *(found.names[j] for j in kept.tolist())]
+    columns, cells, room = _fitting(columns, cells, names, width, has_odds=found.odds and len(found.blocks) == 1)
+    table.add_column("", overflow="fold", min_width=max(len(line) for name in names for line in in_lines(name, room)))
     for heading, texts in zip(columns, zip(*cells, strict=True), strict=True):
         table.add_column(escape(heading), justify="right", no_wrap=True, min_width=max(map(len, [heading, *texts])))
     table.add_row(_("intercept"), *cells[0])
@@ -149,9 +147,57 @@ def coefficients_table(
         if parent is not None:
             reference = waiting.pop(parent)
             shown = _("no value") if reference is None else reference
-            table.add_row(escape(f"{parent} = {shown}"), _("reference"), style="dim")
-        table.add_row(escape(name), *cells[j + 1])
+            table.add_row(_broken(f"{parent} = {shown}", room), _("reference"), style="dim")
+        table.add_row(_broken(name, room), *cells[j + 1])
     return table
+
+
+def _fitting(
+    columns: list[str], cells: list[list[str]], names: Sequence[str], width: int | None, has_odds: bool
+) -> tuple[list[str], list[list[str]], int]:
+    """The columns for which there is room, and how much is left for names.
+
+    Numbers are never cut. Where room is short, odds ratios, which follow from the rest, are left out first; then names
+    take several lines, and then intervals, which the report has, are left out.
+    """
+    longest = max(map(len, names))
+    if width is None:
+        return columns, cells, longest
+    pieces = max(len(piece) for name in names for piece in in_lines(name, 1))
+    steps = [(0, longest), (int(has_odds), longest), (int(has_odds), pieces)]
+    for n_last, needed in steps:
+        kept = len(columns) - n_last
+        room = width - sum(_widths(columns, cells)[:kept]) - 2 * kept - 2
+        if room >= needed:
+            return columns[:kept], [line[:kept] for line in cells], room
+    if _("from (95%)") in columns:
+        few = [0, columns.index("p")]
+        columns, cells = [columns[k] for k in few], [[line[k] for k in few] for line in cells]
+    return columns, cells, max(pieces, width - sum(_widths(columns, cells)) - 2 * len(columns) - 2)
+
+
+def _widths(columns: list[str], cells: list[list[str]]) -> list[int]:
+    return [max(map(len, texts)) for texts in zip(columns, *cells, strict=True)]
+
+
+_BOUNDARY = re.compile(r"(?<=[ _/.:-])|(?<=[a-z0-9])(?=[A-Z])")
+
+
+def in_lines(name: str, room: int) -> list[str]:
+    """A name in lines of at most `room` signs, broken between its words: at spaces, underscores, capitals.
+
+    A word that is longer stays whole.
+    """
+    lines = [""]
+    for piece in filter(None, _BOUNDARY.split(name)):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def _broken(name: str, room: int) -> str:
+    return escape("\n".join(in_lines(name, room)))
 
 
 def _by_class(found: Coefficients) -> tuple[list[str], list[list[str]]]:

@@ -58,10 +58,10 @@ def _write_excel(path: Path, new: Path, table: pa.Table) -> None:
         ) from problem
     if table.num_rows > _MOST_SHEET_ROWS:
         raise InvalidParameter(
-            "{file}: a sheet holds {most} rows, and there are {n}. Write .csv or .parquet.",
+            "{file}: a sheet holds {most:,} rows, and there are {n:,}. Write .csv or .parquet.",
             file=path,
-            most=f"{_MOST_SHEET_ROWS:,}",
-            n=f"{table.num_rows:,}",
+            most=_MOST_SHEET_ROWS,
+            n=table.num_rows,
         )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("hiperplano")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 Array = NDArray[Any]
+_MOST_KEPT = 2**19  # numbers of one scratch array: blocks of dense rows hold half as many
+_kept = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +173,28 @@ class Block:
     def take(self, which: Array) -> Block:
         """The rows with these positions in the block, or where a mask is true, and their vectors."""
         return Block(self.x[which], {name: vector[which] for name, vector in self.vectors.items()})
+
+
+def scratch(name: str, shape: tuple[int, ...], like: Any = None) -> Array:
+    """A float64 array of any content, which the next call of this thread with the same name may overwrite.
+
+    For temporaries of a block: the page faults of a fresh array of a megabyte take longer than what fills it.
+
+    Parameters
+    ----------
+    name : str
+        Of what it holds: arrays that are needed at the same time have different names.
+    shape : tuple of int
+    like : ndarray or csr_array, optional
+        Rows whose order in memory, by rows or by columns, the array is to have: arithmetic that crosses it takes five
+        times as long.
+    """
+    size = math.prod(shape)
+    if isinstance(like, np.ndarray) and like.strides[0] < like.strides[-1]:
+        return scratch(name, shape[::-1]).T
+    if size > _MOST_KEPT:
+        return np.empty(shape)
+    arrays: dict[str, Array] = _kept.__dict__
+    if name not in arrays or arrays[name].size < size:
+        arrays[name] = np.empty(size)
+    return arrays[name][:size].reshape(shape)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.data.block import Array, Block
+from hiperplano.data.block import Array, Block, scratch
 from hiperplano.data.design import Design, Sums
 from hiperplano.data.finite import LARGEST, SMALLEST
 
@@ -127,9 +127,9 @@ class ColumnScale:
         return np.asarray(strength * np.square(self.scale))
 
     def rows(self, block: Block) -> Array:
-        """[1, z] of a block, without the 1 if there is no intercept, as a fresh array."""
+        """[1, z] of a block, without the 1 if there is no intercept, as a scratch array: until the next call."""
         first = int(self.fit_intercept)
-        out = np.empty((len(block), self.size))
+        out = scratch("standardised", (len(block), self.size), block.x)
         out[:, :first] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, first:])
         out[:, first:] *= self.scale
@@ -205,7 +205,9 @@ class LinearScores:
 
     def rows(self, block: Block) -> Any:
         """The rows of a block as they are multiplied; not to be written to."""
-        return block.x if self.shift is None else block.xp.subtract(block.dense(), self.shift, dtype=np.float64)
+        if self.shift is None:
+            return block.x
+        return block.xp.subtract(block.dense(), self.shift, out=scratch("centred", block.x.shape, block.x))
 
     def of(self, rows: Any) -> Array:
         """The scores, of shape (m, scores), of such rows.
@@ -266,8 +268,9 @@ class _Deviations:
         xp = block.xp
         part, weight = block.columns(self.columns), block.weights
         if not part.is_sparse:
-            apart = xp.subtract(part.x, self.mean)
-            return weight @ apart, weight @ xp.square(apart)
+            apart = xp.subtract(part.x, self.mean, out=scratch("apart", part.x.shape, part.x))
+            sums = weight @ apart
+            return sums, weight @ xp.square(apart, out=apart)
         where, d = part.x.indices.astype(np.intp, copy=False), len(self.mean)
         apart = part.x.data - self.mean[where]
         counts = stored = np.bincount(where, minlength=d)

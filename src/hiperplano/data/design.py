@@ -142,6 +142,16 @@ class Design(ABC):
     def row_numbers(self) -> Array:
         """The number of each row in the table that came in: not 0, 1, 2 … where rows without weight were left out."""
 
+    def row_label(self, row: int) -> Any:
+        """A row of the table that came in, for messages: its number, or where it lies.
+
+        Parameters
+        ----------
+        row : int
+            One of `row_numbers`.
+        """
+        return row
+
     @abstractmethod
     def sample(self, size: int, seed: int = 0) -> InMemory:
         """At most `size` rows drawn without replacement, in their order, on the host."""

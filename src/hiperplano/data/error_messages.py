@@ -21,6 +21,7 @@ _REMEDIES = {
     "inhomogeneous": Message("Pass rows of equal length."),
     "features as input": Message("Pass the columns seen in fit, in the same order."),
     "feature names": Message("Pass the columns seen in fit, in the same order: X[list(feature_names_in_)]."),
+    "array-like, got": Message("Pass a table of rows and columns."),
     "requires y": Message("Pass the targets as y."),
     "1d array": Message("Pass one label for each row."),
     "Input y contains": Message("A target must be finite. Drop those rows."),
@@ -113,11 +114,17 @@ def data_error(problem: Exception, X: Any, y: Any = None) -> InvalidData:
         )
     if "could not convert" in text:
         found = _text_in(np.asarray(y, dtype=object).reshape(np.size(y), -1))
-        where = "" if found is None else Message(" ({value!r} in row {row})", value=found[2], row=found[1])
+        if found is None:
+            return InvalidData(
+                "{text} X holds text; all columns must be numbers. Encode them first, for example with "
+                "sklearn.preprocessing.OneHotEncoder.",
+                text=text,
+            )
         return InvalidTarget(
-            "{text} y holds text{where}; a regression needs numbers. Encode y, or take a classifier.",
+            "{text} y holds text ({value!r} in row {row}); a regression needs numbers. Encode y, or take a classifier.",
             text=text,
-            where=where,
+            value=found[2],
+            row=found[1],
         )
     remedy = next((words for sign, words in _REMEDIES.items() if sign in text), "")
     kind: type[InvalidData] = InvalidTarget if "Input y" in text or text.startswith("y ") else InvalidData

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from hiperplano.messages import Message
 
 LARGEST, SMALLEST = 1e100, 1e-100
 """Sizes of columns and targets with which every solver can compute: their products and squares are ordinary floats."""
+MOST_WEIGHT = 1e50
 
 
 def refuse_nonfinite(design: Design, names: Any = None) -> None:
@@ -70,6 +72,110 @@ def refuse_target_out_of_range(y: Array) -> None:
         )
 
 
+def numeric_target(design: Design) -> Design:
+    """Rows that are not in memory, with their target in float64; an error if it is not made of finite numbers."""
+    bad, sizes, other = design.fold(_TargetSizes(), _either)
+    if bad[0]:
+        found = design.gather(design.map(_first_bad_target))
+        number = int(found.row_numbers()[0])
+        raise InvalidTarget(
+            "Input y contains {value!r} (first in row {row}); a target must be made of finite numbers. Drop those "
+            "rows, or take a classifier if they are classes.",
+            value=found.collect(found.vector("y")).tolist()[0][0],
+            row=design.row_label(number),
+        )
+    refuse_target_out_of_range(sizes[None])
+    return design.with_vectors(y=design.map(_FloatTarget())) if other[0] else design
+
+
+def refuse_weights(design: Design) -> None:
+    """An error for weights, of rows that are not in memory, that are not finite, negative or out of range."""
+    bad, some = design.fold(_WeightSigns(), _any)
+    if bad[0]:
+        found = design.gather(design.map(_first_bad_weight))
+        raise InvalidData(
+            "sample_weight holds {weight:g} (row {row}); weights must be 0, or lie between {low:g} and {high:g}. Use 0 "
+            "for rows that should not count, and divide the others by their mean.",
+            weight=float(found.collect(found.vector("weight"))[0]),
+            row=design.row_label(int(found.row_numbers()[0])),
+            low=1 / MOST_WEIGHT,
+            high=MOST_WEIGHT,
+        )
+    if not some[0]:
+        raise InvalidData(
+            "Sample weights must contain at least one non-zero number; all {n_rows} are 0. Give a "
+            "positive weight to the rows that should count.",
+            n_rows=design.n_rows,
+        )
+
+
+def _as_floats(y: Array) -> Array:
+    """Targets in float64; NaN for what is no number."""
+    if y.dtype.kind in "mMUS":
+        return np.full(y.shape, np.nan)
+    if y.dtype.kind != "O":
+        return np.asarray(y, dtype=np.float64)
+    out = np.full(y.shape, np.nan)
+    for place, value in np.ndenumerate(y):
+        with suppress(TypeError, ValueError):
+            out[place] = np.nan if isinstance(value, str) else float(value)
+    return out
+
+
+@dataclass(frozen=True)
+class _TargetSizes:
+    """Whether a target holds what is no finite number, its largest sizes, and whether it is of another type."""
+
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Sums:
+        y = _as_floats(block.y)
+        bad = np.array([not np.isfinite(y).all()])
+        return bad, np.abs(y).max(axis=0, initial=0.0), np.array([block.y.dtype != np.float64])
+
+
+def _either(left: Sums, right: Sums) -> Sums:
+    return left[0] | right[0], np.maximum(left[1], right[1]), left[2] | right[2]
+
+
+def _first_bad_target(block: Block) -> Array:
+    out = np.zeros(len(block), dtype=bool)
+    out[np.flatnonzero(~np.isfinite(_as_floats(block.y)).all(axis=1))[:1]] = True
+    return out
+
+
+@dataclass(frozen=True)
+class _FloatTarget:
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Array:
+        return _as_floats(block.y)
+
+
+@dataclass(frozen=True)
+class _WeightSigns:
+    """Whether some weight cannot be used, and whether some is not 0."""
+
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Sums:
+        return np.array([_bad_weights(block.weights).any()]), np.array([block.weights.any()])
+
+
+def _any(left: Sums, right: Sums) -> Sums:
+    return tuple(a | b for a, b in zip(left, right, strict=True))
+
+
+def _bad_weights(weight: Array) -> Array:
+    return ~((weight == 0) | ((weight >= 1 / MOST_WEIGHT) & (weight <= MOST_WEIGHT)))
+
+
+def _first_bad_weight(block: Block) -> Array:
+    out = np.zeros(len(block), dtype=bool)
+    out[np.flatnonzero(_bad_weights(block.weights))[:1]] = True
+    return out
+
+
 @dataclass(frozen=True)
 class _ColumnSquares:
     """Σ x² of every column: finite if all its numbers are, and not too large."""
@@ -84,11 +190,11 @@ class _ColumnSquares:
 class _LargestOf:
     """The largest size of a number in some columns."""
 
+    stays_sparse = True
     columns: Array
 
     def __call__(self, block: Block) -> Sums:
-        xp = block.xp
-        return (xp.abs(block.columns(self.columns).dense()).max(axis=0, initial=0.0).astype(xp.float64),)
+        return (block.column_sizes()[self.columns],)
 
 
 def _refuse_first_nonfinite(design: Design, names: Any) -> None:
@@ -100,7 +206,7 @@ def _refuse_first_nonfinite(design: Design, names: Any) -> None:
                 "Input X contains {kind} (first in row {row}, column {column}); every number must be "
                 "finite. Drop those rows, or fill them first, for example with sklearn.impute.SimpleImputer.",
                 kind=Message("NaN") if np.isnan(x[bad[0]]) else Message("infinity"),
-                row=number,
+                row=design.row_label(number),
                 column=_name(names, int(bad[0])),
             )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import cache, reduce
 from operator import iadd
 from typing import Generic, TypeVar
@@ -19,11 +20,24 @@ Result = TypeVar("Result")
 
 def worker_count() -> int:
     """Threads to use: the smallest of the usable cores, BLAS's limit and the two environment variables."""
+    if _alone.get():
+        return 1
     limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     limits += [int(value) for name in _VARIABLES if (value := os.environ.get(name, "")).isdigit()]
     return max(1, min(*limits, guard.allowed()))
 
 
+@contextmanager
+def one_worker() -> Iterator[None]:
+    """Run the body without further threads: for one of many tasks that run side by side already."""
+    before = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
+
+
+_alone = ContextVar("one_worker", default=False)
 _LARGE = 2**17  # cells beyond which a second thread pays
 _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 

@@ -198,8 +198,8 @@ class Formula:
         """The features that have a coefficient, and their numbers."""
         used = [True] * len(self.features)
         if not isinstance(self.scores, KernelScores):
-            linear = isinstance(self.scores, LinearScores)
-            coef = self.scores.coef.T if linear else self.scores.whitening.swapaxes(0, 1)  # type: ignore[union-attr]
+            scores = self.scores
+            coef = scores.coef.T if isinstance(scores, LinearScores) else scores.whitening.swapaxes(0, 1)
             used = np.any(coef.reshape(len(self.features), -1), axis=1).tolist()
         return [(feature, j) for j, feature in enumerate(self.features) if used[j]]
 

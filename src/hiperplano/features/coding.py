@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.features.columns import Column, kind_label
+from hiperplano.features.columns import Column, kind_label, pack_columns, unpack_columns
 from hiperplano.features.dependence import dependent_columns
-from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers
+from hiperplano.features.encoders import CategoricalEncoder, NumericEncoder, numbers, pack_encoders, unpack_encoders
 from hiperplano.features.terms import parse_terms, with_terms
 from hiperplano.messages import Message, translate
 
@@ -59,6 +59,22 @@ class Coding(TransformerMixin, BaseEstimator):
         self.independent = independent
         self.terms = terms
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state["columns"] and all(isinstance(each, Column) for each in state["columns"]):
+            state["columns"] = pack_columns(state["columns"])
+        if "coders_" in state:
+            state["coders_"] = pack_encoders(state["coders_"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if isinstance(state["columns"], str):
+            state["columns"] = unpack_columns(state["columns"])
+        if isinstance(state.get("coders_"), str):
+            state["coders_"] = unpack_encoders(state["coders_"])
+        super().__setstate__(state)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians and categories."""
         self._learn(X)
@@ -74,13 +90,35 @@ class Coding(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._frame(X, self._write(X))
 
+    def rows(self, X: Any) -> Array:
+        """The same numbers as a plain array, of shape (n, columns made)."""
+        check_is_fitted(self)
+        return self._passed_on(self._write(X))
+
+    @classmethod
+    def learned(cls, coders: Sequence[NumericEncoder | CategoricalEncoder]) -> Coding:
+        """A fitted coding, from what was learned of each column elsewhere."""
+        columns = [coder.column for coder in coders]
+        coding = cls(columns)
+        coding.coders_ = sorted(coders, key=lambda coder: coder.column.kind == "nominal")
+        coding.feature_names_in_ = np.array([coder.column.name for coder in coding.coders_], dtype=object)
+        coding.n_features_in_ = len(columns)
+        coding.terms_, coding.imputer_, coding.left_out_ = [], None, {}
+        coding._refuse_nothing()
+        return coding
+
     def _frame(self, X: Any, made: Array) -> Any:
         """What was made, with names, without the columns that follow from others."""
         import pandas as pd
 
-        if self.left_out_:
-            made = made[:, [str(name) not in self.left_out_ for name in self._all_names()]]
+        made = self._passed_on(made)
         return pd.DataFrame(made, index=X.index, columns=self.get_feature_names_out(), copy=False)
+
+    def _passed_on(self, made: Array) -> Array:
+        """What was made, without the columns that follow from others."""
+        if not self.left_out_:
+            return made
+        return made[:, [str(name) not in self.left_out_ for name in self._all_names()]]
 
     def _learn(self, X: Any) -> Array | None:
         """What was made on the way, if anything."""
@@ -105,12 +143,7 @@ class Coding(TransformerMixin, BaseEstimator):
             return (CategoricalEncoder if column.kind == "nominal" else NumericEncoder).of(column, X[column.name])
 
         self.coders_ = in_threads(learn, in_order, len(X) * len(used))
-        if not any(coder.names for coder in self.coders_):
-            raise InvalidData(
-                "no column is left to learn from: the categories of {names} are each in too few rows. Give more "
-                "rows, or columns of numbers.",
-                names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
-            )
+        self._refuse_nothing()
         self.imputer_ = self._fit_imputer(X) if self.fill == "model" else None
         self.left_out_: dict[str, list[str]] = {}
         if not self.independent:
@@ -119,6 +152,14 @@ class Coding(TransformerMixin, BaseEstimator):
         follows = dependent_columns(made)
         self.left_out_ = {str(names[j]): [str(names[k]) for k in others] for j, others in follows.items()}
         return made
+
+    def _refuse_nothing(self) -> None:
+        if not any(coder.names for coder in self.coders_):
+            raise InvalidData(
+                "no column is left to learn from: the categories of {names} are each in too few rows. Give more "
+                "rows, or columns of numbers.",
+                names=", ".join(map(repr, self.feature_names_in_[:6].tolist())),
+            )
 
     def with_terms(self, X: Any) -> Any:
         """The frame with the columns that its terms make."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from hiperplano.messages import Message
 
@@ -40,6 +43,21 @@ class Column:
     @property
     def used(self) -> bool:
         return self.kind in USED
+
+
+def column_of(fields: dict[str, Any]) -> Column:
+    """A column from the fields that a JSON text holds."""
+    return Column(**fields | {"order": tuple(fields["order"]), "codes": tuple(fields["codes"])})
+
+
+def pack_columns(columns: Sequence[Column]) -> str:
+    """Columns as one text: a model's file grows by kilobytes with each object it holds."""
+    return json.dumps([asdict(column) for column in columns])
+
+
+def unpack_columns(text: str) -> tuple[Column, ...]:
+    """The inverse of `pack_columns`."""
+    return tuple(map(column_of, json.loads(text)))
 
 
 def kind_label(kind: str) -> Message:

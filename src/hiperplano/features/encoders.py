@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
-from hiperplano.features.columns import Column
+from hiperplano.features.columns import Column, column_of
 from hiperplano.messages import Message
 
 RARE = "…"
@@ -47,10 +49,17 @@ class NumericEncoder:
         gaps = np.isnan(values)
         n_gaps = int(np.count_nonzero(gaps))
         known = values[~gaps] if n_gaps else values
-        marked = n_gaps >= _min_count(len(values))
         if not len(known):
-            return cls(column, 0.0, marked)
-        return cls(column, float(np.median(known)), marked, float(known.min()), float(known.max()))
+            return cls.from_summary(column, len(values), n_gaps)
+        middle, low, high = float(np.median(known)), float(known.min()), float(known.max())
+        return cls.from_summary(column, len(values), n_gaps, middle, low, high)
+
+    @classmethod
+    def from_summary(
+        cls, column: Column, n_rows: int, n_gaps: int, median: float = 0.0, low: float = -np.inf, high: float = np.inf
+    ) -> NumericEncoder:
+        """The same from what was found in all rows, wherever they are."""
+        return cls(column, median, n_gaps >= _min_count(n_rows), low, high)
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -63,7 +72,7 @@ class NumericEncoder:
 
     def categories(self, series: Any) -> tuple[Array, list[str]]:
         """The number of the label of each cell, −1 for none, and the labels."""
-        return _factorise(series, self.column)
+        return factorise(series, self.column)
 
     @property
     def names(self) -> list[str]:
@@ -114,14 +123,19 @@ class CategoricalEncoder:
     @classmethod
     def of(cls, column: Column, series: Any) -> CategoricalEncoder:
         """Learn which categories get a column: those in 1% of the rows and in 30, and at most 50."""
-        codes, labels = _factorise(series, column)
-        there = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)[1:] > 0
-        known = tuple(label for label, seen in zip(labels, there.tolist(), strict=True) if seen)
-        return cls(column, *_frequent_categories(codes, labels), known)
+        codes, labels = factorise(series, column)
+        counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
+        return cls.from_counts(column, labels, counts[1:], int(counts[0]))
+
+    @classmethod
+    def from_counts(cls, column: Column, labels: list[str], counts: Array, gaps: int) -> CategoricalEncoder:
+        """The same from how many of all rows have each label, and how many none."""
+        known = tuple(label for label, seen in zip(labels, (counts > 0).tolist(), strict=True) if seen)
+        return cls(column, *_frequent_categories(counts, gaps, labels), known)
 
     def categories(self, series: Any) -> tuple[Array, list[str]]:
         """The number of the label of each cell, −1 for none, and the labels."""
-        return _factorise(series, self.column)
+        return factorise(series, self.column)
 
     @property
     def names(self) -> list[str]:
@@ -138,18 +152,35 @@ class CategoricalEncoder:
             Filled.
         """
         place = {label: number for number, label in enumerate(self.kept)} | {self.reference: -1}
-        codes, labels = _factorise(series, self.column)
+        codes, labels = factorise(series, self.column)
         lookup = np.array([*(place.get(label, place.get(RARE, -1)) for label in labels), -1], dtype=np.int8)
         found = lookup[codes]
         for number in range(len(self.kept)):
             np.equal(found, number, out=made[:, number], casting="unsafe")
 
 
+def pack_encoders(encoders: Sequence[NumericEncoder | CategoricalEncoder]) -> str:
+    """Encoders as one text."""
+    return json.dumps([[isinstance(each, NumericEncoder), asdict(each)] for each in encoders])
+
+
+def unpack_encoders(text: str) -> list[NumericEncoder | CategoricalEncoder]:
+    """The inverse of `pack_encoders`."""
+
+    def encoder(numeric: bool, fields: dict[str, Any]) -> NumericEncoder | CategoricalEncoder:
+        column = column_of(fields["column"])
+        if numeric:
+            return NumericEncoder(**fields | {"column": column})
+        return CategoricalEncoder(column, tuple(fields["kept"]), fields["reference"], tuple(fields["known"]))
+
+    return [encoder(*each) for each in json.loads(text)]
+
+
 def numbers(series: Any, column: Column) -> Array:
     """The numbers of a column, with NaN for no value, of shape (n,)."""
     kind = getattr(series.dtype, "kind", "O")
     if column.kind == "ordered":
-        codes, labels = _factorise(series, column)
+        codes, labels = factorise(series, column)
         place = {label: float(number) for number, label in enumerate(column.order)}
         return np.array([*(place.get(label, np.nan) for label in labels), np.nan])[codes]
     if kind not in "iufb" and column.kind != "ordered" and series.isna().all():
@@ -188,7 +219,7 @@ def _not_numbers(series: Any) -> Array:
     return np.asarray(odd if odd.any() else there)
 
 
-def _factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
+def factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
     """The number of the label of each cell, −1 for none, and the labels."""
     import pandas as pd
 
@@ -196,13 +227,15 @@ def _factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
         codes, values = pd.factorize(series)
     else:
         codes, values = series.cat.codes.to_numpy(), series.cat.categories
-    labels = [_label(value) for value in values.tolist()]
-    empty = [k for k, label in enumerate(labels) if label in {_label(code) for code in column.codes}]
+    labels = [label_of(value) for value in values.tolist()]
+    empty = [k for k, label in enumerate(labels) if label in {label_of(code) for code in column.codes}]
     return (np.where(np.isin(codes, empty), -1, codes) if empty else codes), labels
 
 
-def _label(value: Any) -> str:
-    """Whole numbers look the same whether the column has gaps (and is of floats) or not."""
+def label_of(value: Any) -> str:
+    """Whole numbers look the same whether the column has gaps (and is of floats) or not; so do yes and no."""
+    if isinstance(value, bool):
+        return str(value).lower()  # as files write it
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -211,12 +244,10 @@ def _min_count(n_rows: int) -> float:
     return max(1, min(_FEWEST, n_rows // 20), _SHARE * n_rows)
 
 
-def _frequent_categories(codes: Array, labels: list[str]) -> tuple[tuple[str, ...], str | None]:
+def _frequent_categories(counts: Array, gaps: int, labels: list[str]) -> tuple[tuple[str, ...], str | None]:
     """The categories that get a column, in their order, and the one that is understood where none has its column."""
-    counts = np.bincount(np.asarray(codes, dtype=np.int64) + 1, minlength=len(labels) + 1)
-    gaps, counts = counts[0], counts[1:]
     by_count = np.argsort(-counts, kind="stable")[:_MOST]
-    enough = _min_count(len(codes))
+    enough = _min_count(int(counts.sum()) + gaps)
     kept = [number for number in by_count.tolist() if counts[number] >= enough]
     pooled = [number for number in range(len(labels)) if counts[number] and number not in set(kept)]
     if len(pooled) == 1 and len(kept) < _MOST:

@@ -98,7 +98,7 @@ def _guess(name: str, column: pa.ChunkedArray, codes: Sequence[float | str] | No
     if codes:
         return replace(_guess(name, column, ()), codes=tuple(codes))
     if missing == n:
-        return Column(name, "empty", Message("all {n} cells are empty", n=f"{n:,}"), missing)
+        return Column(name, "empty", Message("all {n:,} cells are empty", n=n), missing)
     if pa.types.is_timestamp(column.type):
         low, high = (str(value.as_py().date()) for value in pc.min_max(column).values())
         if low == high and not missing:
@@ -119,10 +119,10 @@ def _guess_text(name: str, column: pa.ChunkedArray, missing: int) -> Column:
         return Column(name, "identifier", Message("{k:,} different texts in {n:,} rows", k=count, n=n), missing)
     if count > _MOST_CATEGORIES:
         why = Message(
-            "{k} different texts, more than {most}: too many for categories (--kind {name}=nominal keeps the frequent "
-            "ones)",
-            k=f"{count:,}",
-            most=f"{_MOST_CATEGORIES:,}",
+            "{k:,} different texts, more than {most:,}: too many for categories (--kind {name}=nominal keeps the "
+            "frequent ones)",
+            k=count,
+            most=_MOST_CATEGORIES,
             name=name,
         )
         return Column(name, "identifier", why, missing)
@@ -149,8 +149,8 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
             )
     if low == high:
         if missing:
-            return Column(name, "nominal", Message("{value} or nothing", value=f"{low:g}"), missing)
-        return Column(name, "constant", Message("{value} in all rows", value=f"{low:g}"), missing)
+            return Column(name, "nominal", Message("{value} or nothing", value=Message.number(low, "g")), missing)
+        return Column(name, "constant", Message("{value} in all rows", value=Message.number(low, "g")), missing)
     whole = pa.types.is_integer(column.type)
     if whole and _is_identifier(name, column, low, high):
         return Column(name, "identifier", Message("whole numbers, each in one row"), missing)
@@ -162,13 +162,14 @@ def _guess_number(name: str, column: pa.ChunkedArray, missing: int, given: Seque
     if whole:
         why = Message("whole numbers from {low} to {high}", low=_shown(low, high, low), high=_shown(low, high, high))
     else:
-        why = Message("numbers from {low} to {high}", low=f"{low:,.6g}", high=f"{high:,.6g}")
+        ends = {"low": Message.number(low, ",.6g"), "high": Message.number(high, ",.6g")}
+        why = Message("numbers from {low} to {high}", **ends)
     return Column(name, "numeric", Message.concatenate("; ", filter(None, [why, why_codes])), missing, codes=codes)
 
 
-def _shown(low: float, high: float, value: float) -> str:
+def _shown(low: float, high: float, value: float) -> Message:
     """With thousands apart, unless they are years."""
-    return f"{value:.0f}" if 1000 <= low <= high < 3000 else f"{value:,.6g}"
+    return Message.number(value, ".0f" if 1000 <= low <= high < 3000 else ",.6g")
 
 
 def _is_identifier(name: str, column: pa.ChunkedArray, low: float, high: float) -> bool:
@@ -237,11 +238,11 @@ def _refuse_unordered(name: str, values: pa.ChunkedArray, order: Sequence[str]) 
     left = [value for value in counts if value not in order]
     if left:
         raise InvalidParameter(
-            "--order {name}: the column also holds {values} ({n} rows), which have no place in the order "
+            "--order {name}: the column also holds {values} ({n:,} rows), which have no place in the order "
             "{order}. Name every value from low to high; --missing {name}={first} leaves one out.",
             name=name,
             values=_joined(list(map(repr, left)), ", "),
-            n=f"{sum(counts[value] for value in left):,}",
+            n=sum(counts[value] for value in left),
             order=_joined(list(order), " < "),
             first=left[0],
         )

@@ -100,10 +100,10 @@ def _outside(coder: NumericEncoder, series: Any) -> Oddity | None:
     show = _day if coder.column.kind == "date" else _number
     name, low, high = coder.column.name, show(coder.low), show(coder.high)
     what = Message(
-        "{name}: {n} of {all} rows ({share:.1%}) lie outside {low} – {high}, the range of the fit (as {value})",
+        "{name}: {n:,} of {all:,} rows ({share:.1%}) lie outside {low} – {high}, the range of the fit (as {value})",
         name=name,
-        n=f"{rows.sum():,}",
-        all=f"{len(rows):,}",
+        n=int(rows.sum()),
+        all=len(rows),
         share=float(rows.mean()),
         low=low,
         high=high,
@@ -121,18 +121,18 @@ def _unseen(coder: Any, series: Any) -> Oddity | None:
     there = [labels[k] for k in np.unique(codes[rows]).tolist()]
     name = coder.column.name
     what = Message(
-        "{name}: {n} of {all} rows ({share:.1%}) hold categories that the fit never saw: {labels}",
+        "{name}: {n:,} of {all:,} rows ({share:.1%}) hold categories that the fit never saw: {labels}",
         name=name,
-        n=f"{rows.sum():,}",
-        all=f"{len(rows):,}",
+        n=int(rows.sum()),
+        all=len(rows),
         share=float(rows.mean()),
         labels=", ".join(map(repr, there[:_MOST_NAMED])) + (" …" if len(there) > _MOST_NAMED else ""),
     )
     return Oddity(name, rows, what, Message("{name} unseen", name=name))
 
 
-def _number(value: float) -> str:
-    return f"{value:,.6g}"
+def _number(value: float) -> Message:
+    return Message.number(float(value), ",.6g" if abs(value) >= 1e4 else ".6g")  # 2008 may be a year
 
 
 def _day(value: float) -> str:

@@ -17,6 +17,7 @@ _FAMILY = {value for nines in _NINES for value in (nines, nines - 1, nines - 2, 
 _BELOW = {-value for value in _FAMILY} | {-1}
 _ABOVE = {value for value in _FAMILY if value > 90}
 _MOST_CODES = 4
+_FREQUENT = 100  # rows of a value far from all others: a code however many other rows there are
 
 
 def without_given(
@@ -88,10 +89,10 @@ def special_codes(column: pa.ChunkedArray, low: float, high: float) -> tuple[tup
             found += codes
             reasons.append(
                 Message(
-                    "{value} ({n} rows, next {next}) taken as missing",
+                    "{value} ({n:,} rows, next {next}) taken as missing",
                     value=", ".join(f"{code:g}" for code in codes),
-                    n=f"{count:,}",
-                    next=f"{next_one:g}",
+                    n=count,
+                    next=Message.number(next_one, "g"),
                 )
             )
     return tuple(found), Message.concatenate("; ", reasons)
@@ -107,7 +108,7 @@ def _codes_at_one_end(column: pa.ChunkedArray, usual: set[int], at_top: bool) ->
     inner_low, inner_high = (float(each.as_py() or 0.0) for each in pc.min_max(rest).values())
     count = n - (len(rest) - rest.null_count)
     lonely = len(codes) > 1 and -1.0 in codes and len(codes) == 2 and min(codes) == -2.0
-    if not codes or len(codes) > _MOST_CODES or lonely or not max(5, 0.002 * n) <= count <= 0.9 * n:
+    if not codes or len(codes) > _MOST_CODES or lonely or not max(5, min(0.002 * n, _FREQUENT)) <= count <= 0.9 * n:
         return nothing
     if not inner_low < inner_high:
         return nothing

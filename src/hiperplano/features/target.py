@@ -83,12 +83,12 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     distinct = pc.unique(column)
     if len(distinct) < 2:
         raise InvalidTarget(
-            "{file}: the target {name!r} holds one value ({value} in all {n} rows); two or more are needed. Check "
+            "{file}: the target {name!r} holds one value ({value} in all {n:,} rows); two or more are needed. Check "
             "the column, and how the rows were chosen.",
             file=path,
             name=name,
             value=repr(distinct.to_pylist()[0]),
-            n=f"{len(column):,}",
+            n=len(column),
         )
     text = _is_text(column)
     if pa.types.is_timestamp(column.type) or (text and task == "regression"):
@@ -111,15 +111,15 @@ def read_target(path: Path, name: str, column: pa.ChunkedArray, task: str | None
     classes, codes = sorted_labels(column)
     if len(classes) > _MOST_CLASSES:
         raise InvalidTarget(
-            "{file}: the target {name!r} holds {k} different values in {n} rows; at most {most} classes are "
+            "{file}: the target {name!r} holds {k:,} different values in {n:,} rows; at most {most} classes are "
             "supported. {remedy}",
             remedy=Message("Choose another column.")
             if task
             else Message("Choose another column, or --task regression for numbers."),
             file=path,
             name=name,
-            k=f"{len(classes):,}",
-            n=f"{len(codes):,}",
+            k=len(classes),
+            n=len(codes),
             most=_MOST_CLASSES,
         )
     return Target(name, guessed, classes[codes], why, _positive(name, classes, positive), classes.tolist(), codes)
@@ -132,7 +132,7 @@ def _task(column: pa.ChunkedArray, n_distinct: int, text: bool) -> tuple[str, st
         return "classification", Message("two numbers")
     if pa.types.is_integer(column.type) and n_distinct <= _FEW_NUMBERS and 10 * n_distinct <= len(column):
         return "classification", Message("{k} different whole numbers", k=n_distinct)
-    return "regression", Message("{k} different numbers", k=f"{n_distinct:,}")
+    return "regression", Message("{k:,} different numbers", k=n_distinct)
 
 
 def plain_labels(column: pa.ChunkedArray) -> Array:

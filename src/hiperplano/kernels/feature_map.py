@@ -112,7 +112,8 @@ class Function(Kernel):
         if self.of_pairs:
             found = np.array([[float(self.function(row, other)) for other in _each(z)] for row in _each(x)])
         else:
-            found = np.asarray(self.function(x, z))
+            found = self.function(x, z)
+            found = found.toarray() if issparse(found) else np.asarray(found)  # x @ z.T of sparse rows is sparse
         if found.shape != (x.shape[0], z.shape[0]):
             raise InvalidData(
                 "The kernel {kernel} gave an array of shape {shape} for {n} and {m} rows; it must give ({n}, {m}). "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
+from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 
@@ -18,8 +21,10 @@ class RowSpan:
 
     Parameters
     ----------
-    x : ndarray of shape (n, d)
+    x : ndarray or csr_array of shape (n, d)
         Rows, fewer than columns.
+    shift : ndarray of shape (d,), optional
+        X is x − shift; sparse rows stay sparse.
 
     Attributes
     ----------
@@ -27,26 +32,37 @@ class RowSpan:
         Z.
     """
 
-    def __init__(self, x: Array) -> None:
-        products = x @ x.T
+    def __init__(self, x: Any, shift: Array | None = None) -> None:
+        shift = np.zeros(x.shape[1]) if shift is None else shift
+        if not issparse(x):
+            x, shift = np.ascontiguousarray(x - shift), np.zeros_like(shift)
+        products = _products(x, shift)
         longest = float(products.diagonal().max(initial=0.0))
-        factor, pivots, rank, _ = lapack.dpstrf(products, tol=len(x) * _EPS * longest, lower=1)
+        factor, pivots, rank, _ = lapack.dpstrf(products, tol=x.shape[0] * _EPS * longest, lower=1)
         lower = np.tril(factor)[:, :rank]
         self.coordinates = np.empty_like(lower)
         self.coordinates[pivots - 1] = lower
         self._triangle = lower[:rank]
-        self._pivot_rows = x[pivots[:rank] - 1]
+        self._pivot_rows, self._shift = x[pivots[:rank] - 1], shift
 
     def coefficients(self, v: Array) -> Array:
         """w of shape (k, d), for v of shape (k, rank)."""
         if not self._triangle.size:
             return np.zeros((len(v), self._pivot_rows.shape[1]))
         shares = solve_triangular(self._triangle, v.T, lower=True, trans=1, check_finite=False)
-        return np.asarray(shares.T @ self._pivot_rows)
+        return np.asarray(shares.T @ self._pivot_rows) - np.multiply.outer(shares.sum(axis=0), self._shift)
 
     def project(self, w: Array) -> Array:
         """v of shape (k, rank) with the same scores as w, of shape (k, d)."""
         if not self._triangle.size:
             return np.zeros((len(w), 0))
-        scores = self._pivot_rows @ w.T
+        scores = self._pivot_rows @ w.T - w @ self._shift
         return np.asarray(solve_triangular(self._triangle, scores, lower=True, check_finite=False).T)
+
+
+def _products(x: Any, shift: Array) -> Array:
+    """(x − shift)·(x − shift)ᵀ."""
+    if not issparse(x):
+        return np.asarray(x @ x.T)
+    along = x @ shift
+    return (x @ x.T).toarray() - (along[:, None] + along) + float(shift @ shift)

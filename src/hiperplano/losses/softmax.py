@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def _shares(score: Array) -> Array:
+def shares(score: Array) -> Array:
     """The probabilities that the scores of each row stand for."""
-    p = np.exp(score - score.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    p = score - score.max(axis=1, keepdims=True)
+    np.exp(p, out=p)
+    p /= p.sum(axis=1, keepdims=True)
+    return np.asarray(p)
 
 
 class Softmax(NamedTuple):
@@ -25,7 +27,7 @@ class Softmax(NamedTuple):
 
     def slope(self, y: Array, score: Array) -> Array:
         """Of shape (n, classes)."""
-        p = _shares(score)
+        p = shares(score)
         p[np.arange(len(y)), y.astype(np.intp)] -= 1.0
         return np.asarray(p)
 
@@ -42,5 +44,5 @@ class Softmax(NamedTuple):
 
     def curvature(self, y: Array, score: Array) -> Array:
         """Of shape (n, classes, classes): diag(p) − p·pᵀ, off-diagonal blocks included."""
-        p = _shares(score)
+        p = shares(score)
         return np.asarray(p[:, :, None] * np.eye(score.shape[1]) - p[:, :, None] * p[:, None, :])

@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from hiperplano.messages.numerals import LocalFormatter
+
 LANGUAGES = ("en", "es")
 """English is the language of the sources; the others have catalogues beside this file."""
 
@@ -93,10 +95,26 @@ def translator(domain: str) -> Callable[..., str]:
     """
 
     def shown(text: str, /, **values: Any) -> str:
-        translated = lookup(domain, text) or text
-        return translated.format(**values) if values else translated
+        return fill(lookup(domain, text) or text, values)
 
     return shown
+
+
+def fill(template: str, values: Mapping[str, Any]) -> str:
+    """A template with its values, numbers in the signs of the current language.
+
+    Parameters
+    ----------
+    template : str
+        In the current language.
+    values : mapping of str to object
+        By the names of the template's fields.
+
+    Returns
+    -------
+    str
+    """
+    return LocalFormatter(_language.get()).vformat(template, (), values) if values else template
 
 
 def lookup(domain: str, text: str) -> str:

@@ -69,6 +69,22 @@ class Message(str):
             kept += [separator, part] if kept and separator else [part]
         return _message("".join(kept), "", {}, tuple(kept))
 
+    @classmethod
+    def number(cls, value: float, spec: str) -> Message:
+        """A number as a field of another message, in the signs of the language in which that is shown.
+
+        Parameters
+        ----------
+        value : float
+        spec : str
+            How Python's `format` writes it.
+
+        Returns
+        -------
+        Message
+        """
+        return cls(f"{{value:{spec}}}", value=value)
+
     def __add__(self, other: str) -> Message:
         return Message.concatenate("", [part for part in (self, other) if part])
 

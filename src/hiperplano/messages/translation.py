@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from hiperplano.messages.catalogue import lookup
+import re
+
+from hiperplano.messages.catalogue import fill, lookup
 from hiperplano.messages.message import Message, message_of
+
+_NUMBER = re.compile(r"\{value:,?(\.\d)?[dfge%]?\}")  # what `Message.number` makes, and nothing that a file could
 
 
 def translate(text: str | BaseException) -> str:
     """A message in the current language; other text as it is.
 
-    Parameters
-    ----------
-    text : str or exception
-        A `Message`, or an error or warning made with one.
+        Parameters
+        ----------
+        text : str or exception
+            A `Message`, or an error or warning made with one.
 
-    Returns
-    -------
-    str
-        English where there is no translation.
+        Returns
+        -------
+        str
+            English where there is no translation.
 
-    Examples
-    --------
-    >>> from hiperplano.messages import Message, translate
-    >>> from hiperplano.messages.catalogue import use_language
-    >>> with use_language("es"):
-    ...     translate(ValueError(Message("Solved by {method}", method=Message("normal equations"))))
-    'Resuelto por ecuaciones normales'
+        Examples
+        --------
+        >>> from hiperplano.messages import Message, translate
+        >>> import re
+
+    from hiperplano.messages.catalogue import use_language
+        >>> with use_language("es"):
+        ...     translate(ValueError(Message("Solved by {method}", method=Message("normal equations"))))
+        'Resuelto por ecuaciones normales'
     """
     if isinstance(text, BaseException):
         text = message_of(text)
@@ -34,7 +40,9 @@ def translate(text: str | BaseException) -> str:
     if text.parts:
         return "".join(map(translate, text.parts))
     translated = lookup("messages", text.template) if text.template else ""
+    if not translated and _NUMBER.fullmatch(text.template):
+        translated = text.template
     if not translated:
         return str(text)
     fields = {name: translate(value) if isinstance(value, Message) else value for name, value in text.fields.items()}
-    return translated.format(**fields) if fields else translated
+    return fill(translated, fields)

@@ -30,7 +30,7 @@ class AUCInterval(NamedTuple):
     high: float
 
 
-def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
+def auc_interval(y: Any, score: Any, level: float = 0.95, sample_weight: Any = None) -> AUCInterval:
     """The area under the ROC curve with DeLong's standard error and interval, from one sort of each class.
 
     A row's placement is the share of the other class that it is ordered rightly against (a tie counts one half). The
@@ -49,6 +49,10 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
         Scores, larger where the positive class is likelier.
     level : float, default=0.95
         Of confidence.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, 0 or more. Placements and their means are then weighted, and the variance of a mean is
+        that of a weighted one, n/(n − 1)·Σw²(v − mean)² / (Σw)²: it depends on how unequal weights are, not on their
+        sum.
 
     Returns
     -------
@@ -72,37 +76,66 @@ def auc_interval(y: Any, score: Any, level: float = 0.95) -> AUCInterval:
     [0.875, 0.144, 0.592, 1.0]
     """
     check_number("auc_interval", "level", level, 0.0, 1.0, open_low=True)
-    positive, values, _ = checked_ranking(y, score, None)
-    return interval_of(SortedScores.of(positive, values), level)
+    positive, values, weight = checked_ranking(y, score, sample_weight)
+    if weight is None:
+        return interval_of(SortedScores.of(positive, values), level)
+    kept = weight > 0
+    return weighted_interval(positive[kept], values[kept], weight[kept], level)
 
 
 def interval_of(scores: SortedScores, level: float = 0.95) -> AUCInterval:
     """The same for scores in order."""
     low, high = scores
-    fewest = min(len(low), len(high))
-    if fewest < 2:
+    _refuse_few(len(low), len(high))
+    return _interval(_placements(low, high), 1.0 - _placements(high, low), level)
+
+
+def weighted_interval(positive: Array, score: Array, weight: Array, level: float = 0.95) -> AUCInterval:
+    """The same for rows with weights above 0."""
+    rows = [np.flatnonzero(each)[np.argsort(score[each], kind="stable")] for each in (~positive, positive)]
+    low, high = (score[each] for each in rows)
+    _refuse_few(len(low), len(high))
+    share_low, share_high = (weight[each] / weight[each].sum() for each in rows)
+    above, below = _placements(low, high, share_low), 1.0 - _placements(high, low, share_high)
+    return _interval(above, below, level, share_high, share_low)
+
+
+def _refuse_few(n_low: int, n_high: int) -> None:
+    if min(n_low, n_high) < 2:
         raise InvalidTarget(
             "auc_interval: y holds {n_low} rows of the negative and {n_high} of the positive class; a variance "
             "needs 2 of each. Judge the model on more rows.",
-            n_low=len(low),
-            n_high=len(high),
+            n_low=n_low,
+            n_high=n_high,
         )
-    above, below = _placements(low, high), 1.0 - _placements(high, low)
-    auc = float(above.mean())
+
+
+def _interval(
+    above: Array, below: Array, level: float, share_above: Array | None = None, share_below: Array | None = None
+) -> AUCInterval:
+    """From the placements of the positive and of the negative class, and the share of each row in its class."""
+    auc = float(above.mean() if share_above is None else np.average(above, weights=share_above))
     if auc in (0.0, 1.0):
-        reach = (1.0 - level) ** (1.0 / fewest)
+        reach = (1.0 - level) ** (1.0 / min(len(above), len(below)))
         return AUCInterval(auc, 0.0, *((reach, 1.0) if auc else (0.0, 1.0 - reach)))
-    se = float(np.sqrt(_variance_of_mean(above) + _variance_of_mean(below)))
+    se = float(np.sqrt(_variance_of_mean(above, share_above) + _variance_of_mean(below, share_below)))
     reach = float(ndtri(0.5 + level / 2)) * se if se else 0.0  # all scores alike
     return AUCInterval(auc, se, max(auc - reach, 0.0), min(auc + reach, 1.0))
 
 
-def _variance_of_mean(placements: Array) -> float:
-    apart = placements - placements.mean()
-    return float(apart @ apart) / (len(apart) - 1) / len(apart)
+def _variance_of_mean(placements: Array, share: Array | None) -> float:
+    n = len(placements)
+    if share is None:
+        apart = placements - placements.mean()
+        return float(apart @ apart) / (n - 1) / n
+    apart = share * (placements - np.average(placements, weights=share))
+    return float(apart @ apart) * n / (n - 1)
 
 
-def _placements(others: Array, own: Array) -> Array:
+def _placements(others: Array, own: Array, share: Array | None = None) -> Array:
     """For each of `own` the share of `others` that lies below it, ties one half; both in rising order."""
-    sides = np.searchsorted(others, own, side="left") + np.searchsorted(others, own, side="right")
-    return np.asarray(sides / (2.0 * len(others)))
+    sides = (np.searchsorted(others, own, side=side) for side in ("left", "right"))
+    if share is None:
+        return np.asarray(sum(sides) / (2.0 * len(others)))
+    up_to = np.append(0.0, np.cumsum(share))
+    return np.asarray(0.5 * sum(up_to[each] for each in sides) / up_to[-1])

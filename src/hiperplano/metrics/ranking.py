@@ -265,10 +265,15 @@ def confusion_at(y: Any, score: Any, cutoffs: Any, sample_weight: Any = None) ->
         )
     if weight is None:
         return SortedScores.of(positive, values).confusion(where)
+    return weighted_confusion(positive, values, where, weight)
+
+
+def weighted_confusion(positive: Array, values: Array, cutoffs: Array, weight: Array) -> ConfusionCurve:
+    """`confusion_at` for rows that were checked."""
     steps, negative, own = _weighted_distributions(positive, values, weight)
-    below = np.searchsorted(steps, where, side="right")
+    below = np.searchsorted(steps, cutoffs, side="right")
     tn, fn = (np.concatenate([[total.dtype.type(0)], total])[below] for total in (negative, own))
-    return ConfusionCurve(where, tn, negative[-1] - tn, fn, own[-1] - fn)
+    return ConfusionCurve(cutoffs, tn, negative[-1] - tn, fn, own[-1] - fn)
 
 
 def _share(part: Array, whole: Array) -> Array:
@@ -282,6 +287,13 @@ def _undefined() -> RankingScores:
         stacklevel=4,
     )
     return RankingScores(np.nan, np.nan, np.nan, np.nan)
+
+
+def weighted_ranking(positive: Array, values: Array, weight: Array) -> RankingScores:
+    """`ranking_scores` for rows that were checked; NaN where a class has no rows."""
+    if positive.all() or not positive.any():
+        return RankingScores(np.nan, np.nan, np.nan, np.nan)
+    return _from_distributions(*_weighted_distributions(positive, values, weight))
 
 
 def _unweighted_distributions(low: Array, high: Array, order: Array) -> Distributions:

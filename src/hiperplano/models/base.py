@@ -11,15 +11,18 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
+from hiperplano.data.cluster.calls import by_rows, with_rows_on_cluster
 from hiperplano.data.finite import refuse_nonfinite
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.messages import Message
+from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.solution import Solution
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
@@ -31,7 +34,7 @@ Model = TypeVar("Model")
 Rest = ParamSpec("Rest")
 
 
-class LinearModel(BaseEstimator):
+class LinearModel(PredictsToFile, BaseEstimator):
     """An estimator with `coef_` and `intercept_`, on dense and CSR rows."""
 
     coef_: Array
@@ -48,14 +51,19 @@ class LinearModel(BaseEstimator):
         check_is_fitted(self)
         design = validate_rows(self, X, finite=False)
         coef = self._dense_coef()
-        scores = Scores(coef.T, self.intercept_)
-        if coef.all():  # then a number that is not finite leaves no score of its row finite
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = design.collect(design.map(scores))
-            if np.isfinite(found).all():
-                return found
-        refuse_nonfinite(design)
-        return design.collect(design.map(scores))
+        if not coef.all():  # a coefficient of 0 would hide a number that is not finite; others leave no score finite
+            refuse_nonfinite(design)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = design.collect(design.map(Scores(coef.T, self.intercept_)))
+        if not np.isfinite(found).all():
+            refuse_nonfinite(design)
+            raise InvalidData(
+                "{model}: the score of row {row} lies beyond the range of float64 (1.8e308); coefficients times "
+                "numbers must fit. Use units in which the columns are nearer to 1.",
+                model=type(self).__name__,
+                row=int(np.argmax(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))),
+            )
+        return found
 
     def _dense_coef(self) -> Array:
         coef: Any = self.coef_
@@ -113,7 +121,8 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Rest], Model]) -> Callable[C
         before = dict(vars(self))
         try:
             with one_blas_thread():
-                return fit(self, *args, **kwargs)
+                given, named = with_rows_on_cluster(fit, args, kwargs)
+                return fit(self, *given, **named)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
@@ -127,6 +136,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
 
     classes_: Array
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -143,6 +153,7 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 
@@ -158,6 +169,52 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients):
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
+
+
+class ClassProbabilities:
+    """A classifier whose scores are logarithms of the classes' probabilities, up to a number common to all."""
+
+    decision_function: Callable[[Any], Array]
+
+    @by_rows
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, of shape (n, classes).
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return class_chances(self.decision_function(X))
+
+    @by_rows
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, accurate even where these underflow.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
+        return np.asarray(log_softmax(scores, axis=1))
+
+
+def class_chances(scores: Array) -> Array:
+    """Probabilities of the classes, from scores of shape (n, classes) or the second's lead over the first."""
+    return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
 
 
 def decided_classes(scores: Array) -> Array:
@@ -218,8 +275,8 @@ def warn_of_the_end(model: Any, solution: Any) -> None:
 def users_level() -> int:
     """The `stacklevel` of the first caller outside the library: a warning should show the user's line.
 
-    Pipelines and searches that call a model are no user, either. (From Python 3.12 on, `skip_file_prefixes` of
-    `warnings.warn` does this.)
+    Pipelines and searches that call a model are no user, either. `skip_file_prefixes` of `warnings.warn` does this from
+    Python 3.12 on; for 3.11, which is supported, the frames are walked here.
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_NO_USERS):

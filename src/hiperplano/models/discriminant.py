@@ -11,13 +11,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable, SingularWarning
 from hiperplano.messages import Message
-from hiperplano.models.base import LinearClassifier, Scores, all_or_nothing, publish, users_level
+from hiperplano.models.base import ClassProbabilities, LinearClassifier, Scores, all_or_nothing, publish, users_level
 from hiperplano.models.gaussian import (
     SampledClasses,
     accept_scikit_learns,
@@ -25,8 +26,6 @@ from hiperplano.models.gaussian import (
     checked_shrinkage,
     estimated_covariances,
     gaussian_problem,
-    log_probabilities,
-    probabilities,
     with_classes_without_rows,
 )
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
@@ -62,7 +61,9 @@ class FisherFunction:
         return np.asarray(self.classes[(np.asarray(scores) > self.cutoff).astype(int)])
 
 
-class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
+class LinearDiscriminantAnalysis(
+    SampledClasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassProbabilities, LinearClassifier
+):
     """Gaussian classes with one covariance: scores log π + m·Σ⁻¹·x − m·Σ⁻¹·m/2, m and π a class's mean and prior.
 
     The same axes maximise the variance between classes over that inside (W⁻¹F·u = λ·u, T = F + W). One pass over the
@@ -135,8 +136,8 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
     0.98
     >>> model.explained_variance_ratio_.round(4)
     array([0.9912, 0.0088])
-    >>> print(model.solution_)
-    Solved from sums over classes; about 13 digits of the coefficients can be trusted.
+    >>> print(model.solution_.method, "to more than 10 digits:", bool(model.solution_.digits > 10))
+    sums over classes to more than 10 digits: True
     """
 
     solution_: DiscriminantSolution
@@ -254,6 +255,7 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
         check_is_fitted(self)
         return self.solution_.covariance.astype(self.coef_.dtype, copy=False)
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """Scores on the canonical axes, (x − xbar)·scalings.
 
@@ -270,36 +272,6 @@ class LinearDiscriminantAnalysis(SampledClasses, ClassNamePrefixFeaturesOutMixin
         check_is_fitted(self)
         rows, axes = validate_rows(self, X), self.scalings_[:, : self._n_features_out]
         return rows.collect(rows.map(Scores(axes, -self.xbar_ @ axes)))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities of the classes, accurate even where these underflow.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Logarithms of probabilities, in the order of `classes_`.
-        """
-        return log_probabilities(self.decision_function(X))
 
     def axes(self) -> CanonicalAxes:
         """The canonical axes: eigenvalues, correlations, tests, standardised and structure coefficients.

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -227,17 +226,3 @@ class _IsOfClass:
 
     def __call__(self, block: Block) -> Array:
         return block.vectors["code"] == self.code
-
-
-def probabilities(scores: Array) -> Array:
-    """Of classes, from their scores of shape (n, classes), or from the second's lead over the first, of shape (n,)."""
-    if scores.ndim == 1:
-        return np.column_stack([expit(-scores), expit(scores)])
-    return np.asarray(softmax(scores, axis=1))
-
-
-def log_probabilities(scores: Array) -> Array:
-    """Their logarithms, also where they are too small for a float."""
-    if scores.ndim == 1:
-        return np.column_stack([log_expit(-scores), log_expit(scores)])
-    return np.asarray(log_softmax(scores, axis=1))

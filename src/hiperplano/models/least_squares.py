@@ -9,6 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.parameters import (
@@ -55,6 +56,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
     n_jobs: int | None = None
     random_state: Any = None
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
 
@@ -185,8 +187,8 @@ class LinearRegression(LeastSquares):
     >>> model = LinearRegression().fit(np.column_stack([income, ratio]), line)
     >>> round(float(model.coef_[1]), 10)
     5.0
-    >>> print(model.solution_)
-    Solved by normal equations; about 14 digits of the coefficients can be trusted.
+    >>> print(model.solution_.method, "to more than 10 digits:", bool(model.solution_.digits > 10))
+    normal equations to more than 10 digits: True
     """
 
     def __init__(

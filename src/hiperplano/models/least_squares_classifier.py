@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.labels import encode_labels, label_weight, labels_without_weight
 from hiperplano.data.parameters import FLAG, SEED, accept, flag, number, one_of_ours, whole
@@ -191,6 +192,7 @@ class RidgeClassifier(LinearClassifier):
         self.n_iter_ = np.full(design.n_targets, solution.n_iter)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; for several labels, those whose score is positive.
 
@@ -210,7 +212,7 @@ class RidgeClassifier(LinearClassifier):
 
 def signed_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Design]:
     """The classes, and rows with a target of −1 and +1 for each of them, for two classes only for the second."""
-    model._several_labels_ = _has_several_columns(y)
+    model._several_labels_ = X.n_targets > 1 if isinstance(X, Design) else _has_several_columns(y)
     if not model._several_labels_:
         design = validate(model, X, y, sample_weight, numeric_target=False)
         return coded_classes(model, design, labels_without_weight(X, y, sample_weight), _SignOfK)

@@ -24,10 +24,13 @@ from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, publish, users_level, warn_of_the_end
 from hiperplano.models.logistic_classifier import (
     SCIKIT_LEARN_SOLVERS,
+    CallbackSupport,
+    FitProgress,
     LogisticClassifier,
     accept_scikit_learns,
     code_classes,
     refuse_l1_share,
+    with_callbacks,
 )
 from hiperplano.solvers.likelihood.firth import fit_firth
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
@@ -43,7 +46,7 @@ _PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6  # up to which a program about all rows
 _LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own
 
 
-class LogisticRegression(LogisticClassifier):
+class LogisticRegression(CallbackSupport, LogisticClassifier):
     """Logistic regression, and softmax regression for more than two classes.
 
     Minimises C·Σᵢ wᵢ·loss(yᵢ, xᵢ·coef + intercept) + ½·‖coef‖²; the intercept is never penalised. In the notation
@@ -158,6 +161,7 @@ class LogisticRegression(LogisticClassifier):
         return tags
 
     @all_or_nothing
+    @with_callbacks  # type: ignore[untyped-decorator]  # of scikit-learn, which has no types
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the coefficients.
 
@@ -198,6 +202,9 @@ class LogisticRegression(LogisticClassifier):
         if not large:
             refuse_out_of_range(design)
         classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
+        start = self._start(classes)  # of the last fit: its classes are compared
+        self.classes_ = classes
+        progress = FitProgress.of(self, X, y, sample_weight, control["max_iter"])
         if flag(self, "firth"):
             if len(classes) > 2:
                 raise InvalidParameter(
@@ -212,22 +219,23 @@ class LogisticRegression(LogisticClassifier):
                     "Newton's method. Set solver='auto'.",
                     solver=self.solver,
                 )
-            solution: Any = fit_firth(coded, start=self._start(classes), **control)
+            solution: Any = fit_firth(coded, start=start, **control)
         else:
             control["n_scores"] = 1 if len(classes) == 2 else len(classes)
             control["strength"] = 1.0 / (C * coded.total_weight)
-            control["start"] = self._start(classes)
+            control["start"], control["watch"] = start, progress
             try:
                 solution = fit_likelihood(coded, check_finite=large, **control)
             except NonFiniteRows:
                 refuse_out_of_range(design)
                 solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not
-        self.classes_ = classes
         no_end = solution.unbounded or (solution.strength == 0 and not solution.converged and not self.firth)
         publish(self, solution, design.dtype, one_target=False, warn=not no_end)
         self.n_iter_ = np.array([solution.n_iter])
         if no_end:
             warn_of_separation(self, coded, solution)
+        if progress is not None:
+            progress.close()
         return self
 
     def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[Likelihood, dict[str, Any]]:

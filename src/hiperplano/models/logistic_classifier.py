@@ -1,11 +1,9 @@
-"""What logistic models share: probabilities, coded classes, and scikit-learn's parameters."""
+"""What logistic models share: coded classes, scikit-learn's parameters and its callbacks."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design
@@ -13,10 +11,18 @@ from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels, label_weight
 from hiperplano.data.parameters import FLAG, JOBS, REAL, SEED, VERBOSITY, accept, check_number, refuse_l1
 from hiperplano.errors import NotAvailable
-from hiperplano.models.base import LinearClassifier
+from hiperplano.models.base import ClassProbabilities, LinearClassifier
 from hiperplano.solvers.likelihood.likelihood import with_class_targets
 from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.logistic.summary import summarise
+
+try:
+    from sklearn import callback
+except ImportError:  # scikit-learn 1.8
+    callback = None
+
+CallbackSupport: Any = object if callback is None else callback.CallbackSupportMixin
+with_callbacks: Any = (lambda method: method) if callback is None else callback.with_callbacks
 
 SCIKIT_LEARN_SOLVERS = {
     "newton-cholesky": "newton",
@@ -27,48 +33,10 @@ SCIKIT_LEARN_SOLVERS = {
 }
 
 
-def class_chances(scores: Array) -> Array:
-    """Probabilities of the classes, from log-odds."""
-    return np.stack([expit(-scores), expit(scores)], axis=1) if scores.ndim == 1 else softmax(scores, axis=1)
-
-
-class LogisticClassifier(LinearClassifier):
+class LogisticClassifier(ClassProbabilities, LinearClassifier):
     """What logistic models share: probabilities, and the table of coefficients."""
 
     fit_intercept: bool
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, of shape (n, classes).
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return class_chances(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, accurate even where these underflow.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Logarithms of probabilities, in the order of `classes_`.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
-        return np.asarray(log_softmax(scores, axis=1))
 
     def summary(self, level: float = 0.95) -> OddsSummary:
         """Coefficients with their standard errors, odds ratios, and how good the fit is.
@@ -90,6 +58,52 @@ class LogisticClassifier(LinearClassifier):
                 "or load one that save wrote."
             )
         return summarise(self, level)
+
+
+class FitProgress:
+    """Tells the callbacks of a model (`set_callbacks`) of a fit and of every step of it.
+
+    A step ends where the next one begins, so the last one begins an empty task, which `close` ends: that is what
+    scikit-learn's own model does.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As they came to `fit`.
+    most : int
+        Steps, at most.
+    """
+
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, most: int) -> None:
+        self._model = model
+        self._data = {
+            "X": X,
+            "y": y,
+            "metadata": None if sample_weight is None else {"sample_weight": sample_weight},
+        }
+        self._fit = model._init_callback_context(max_subtasks=max(most, 1) + 1)
+        self._fit.call_on_fit_task_begin(estimator=model, **self._data)
+        self._step: Any = None
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any, sample_weight: Any, most: int) -> FitProgress | None:
+        """None where nobody listens."""
+        listening = "_skl_callbacks" in vars(model) or "_parent_callback_ctx" in vars(model)
+        return cls(model, X, y, sample_weight, most) if listening else None
+
+    def __call__(self, coef: Array, intercept: Array) -> None:
+        """A step led to these coefficients, or the first one begins with them."""
+        here = {**self._data, "reconstruction_attributes": {"coef_": coef, "intercept_": intercept}}
+        if self._step is not None:
+            self._step.call_on_fit_task_end(estimator=self._model, **here)
+        self._step = self._fit.subcontext(task_name="iter")
+        self._step.call_on_fit_task_begin(estimator=self._model, **here)
+
+    def close(self) -> None:
+        """The model is fitted."""
+        if self._step is not None:
+            self._step.call_on_fit_task_end(estimator=self._model)
+        self._fit.call_on_fit_task_end(estimator=self._model, **self._data, reconstruction_attributes={})
 
 
 def accept_scikit_learns(model: Any) -> None:

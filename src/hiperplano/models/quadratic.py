@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
 from hiperplano.messages import Message
-from hiperplano.models.base import all_or_nothing, decided_classes, users_level
+from hiperplano.models.base import ClassProbabilities, all_or_nothing, decided_classes, users_level
 from hiperplano.models.gaussian import (
     SampledClasses,
     accept_scikit_learns,
@@ -22,16 +23,15 @@ from hiperplano.models.gaussian import (
     checked_shrinkage,
     estimated_covariances,
     gaussian_problem,
-    log_probabilities,
-    probabilities,
 )
+from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
 
 
-class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimator):
+class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, ClassifierMixin, PredictsToFile, BaseEstimator):
     """Gaussian classes, each with a covariance of its own: scores log π − log|Σ|/2 − (x − m)·Σ⁻¹·(x − m)/2.
 
     One pass over the rows gathers the moments of all classes. Columns that follow from others in the same way in every
@@ -223,6 +223,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         """Variances along the principal axes of the classes, largest first."""
         return [np.linalg.eigvalsh(one)[::-1] for one in self.covariance_]
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -242,6 +243,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         scores = at_places(scores.T, self._present_, len(self.classes_), -np.inf).T
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 
@@ -257,33 +259,3 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassifierMixin, BaseEstimat
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, of shape (n, classes).
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities of the classes, accurate even where these underflow.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Logarithms of probabilities, in the order of `classes_`.
-        """
-        return log_probabilities(self.decision_function(X))

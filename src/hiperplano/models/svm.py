@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from hiperplano.data import Design, validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.labels import class_totals, encode_labels, label_weight, labels_without_weight
 from hiperplano.data.parameters import DUAL, REAL, SEED, VERBOSITY, accept, flag, number, one_of, refuse_l1, whole
@@ -276,6 +277,7 @@ class LinearSVR(RegressorMixin, LinearModel):
         publish(self, solution.for_rows(design.row_numbers(), _row_count(X, y)), design.dtype, one_target=True)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
 

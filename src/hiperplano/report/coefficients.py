@@ -11,7 +11,8 @@ from hiperplano.data.design import Array
 from hiperplano.errors import HiperplanoError
 from hiperplano.messages import message_of
 from hiperplano.report.columns import sample_rows
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject
 from hiperplano.stats.summary import Summary
 
 _DRAWN_ROWS = 50_000  # for the spread of columns

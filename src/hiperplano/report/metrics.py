@@ -5,30 +5,39 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import f1_score
 
-from hiperplano.report.subject import Sample
+from hiperplano.data.design import Array
+from hiperplano.metrics.divergence import population_stability_index
+from hiperplano.report.sample import Sample
 
 
 def regression_metrics(sample: Sample) -> dict[str, float]:
     """R², root mean squared error, mean absolute error, mean error."""
     error = sample.y - np.ravel(sample.predicted).astype(np.float64)
-    spread = float(np.square(sample.y - sample.y.mean()).sum())
-    lost = float(np.square(error).sum())
+    spread = sample.mean(np.square(sample.y - sample.mean(sample.y)))
+    lost = sample.mean(np.square(error))
     return {
         "r2": 1.0 - lost / spread if spread > 0 else float("nan"),
-        "rmse": float(np.sqrt(np.mean(np.square(error)))),
-        "mae": float(np.abs(error).mean()),
-        "bias": float(error.mean()),
+        "rmse": float(np.sqrt(lost)),
+        "mae": sample.mean(np.abs(error)),
+        "bias": sample.mean(error),
     }
 
 
 def class_metrics(sample: Sample) -> dict[str, float]:
     """Accuracy, and F1 as the mean over classes."""
-    return {
-        "accuracy": accuracy(sample),
-        "f1": float(f1_score(sample.y, sample.predicted, labels=sample.classes, average="macro", zero_division=0.0)),
-    }
+    options = {"labels": sample.classes, "average": "macro", "zero_division": 0.0, "sample_weight": sample.weight}
+    return {"accuracy": accuracy(sample), "f1": float(f1_score(sample.y, sample.predicted, **options))}
+
+
+def stability(before: Array, after: Array) -> float:
+    """The population stability index of counts in the same bands, which weights may have made fractions.
+
+    Half a row is added to each band, so that an empty one is not infinite.
+    """
+    shares = [(each + 0.5) / (each.sum() + 0.5 * len(each)) for each in (before, after)]
+    return float(population_stability_index(*shares, bins=None))
 
 
 def accuracy(sample: Sample) -> float:
     """Share of the rows that get their class."""
-    return float(np.mean(sample.right))
+    return sample.mean(sample.right)

@@ -1,4 +1,4 @@
-"""Rounded numbers for the reader, with the exact value kept."""
+"""Rounded numbers for the reader, in the signs of the language, with the exact value kept."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.messages.catalogue import current_language
+from hiperplano.messages.numerals import localise
 from hiperplano.stats.summary import column_text
-
-_THIN = "\u202f"  # groups of thousands: neither a comma nor a point, which mean opposite things in two languages
 
 
 @dataclass(frozen=True)
@@ -33,31 +33,37 @@ def decimal(value: Any, places: int = 3) -> Number:
     number = float(value)
     if not np.isfinite(number):
         return Number(number, _unusual(number))
-    return Number(number, _minus(f"{number:,.{places}f}".replace(",", _THIN)))
+    return Number(number, written(f"{number:,.{places}f}"))
 
 
-def significant(value: Any) -> Number:
-    """A number of any size, in five digits."""
+def significant(value: Any, digits: int = 5) -> Number:
+    """A number of any size, in five digits or as many as asked for."""
     number = float(value)
     if not np.isfinite(number):
         return Number(number, _unusual(number))
     size = abs(number)
     if size and (size >= 1e9 or size < 1e-4):
-        return Number(number, _minus(f"{number:.3e}"))
+        return Number(number, written(f"{number:.{min(3, digits - 1)}e}"))
     if size >= 1e4:
-        return Number(number, _minus(f"{number:,.0f}".replace(",", _THIN)))
-    return Number(number, _minus(f"{number:.5g}"))
+        return Number(number, written(f"{number:,.0f}"))
+    return Number(number, written(f"{number:.{max(digits, 1 + int(np.log10(max(size, 1.0))))}g}"))
 
 
 def percent(value: Any, places: int = 1) -> Number:
     """A share as percent."""
     number = float(value)
-    return Number(number, f"{100 * number:.{places}f}%" if np.isfinite(number) else _unusual(number))
+    return Number(number, written(f"{100 * number:.{places}f}%") if np.isfinite(number) else _unusual(number))
 
 
 def count(value: Any) -> Number:
     """A number of things."""
-    return Number(float(value), f"{int(value):,}".replace(",", _THIN))
+    return Number(float(value), written(f"{int(value):,}"))
+
+
+def amount(value: Any) -> Number:
+    """A number of things that may have weights."""
+    number = float(value)
+    return count(number) if number.is_integer() else significant(number)
 
 
 def odds(value: Any) -> Number:
@@ -66,7 +72,7 @@ def odds(value: Any) -> Number:
     away = abs(number - 1.0)
     if not 1e-9 < away < 1e-3:
         return significant(number)
-    return Number(number, f"{number:.{1 - int(np.floor(np.log10(away)))}f}")
+    return Number(number, written(f"{number:.{1 - int(np.floor(np.log10(away)))}f}"))
 
 
 def column(heading: str, values: Array) -> list[Number]:
@@ -76,11 +82,12 @@ def column(heading: str, values: Array) -> list[Number]:
     if heading not in ("p", "t", "z"):
         return [significant(value) for value in np.ravel(values).tolist()]
     texts = column_text(heading, values)
-    return [Number(float(v), _minus(text)) for v, text in zip(np.ravel(values).tolist(), texts, strict=True)]
+    return [Number(float(v), written(text)) for v, text in zip(np.ravel(values).tolist(), texts, strict=True)]
 
 
-def _minus(text: str) -> str:
-    return text.replace("-", "−", 1) if text.startswith("-") else text
+def written(text: str) -> str:
+    """A number as Python writes it, with a minus sign and in the signs of the current language."""
+    return localise(text.replace("-", "−", 1) if text.startswith("-") else text, current_language())
 
 
 def _unusual(number: float) -> str:

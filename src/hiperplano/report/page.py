@@ -27,7 +27,7 @@ from hiperplano.report.sections.reproducibility import reproducibility_section
 from hiperplano.report.sections.residuals import residuals_section
 from hiperplano.report.sections.stability import score_shift, stability_section
 from hiperplano.report.subject import Subject, prepare_subject
-from hiperplano.report.verdict import mean_costs, verdict
+from hiperplano.report.verdict import mean_costs, verdict, weighting_sentence
 from hiperplano.scorecard import Scorecard, Strategy, TrendStability
 
 _ = translator("report")
@@ -186,6 +186,8 @@ def _lead(subject: Subject) -> str:
         sentence = _("Trained on {made} rows, validated on {n}.", made=count(subject.training.n).text, n=n)
         if subject.training.X is subject.validation.X:
             sentence = _("Trained on {n} rows; none were held out for validation.", n=n)
+    if subject.weighted_by is not None:
+        sentence += " " + weighting_sentence(subject.weighted_by)
     if subject.task == "two classes":
         sentence += " " + _("Positive class: {target} = {label}.", target=subject.target, label=subject.positive)
     return sentence

@@ -112,7 +112,7 @@ class Units:
             shift = self.response.offset[0]
             coef[:, 0], low[:, 0], high[:, 0] = coef[:, 0] + shift, low[:, 0] + shift, high[:, 0] + shift
             p[:, 0] = p[:, 0] if not shift else np.nan
-        statistic = np.divide(coef, se, out=np.zeros_like(coef), where=se > 0)
+        statistic = np.divide(coef, se, out=np.zeros_like(coef), where=~(se <= 0))
 
         def shaped(values: Array) -> Array:
             return np.asarray(values.reshape(np.shape(found.coef)))
@@ -133,7 +133,15 @@ class Units:
             parts = list(covariance)
         else:
             parts = [covariance[b * size : (b + 1) * size, b * size : (b + 1) * size] for b in range(n_blocks)]
-        return np.sqrt([np.maximum((change @ part @ change.T).diagonal(), 0.0) for part in parts])
+        return np.array([_transformed_errors(part, change) for part in parts])
+
+
+def _transformed_errors(covariance: Array, change: Array) -> Array:
+    """NaN for what a parameter that is not determined, whose covariance is NaN, takes part in."""
+    unknown = np.isnan(covariance.diagonal())
+    known = np.where(np.isnan(covariance), 0.0, covariance)
+    squares = np.maximum((change @ known @ change.T).diagonal(), 0.0)
+    return np.where(change[:, unknown].any(axis=1), np.nan, np.sqrt(squares))
 
 
 def _reach(found: Summary) -> float:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
-from hiperplano.metrics.area import AUCInterval, interval_of
 from hiperplano.metrics.costs import class_numbers, realised_costs
 from hiperplano.report.metrics import accuracy, regression_metrics
 from hiperplano.report.number_format import decimal, percent, significant
+from hiperplano.report.sample import Sample
 from hiperplano.report.sections.cutoffs import choose_cutoff
 from hiperplano.report.sections.stability import score_shift
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
@@ -51,6 +52,11 @@ def verdict(subject: Subject) -> list[Judgement]:
         judged.insert(0, _costs(subject))
     found = [*judged, *_stability(subject)]
     return [*found, Judgement("next", _("What to do next"), "plain", _next_step(subject, found))]
+
+
+def weighting_sentence(name: str) -> str:
+    """What is weighted, and what is not."""
+    return _("Measures are weighted by {name}; columns are described row by row.", name=name)
 
 
 def _judgement(key: str, tone: str, text: str) -> Judgement:
@@ -98,7 +104,7 @@ def _decision_costs(subject: Subject) -> tuple[float, list[float]]:
         else class_numbers(sample.predicted, sample.classes)
     )
     constant = [np.full(sample.n, k) for k in range(len(sample.classes))]
-    cost, *others = (float(np.mean(realised_costs(sample.codes, each, subject.costs))) for each in (decided, *constant))
+    cost, *others = (sample.mean(realised_costs(sample.codes, each, subject.costs)) for each in (decided, *constant))
     return cost, others
 
 
@@ -120,7 +126,7 @@ def _discrimination(subject: Subject) -> Judgement:
             )
         return _judgement("accuracy", "bad" if r2 <= 0 or r2 > 1 - 1e-9 else "good", text + ".")
     if subject.task == "many classes":
-        share = float(np.bincount(sample.codes).max() / sample.n)
+        share = float(sample.counts(sample.codes, 0).max() / sample.total)
         right = accuracy(sample)
         text = _(
             "{right} of the rows get their class; the most frequent class alone would be right in {share}.",
@@ -128,7 +134,7 @@ def _discrimination(subject: Subject) -> Judgement:
             share=percent(share).text,
         )
         return _judgement("accuracy", "good" if right > share + _SLIGHT else "bad", text)
-    area = _area(sample)
+    area = sample.area
     if area is None:
         return _judgement("discrimination", "plain", _("One class is missing among the rows: nothing to tell apart."))
     said = _(
@@ -147,11 +153,6 @@ def _discrimination(subject: Subject) -> Judgement:
         text = _("Suspiciously good: {figures}. Look for a column that knows the answer.", figures=said)
         return _judgement("discrimination", "bad", text)
     return _judgement("discrimination", "bad" if area.auc < 0.6 else "good", f"{word}: {said}.")
-
-
-def _area(sample: Sample) -> AUCInterval | None:
-    sizes = np.bincount(sample.is_positive.astype(np.intp), minlength=2)
-    return interval_of(sample.sorted_scores) if sizes.min() >= 2 else None
 
 
 def _overfitting(subject: Subject) -> Judgement:
@@ -184,36 +185,35 @@ def _overfitting(subject: Subject) -> Judgement:
 
 def _training_and_validation(subject: Subject) -> tuple[str, float, float, float] | None:
     """A measure, larger is better, on both samples, and the standard error of the difference."""
+    assert subject.training is not None
     samples = (subject.training, subject.validation)
-    assert samples[0] is not None
     if subject.task == "two classes":
-        areas = [_area(sample) for sample in samples if sample is not None]
-        if None in areas:
+        first, second = (sample.area for sample in samples)
+        if first is None or second is None:
             return None
-        first, second = (area for area in areas if area is not None)
         return "AUC", first.auc, second.auc, float(np.hypot(first.se, second.se))
     if subject.task == "many classes":
-        right = [accuracy(sample) for sample in samples if sample is not None]
-        spread = [r * (1 - r) / sample.n for r, sample in zip(right, samples, strict=True) if sample is not None]
+        right = [accuracy(sample) for sample in samples]
+        spread = [r * (1 - r) / sample.effective_n for r, sample in zip(right, samples, strict=True)]
         return _("Accuracy"), right[0], right[1], float(np.sqrt(sum(spread)))
-    found = [_explained(sample) for sample in samples if sample is not None]
+    found = [_explained(sample) for sample in samples]
     return "R²", found[0][0], found[1][0], float(np.hypot(found[0][1], found[1][1]))
 
 
 def _explained(sample: Sample) -> tuple[float, float]:
     """R² and its standard error, by the spread of each row's part in it."""
     error = np.square(sample.y - np.ravel(sample.predicted).astype(np.float64))
-    total = np.square(sample.y - sample.y.mean())
-    mean = float(total.mean()) or 1.0
-    ratio = float(error.mean()) / mean
-    return 1.0 - ratio, float(np.std(error - ratio * total) / (mean * np.sqrt(sample.n)))
+    total = np.square(sample.y - sample.mean(sample.y))
+    mean = sample.mean(total) or 1.0
+    ratio = sample.mean(error) / mean
+    return 1.0 - ratio, sample.standard_error(error - ratio * total) / mean
 
 
 def _calibration(subject: Subject) -> Judgement:
     sample = subject.validation
     if subject.task == "regression":
         error = sample.y - np.ravel(sample.predicted).astype(np.float64)
-        bias, spread = float(error.mean()), float(error.std() / np.sqrt(sample.n))
+        bias, spread = sample.mean(error), sample.standard_error(error)
         off = abs(bias) > _Z * spread
         said = _(
             "predictions are {size} too {way} on average (95% interval of the mean error {low} – {high})",
@@ -229,8 +229,8 @@ def _calibration(subject: Subject) -> Judgement:
         text = _("The model gives scores and no probabilities.")
         return _judgement("calibration", "plain", text)
     if subject.task == "many classes":
-        claimed, right = float(sample.probabilities.max(axis=1).mean()), accuracy(sample)
-        spread = float(np.sqrt(right * (1 - right) / sample.n))
+        claimed, right = sample.mean(sample.probabilities.max(axis=1)), accuracy(sample)
+        spread = float(np.sqrt(right * (1 - right) / sample.effective_n))
         off = abs(claimed - right) > max(_Z * spread, _SLIGHT)
         said = _(
             "the probability of the class decided is {claimed} on average, and it is right in {right}",
@@ -239,11 +239,16 @@ def _calibration(subject: Subject) -> Judgement:
         )
     else:
         p, positive = sample.score, sample.is_positive
-        weight = (1 - 2 * p) ** 2 * p * (1 - p)
-        z = float(np.sum((positive - p) * (1 - 2 * p)) / np.sqrt(max(float(weight.sum()), 1e-300)))
-        mean, rate = float(p.mean()), float(positive.mean())
-        z_mean = (rate - mean) / np.sqrt(max(float(np.mean(p * (1 - p))) / sample.n, 1e-300))
-        chance = min(2 * float(ndtr(-abs(z))), 2 * float(ndtr(-abs(z_mean)))) * 2  # two tests
+        mean, rate = sample.mean(p), sample.mean(positive)
+        w = np.ones(sample.n) if sample.weight is None else sample.weight
+
+        def deviation(direction: Array) -> float:
+            """Of observed from predicted along a direction, in standard errors if the probabilities are right."""
+            variance = float(np.sum(np.square(w * direction) * p * (1 - p)))
+            return float(np.sum(w * direction * (positive - p))) / float(np.sqrt(max(variance, 1e-300)))
+
+        # Two tests: of the mean, and of Spiegelhalter's direction, in which probabilities are too extreme or too timid.
+        chance = 2 * min(2 * float(ndtr(-abs(deviation(each)))) for each in (np.ones(sample.n), 1 - 2 * p))
         off = chance < 0.05
         said = _(
             "the mean probability of {label} is {mean}, its share {rate} (p = {p} that such differences are chance)",

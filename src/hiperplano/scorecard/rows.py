@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.encoder import WoEEncoder
-from hiperplano.features.binning.encoding import ColumnCode, column_of
+from hiperplano.features.binning.encoding import ColumnCode, Encoded, column_of
 from hiperplano.features.binning.optimal import refuse_unseen
 from hiperplano.features.binning.reading import as_array
 
@@ -28,8 +28,11 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
     -------
     ndarray of shape (n, columns kept)
     """
-    table = encoder._table(X, reset=False)
     chosen = list(encoder._chosen())
+    if isinstance(X, Design):
+        codes = (ColumnCode(binning.bins_, one, name) for (_, name, binning), one in zip(chosen, numbers, strict=True))
+        return X.collect(X.map(Encoded(tuple(column for column, _, _ in chosen), tuple(codes))))
+    table = encoder._table(X, reset=False)
     made = np.empty((len(table), len(chosen)), order="F")
 
     def write(place: int) -> None:

@@ -7,23 +7,25 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Design
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import check_number, flag, number, one_of
 from hiperplano.data.validate import check_weight, wrap
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, SeparationWarning
 from hiperplano.features.binning.encoder import WoEEncoder
+from hiperplano.features.binning.optimal import refuse_second_target
 from hiperplano.messages import Message
-from hiperplano.models.base import all_or_nothing, users_level
+from hiperplano.models.base import all_or_nothing
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.scorecard.bootstrap import Bootstrap, bootstrap
+from hiperplano.scorecard.fitting.encoded_rows import IsEvent, Scored, developed, encoded_rows, signs
+from hiperplano.scorecard.fitting.warnings import strongest, warn_of_no_choice, warn_of_separation
 from hiperplano.scorecard.monitoring.development import Development
-from hiperplano.scorecard.points import points_of_woe, points_table
+from hiperplano.scorecard.points import points_table
 from hiperplano.scorecard.scaling import PointScale
 from hiperplano.scorecard.scores import ScorecardScores
 from hiperplano.scorecard.stepwise import CRITERIA, DIRECTIONS, Selection, SelectionStep, steps_table
@@ -153,15 +155,15 @@ class Scorecard(ScorecardScores):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Bin the columns, choose variables, and fit their coefficients.
 
         Parameters
         ----------
-        X : table or array of shape (n, d)
-            Numbers, dates or categories; values may be missing.
+        X : table or array of shape (n, d), or Design
+            Numbers, dates or categories; values may be missing. A design has columns of numbers.
         y : array-like of shape (n,)
-            Two classes.
+            Two classes. Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
             A weight of 2 counts a row twice.
 
@@ -173,50 +175,50 @@ class Scorecard(ScorecardScores):
         scale = PointScale.of(self)
         base = one_of(self, "intercept_points", _BASE)
         rounded = flag(self, "round_points")
-        y = validate_data(self, X="no_validation", y=y)
-        if not len(y):
-            raise InvalidData("Found array with 0 sample(s): y is empty; a scorecard needs rows. Check the table.")
-        weight = check_weight(sample_weight, len(y))
-        event = self._code_classes(y, weight)
+        X, event, weight = self._events(X, y, sample_weight)
         encoder = WoEEncoder() if self.encoder is None else clone(self.encoder)
-        self.encoder_ = encoder.set_params(dtype=np.float64).fit(X, event.astype(int), sample_weight=weight)
+        self.encoder_ = encoder.set_params(dtype=np.float64).fit(X, event, sample_weight=weight)
         self._take_columns_of(self.encoder_)
+        rows = encoded_rows(self.encoder_, X, event, weight)
         names = self.encoder_.get_feature_names_out().tolist()
-        woe = np.asarray(self.encoder_.transform(X), dtype=np.float64)
-        chosen = self._choose(woe, event, weight, names)
+        chosen = self._choose(rows, names)
+        nothing = not chosen.any()
+        if nothing:
+            chosen[names.index(strongest(self.encoder_, names))] = True
         self.variables_ = [name for name, kept in zip(names, chosen.tolist(), strict=True) if kept]
+        if nothing:
+            warn_of_no_choice(self, len(names))
         self._restrict_encoder()
-        kept = woe if chosen.all() else woe[:, chosen]
+        if nothing or not chosen.all():
+            rows = encoded_rows(self.encoder_, X, event, weight, flat=nothing)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SeparationWarning)  # which would speak of x0 and x1
-            self.model_ = LogisticRegression(C=self.C).fit(kept, event.astype(int), sample_weight=weight)
+            self.model_ = LogisticRegression(C=self.C).fit(rows)
         if self.model_.solution_.unbounded:
-            self._warn_of_separation()
+            warn_of_separation(self)
         coef, intercept = self.model_.coef_[0], float(self.model_.intercept_[0])
         self.against_woe_ = [name for name, b in zip(self.variables_, coef.tolist(), strict=True) if b * _SIGN < 0]
         self.base_points_ = 0.0
         if base == "separate":
             alone = float(scale.points(intercept))
             self.base_points_ = float(np.rint(alone)) if rounded else alone
-        points = points_of_woe(kept, coef, intercept, scale, base == "spread", rounded) + self.base_points_
-        self.development_ = Development.of(points, expit(intercept + kept @ coef), event, weight)
+        self.development_ = developed(
+            rows, Scored(coef, intercept, self.base_points_, scale, base == "spread", rounded)
+        )
         return self
 
-    def _warn_of_separation(self) -> None:
-        """Name the variable that tells most of the event."""
-        values = {name: self.encoder_.binnings_[name].iv_ for name in self.variables_}
-        name = max(values, key=lambda each: values[each])
-        warnings.warn(
-            Message(
-                "Scorecard: the variables separate the classes, so the likelihood has no maximum and coefficients were "
-                "stopped on their way to infinity. The largest information value has {name!r} ({iv:.2f}): look whether "
-                "it was known before the event. Leave such variables out, or set a finite C.",
-                name=name,
-                iv=values[name],
-            ),
-            SeparationWarning,
-            stacklevel=users_level(),
-        )
+    def _events(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array | None, Array | None]:
+        """Record the classes; the rows, which of them are events, and their weights: a design has both with it."""
+        if isinstance(X, Design):
+            refuse_second_target(y, sample_weight)
+            self._code_classes(X.weighted_rows())
+            return X.with_vectors(y=X.map(IsEvent(self.event_))), None, None
+        y = validate_data(self, X="no_validation", y=y)
+        if not len(y):
+            raise InvalidData("Found array with 0 sample(s): y is empty; a scorecard needs rows. Check the table.")
+        weight = check_weight(sample_weight, len(y))
+        self._code_classes(wrap(np.zeros((len(y), 1)), y, weight).weighted_rows())
+        return X, np.asarray(y == self.event_, dtype=np.int64), weight
 
     def _restrict_encoder(self) -> None:
         """Let the encoder return the chosen variables only, and say why others are left out."""
@@ -232,9 +234,8 @@ class Scorecard(ScorecardScores):
         check_is_fitted(self, "model_")
         return Pipeline([("woe", self.encoder_), ("model", self.model_)])
 
-    def _code_classes(self, y: Array, weight: Array | None) -> Array:
-        """Record the classes; which rows are events."""
-        rows = wrap(np.zeros((len(y), 1)), y, weight).weighted_rows()
+    def _code_classes(self, rows: Design) -> None:
+        """Record the classes, and which of them is the event."""
         classes, _ = encode_labels(rows)
         if len(classes) > 2:
             raise InvalidTarget(
@@ -254,7 +255,6 @@ class Scorecard(ScorecardScores):
         self.classes_ = classes
         at = 1 if self.event is None else labels.index(self.event)
         self.event_, self.nonevent_ = classes[at], classes[1 - at]
-        return np.asarray(y == self.event_)
 
     def _take_columns_of(self, encoder: Any) -> None:
         """The columns that were seen are those of the encoder."""
@@ -264,36 +264,22 @@ class Scorecard(ScorecardScores):
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
 
-    def _choose(self, woe: Array, event: Array, weight: Array | None, names: list[str]) -> Array:
+    def _choose(self, rows: Design, names: list[str]) -> Array:
         """Which variables get points, of shape (d,)."""
         one_of(self, "criterion", CRITERIA)
         entry, exit_ = (number(self, name, low=0.0, high=1.0) for name in ("p_enter", "p_remove"))
         positive, self.steps_ = flag(self, "positive"), []
-        varies = woe.min(axis=0) < woe.max(axis=0)
+        varies = np.array([_varies(self.encoder_.binnings_[name]) for name in names])
         if not varies.any():
             return np.ones(len(names), dtype=bool)  # all coefficients are 0
         if self.selection is None and not positive:
             return varies
-        target = np.where(event, 1.0, -1.0)
-        selection = Selection(
-            wrap(woe, target, weight, names).weighted_rows(),
-            names,
-            self.criterion,
-            entry,
-            exit_,
-            _SIGN if positive else None,
-        )
+        signed = rows.with_vectors(y=rows.map(signs))
+        selection = Selection(signed, names, self.criterion, entry, exit_, _SIGN if positive else None)
         chosen = varies if self.selection is None else selection.run(one_of(self, "selection", DIRECTIONS), varies)
         if positive:
             chosen = selection.keep_one_sign(chosen, _SIGN)
         self.steps_ = selection.steps
-        if not chosen.any():
-            raise InvalidTarget(
-                "Scorecard: none of {n} variables was chosen by {criterion}; a scorecard needs one. Check the target, "
-                "or set selection=None.",
-                n=len(names),
-                criterion=self.criterion,
-            )
         return chosen
 
     def points(self) -> Table:
@@ -394,3 +380,9 @@ class Scorecard(ScorecardScores):
                 names=", ".join(self.against_woe_),
             )
         ]
+
+
+def _varies(binning: Any) -> bool:
+    """Whether rows differ in the WoE of a variable."""
+    woe = binning.woe_[binning.sums_.sum(axis=1) > 0]
+    return bool(woe.min() < woe.max())

@@ -9,11 +9,11 @@ from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidParameter, InvalidTarget
-from hiperplano.models.base import decided_classes
-from hiperplano.models.logistic_classifier import class_chances
+from hiperplano.models.base import class_chances, decided_classes
 from hiperplano.scorecard.points import VariablePoints, bin_points
 from hiperplano.scorecard.reasons import REFERENCES, Explanation, Reasons, explain_row, find_reasons
 from hiperplano.scorecard.rounding import RoundingEffect, rounding_effect
@@ -35,6 +35,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
     round_points: bool
     intercept_points: str
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Log-odds of the second class of `classes_`, from exact coefficients.
 
@@ -82,6 +83,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         """
         return np.asarray(expit(self.event_log_odds(X)))
 
+    @by_rows
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes.
 
@@ -97,6 +99,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         """
         return class_chances(self.decision_function(X))
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities.
 
@@ -113,6 +116,7 @@ class ScorecardScores(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The likelier class; for a cut-off on the score see `strategy`.
 

@@ -10,6 +10,7 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import UNUSED, process_routing
 
 from hiperplano.data import Design, validate
+from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.labels import labels_without_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, one_of_ours, whole
@@ -29,7 +30,10 @@ from hiperplano.selection.routing import of_rows, refuse_unrouted, route, routin
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
 from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
+from hiperplano.solvers.row_span import SpannedRows, is_wide
 from hiperplano.solvers.solution import Solution
+
+_LAST_TOL = 1e-8  # of the fit to all rows, whose coefficients people read
 
 
 class LogisticRegressionCV(LogisticClassifier):
@@ -56,8 +60,9 @@ class LogisticRegressionCV(LogisticClassifier):
         Any of scikit-learn's scorers, larger is better; the negative log loss by default.
     solver : {"auto", "newton", "lbfgs", "gradient"}, default="auto"
         For the last fit to all rows, and for the folds of more than two classes, as in `LogisticRegression`.
-    tol : float, default=1e-6
-        Largest entry of the gradient (standardised columns) at which fits stop.
+    tol : float, default=1e-4
+        Largest entry of the gradient (standardised columns) at which fits to folds stop: what is left of their log loss
+        is far below what another choice of folds would change. The last fit goes on to 1e-8.
     max_iter : int, default=1000
         Most steps of each fit.
     class_weight : dict, "balanced" or None, default=None
@@ -116,7 +121,7 @@ class LogisticRegressionCV(LogisticClassifier):
         penalty: str = "l2",
         scoring: Any = None,
         solver: str = "auto",
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         max_iter: int = 1000,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -182,13 +187,7 @@ class LogisticRegressionCV(LogisticClassifier):
         splits = fold_rows(self.cv, design, y, routed.split)
         trained, tested = (count_rows([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
-        if len(classes) == 2:
-            coef, intercept, steps, converged = fold_coefficients(coded, Cs, **control)
-            coef, intercept = coef[:, :, None, :], intercept[:, :, None]
-        else:
-            coef, intercept, steps, converged = self._one_by_one(
-                coded, trained.shape[1], Cs, len(classes), control | {"solver": solver}
-            )
+        coef, intercept, steps, converged = self._fit_folds(coded, Cs, len(classes), solver, control)
         if self.scoring is None:
             weight = design.vector("weight") if design.has_weight else None
             scores = log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
@@ -205,7 +204,7 @@ class LogisticRegressionCV(LogisticClassifier):
                 strength=1.0 / (C * coded.total_weight),
                 solver=solver,
                 start=(coef[best].mean(axis=0), intercept[best].mean(axis=0)),
-                **control,
+                **control | {"tol": min(control["tol"], _LAST_TOL)},
             )
         else:
             chosen, folds = scores.argmax(axis=1), np.arange(len(scores))
@@ -321,6 +320,22 @@ class LogisticRegressionCV(LogisticClassifier):
         return np.array(
             [check_number(name, f"Cs[{i}]", C, 0.0, np.inf, open_low=True, infinite=True) for i, C in enumerate(values)]
         )
+
+    def _fit_folds(
+        self, design: Design, Cs: Array, n_classes: int, solver: str, control: dict[str, Any]
+    ) -> tuple[Array, Array, Array, bool]:
+        """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; whether all did."""
+        if is_wide(design):  # all folds share the span of the rows
+            shift = ColumnScale.exact(design, control["fit_intercept"]).shift
+            span = SpannedRows(design, shift, ("trained",))
+            coef, intercept, steps, converged = self._fit_folds(span.design, Cs, n_classes, solver, control)
+            flat, level = span.expand(coef.reshape(-1, coef.shape[3]), intercept.ravel())
+            return flat.reshape(*coef.shape[:3], -1), level.reshape(intercept.shape), steps, converged
+        if n_classes > 2:
+            n_splits = design.collect(design.vector("trained")).shape[1]
+            return self._one_by_one(design, n_splits, Cs, n_classes, control | {"solver": solver})
+        coef, intercept, steps, converged = fold_coefficients(design, Cs, **control)
+        return coef[:, :, None, :], intercept[:, :, None], steps, converged
 
     def _one_by_one(
         self, design: Design, n_splits: int, Cs: Array, n_classes: int, control: dict[str, Any]

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from hiperplano.data import Design, validate
+from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag
 from hiperplano.data.validate import target_names
@@ -17,6 +18,7 @@ from hiperplano.models.least_squares import LeastSquares
 from hiperplano.models.least_squares_classifier import signed_classes
 from hiperplano.selection.ridge_search import Choice, ClassPenaltySearch, PenaltySearch
 from hiperplano.selection.routing import route, routing_of
+from hiperplano.selection.splits import targets_given
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.statistics import count_rows
 
@@ -119,7 +121,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
         flag(self, "fit_intercept")
         design = validate(self, X, y, sample_weight)
         self._target_names_ = target_names(y)
-        targets = design.collect(design.vector("y")) if isinstance(X, Design) else y
+        targets = targets_given(X, y)
         choice = self._choose(design, count_rows(X), targets, route(self, sample_weight, params))
         self._fit_design(design, choice.chosen, choice.sums)
         self._flatten(design)
@@ -220,13 +222,14 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         fit_intercept = flag(self, "fit_intercept")
         self.classes_, design = signed_classes(self, X, y, sample_weight)
-        targets = design.collect(design.vector("y")) if isinstance(X, Design) else y
+        targets = targets_given(X, y)
         choice = self._choose(design, count_rows(X), targets, route(self, sample_weight, params))
         solution = solve_least_squares(design, alpha=choice.chosen, fit_intercept=fit_intercept, sums=choice.sums)
         solution = replace(solution, status=solution.status + at_the_border(choice))
         publish(self, solution, design.dtype, one_target=False)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; for several labels, those whose score is positive.
 

@@ -59,6 +59,14 @@ def row_splits(model: Any, design: Design, n_rows: int, y: Any, extra: dict[str,
     return splits
 
 
+def targets_given(X: Any, y: Any) -> Any:
+    """The targets of all rows that were given, also of those without weight, as a splitter takes them."""
+    if not isinstance(X, Design):
+        return y
+    found = X.collect(X.vector("y"))
+    return found[:, 0] if found.shape[1] == 1 else found
+
+
 def no_folds(model: str, cv: Any, n_rows: int, problem: Exception) -> InvalidParameter:
     """The error for a `cv` that cannot divide the rows."""
     return InvalidParameter(

@@ -21,6 +21,7 @@ _CALL = 6e4  # a pass and a step of L-BFGS, however small the table
 _ROW = 15.0  # the loss of one score of one row
 _CELL, _CELL_SCORE = 0.5, 0.12  # a number read by both products of a pass, and its products with one score
 _ENTRY = 4.0  # the same for a stored number of sparse rows
+_STEP = 30.0  # a parameter, in the products of a step of L-BFGS with those before it
 _COPY = 2.5  # a number weighted, and written, before it is multiplied with others
 _PAIR = 4.0  # two stored numbers of a sparse row, multiplied
 _PRODUCT = 0.022  # one multiplication inside a product of matrices
@@ -56,11 +57,16 @@ class Costs:
 
     @property
     def gradient(self) -> float:
-        """A pass for value and gradient."""
+        """A pass for value and gradient, and a step of L-BFGS."""
+        return _CALL + self.gradient_work
+
+    @property
+    def gradient_work(self) -> float:
+        """The part of that which grows with the table."""
         cells = float(self.n_rows) * self.n_columns
         number = _CELL + _CELL_SCORE * self.n_scores
         by_cell = cells * number if self.density == 1.0 else cells * self.density * _ENTRY * self.n_scores
-        return _CALL + self.n_rows * self.n_scores * _ROW + by_cell
+        return self.n_scores * (self.n_rows * _ROW + self.n_columns * _STEP) + by_cell
 
     @property
     def hessian(self) -> float:
@@ -76,7 +82,8 @@ class Costs:
     @property
     def row_products(self) -> float:
         """All products of two rows, and a triangular factor of their matrix."""
-        return self.n_rows**2 * self.n_columns * _PRODUCT / 2 + self.factor(self.n_rows)
+        one = self.n_columns * (_PRODUCT / 2 if self.density == 1.0 else self.density**2 * _PAIR) + _COPY
+        return self.n_rows**2 * one + self.factor(self.n_rows)
 
     def _weighted_product(self) -> float:
         cells = float(self.n_rows) * self.n_columns

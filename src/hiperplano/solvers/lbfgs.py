@@ -68,7 +68,12 @@ class _Memory:
 
 
 def lbfgs(
-    state: State, precondition: Preconditioner, tol: float, max_steps: int, budget: Budget | None = None
+    state: State,
+    precondition: Preconditioner,
+    tol: float,
+    max_steps: int,
+    budget: Budget | None = None,
+    watch: Callable[[State], None] | None = None,
 ) -> Minimisation:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
@@ -76,6 +81,8 @@ def lbfgs(
     ----------
     budget : Budget, optional
         Give up when it is spent, so that the caller can bring a better preconditioner.
+    watch : callable, optional
+        Is told every state that a step led to.
 
     Returns
     -------
@@ -92,6 +99,8 @@ def lbfgs(
         memory.add(found.theta - state.theta, found.gradient - state.gradient)
         state = found
         history.append(state.largest)
+        if watch is not None:
+            watch(state)
         if budget is not None and budget.is_spent(history):
             return state
     return state

@@ -16,6 +16,7 @@ _TRIES = 8  # lengths of a step to try before damping it
 _GAIN = 1e-13  # a promise of less than this share of the value is rounding, and
 _NOTHING = 1e-24  # of less than this no concern of standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
+_MOST_DAMPED = 100  # damped steps in a row, each of which costs a dozen passes: no end is in sight
 _VISIBLE = 1e-3  # a smaller step is rounding, not growth
 
 
@@ -83,6 +84,7 @@ def newton(
 
     state = State(theta, *look(theta))
     sizes: list[float] = []
+    damped = 0
     while True:
         if watch is not None:
             watch(state)
@@ -107,8 +109,11 @@ def newton(
             direction = first_step(state.gradient, direction)
         direction = direction * min(1.0, longest / max(sizes[-1], 1e-300))
         found = drive(line_search(state, direction, _TRIES), look)
-        if found is None and gain > _GAIN:
+        damped = damped + 1 if found is None else 0
+        if found is None and gain > _GAIN and damped <= _MOST_DAMPED:
             found = _damped_step(state, here, look)
+            if found is not None and small and state.value - found.value <= _GAIN * max(1.0, abs(state.value)):
+                return Minimum(found, here)  # what Newton's step promised was rounding, too
         if found is None:
             state.stalled = True
             return Minimum(state, here)

@@ -8,12 +8,15 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
+from hiperplano.losses.softmax import shares
 from hiperplano.penalties import L2
 from hiperplano.solvers.row_span import InRowSpan
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
+_GRAM_NUMBERS = 500_000  # of the products of probabilities and rows that are written down at once
 _IMPLAUSIBLE = 1e90  # a gradient of standardised columns, which NaN, infinity or a number beyond the range made
 
 
@@ -182,8 +185,10 @@ class HessianSums:
         if self.stays_sparse:
             both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
             return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
-        x = xp.subtract(block.dense(), self.origin) if self.origin.any() else block.dense()
-        rows = x * xp.sqrt(curvature)[:, None]
+        x, rows = block.dense(), scratch("weighted", block.x.shape, block.x)
+        if self.origin.any():
+            x = xp.subtract(x, self.origin, out=scratch("centred", x.shape, x))
+        xp.multiply(x, xp.sqrt(curvature)[:, None], out=rows)
         return *totals, slope @ x, curvature @ x, rows.T @ rows
 
 
@@ -228,11 +233,14 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     hessian : ndarray of shape (scores·size, scores·size)
     """
     m, k, y = len(block), len(theta), block.y[:, 0]
-    score = one_or_all(rows @ theta.T)
+    score = one_or_all((theta @ rows.T).T)
     value, slope = value_and_slope(loss, y, score)
-    curvature = block.weighted(loss.curvature(y, score).reshape(m, k * k)).reshape(m, k, k)
     gradient = block.weighted(slope.reshape(m, k)).T @ rows
-    return block.weighted(value).sum()[None], gradient, weighted_gram(rows, curvature)
+    if k == 1:
+        hessian = weighted_gram(rows, block.weighted(loss.curvature(y, score))[:, None, None])
+    else:
+        hessian = softmax_gram(rows, shares(score), block.weight)
+    return block.weighted(value).sum()[None], gradient, hessian
 
 
 def one_or_all(score: Array) -> Array:
@@ -266,15 +274,42 @@ def weighted_gram(rows: Array, curvature: Array) -> Array:
     return out.reshape(k * size, k * size)
 
 
+def softmax_gram(rows: Array, p: Array, weight: Array | None) -> Array:
+    """Σᵢ (diag(pᵢ) − pᵢ·pᵢᵀ) ⊗ rowᵢ·rowᵢᵀ times the weights: the Hessian of `Softmax`, in one large product.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, size)
+    p : ndarray of shape (m, k)
+        Probabilities of the classes.
+    weight : ndarray of shape (m,) or None
+    """
+    (m, k), size = p.shape, rows.shape[1]
+    out = np.zeros((k * size, k * size))
+    root = np.ones((m, 1)) if weight is None else np.sqrt(weight)[:, None]
+    weighted, step = root * p, max(1, _GRAM_NUMBERS // (k * size))
+    for start in range(0, m, step):
+        part = slice(start, start + step)
+        products = scratch("products", (len(rows[part]), k, size))
+        np.multiply(weighted[part, :, None], rows[part, None, :], out=products)
+        flat = products.reshape(-1, k * size)
+        out -= flat.T @ flat
+    own = root * np.sqrt(p * (1.0 - p))  # by itself: 1 − p must not be what is left of two sums over all rows
+    for a in range(k):
+        block = slice(a * size, (a + 1) * size)
+        scaled = np.multiply(rows, own[:, a, None], out=scratch("weighted", rows.shape, rows))
+        out[block, block] = scaled.T @ scaled
+    return out
+
+
 def fix_common_direction(hessian: Array, n_scores: int) -> Array:
     """Add curvature where no data give any: adding the same to all classes. Differences of classes are not touched.
 
     Each column by its own curvature: a penalty makes that of a column of small numbers larger than all others'.
     """
     if n_scores > 1:
-        size = len(hessian) // n_scores
-        for j in range(size):
-            at = j + size * np.arange(n_scores)
-            own = np.ix_(at, at)
-            hessian[own] += np.trace(hessian[own]) / n_scores**2
+        columns = np.arange(len(hessian) // n_scores)
+        by_class = hessian.reshape(n_scores, len(columns), n_scores, len(columns))
+        trace = hessian.diagonal().reshape(n_scores, -1).sum(axis=0)
+        by_class[:, columns, :, columns] += (trace / n_scores**2)[:, None, None]
     return hessian

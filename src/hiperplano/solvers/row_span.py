@@ -8,24 +8,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-import numpy as np
-
 from hiperplano.data.column_scale import ColumnScale
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.row_span import RowSpan
+from hiperplano.solvers.cost import Costs
 
 if TYPE_CHECKING:
     from hiperplano.solvers.objective import Objective
 
-_FEWER = 2.0  # times as many stored numbers as products of rows, so that a pass costs less afterwards
+_FEWER = 2.0  # times the work of a pass over products of rows, so that those pay
 _MOST_ROWS = 12_000  # whose products take 1.1 GiB
 
 
-def is_wide(problem: Objective) -> bool:
+def is_wide(design: Design) -> bool:
     """Whether passes in the span of the rows cost less."""
-    n, stored = problem.design.n_rows, problem.design.density * problem.design.n_columns
-    return n <= _MOST_ROWS and _FEWER * n <= stored
+    n = design.n_rows
+    if n > _MOST_ROWS or n >= design.n_columns:
+        return False
+    return _FEWER * Costs(n, n, 1.0, 1).gradient_work <= Costs.of(design, 1).gradient_work
+
+
+class SpannedRows:
+    """Few rows in coordinates of their span, in which the norm of coefficients is what it was.
+
+    Parameters
+    ----------
+    design : Design
+        Whose rows fit in memory.
+    shift : ndarray of shape (d,)
+        What is taken from every row first; all 0 without an intercept.
+    vectors : tuple of str
+        Names of row vectors to keep, beside target and weight.
+
+    Attributes
+    ----------
+    design : InMemory
+        The coordinates.
+    """
+
+    def __init__(self, design: Design, shift: Array, vectors: tuple[str, ...] = ()) -> None:
+        here = design.sample(design.n_rows)
+        self._shift, self._span = shift, RowSpan(here.arrays()[0] if here.is_sparse else here.dense(), shift)
+        weight = here.collect(here.vector("weight")) if here.has_weight else None
+        rows = InMemory(self._span.coordinates, here.collect(here.vector("y")), weight)
+        self.design = rows.with_vectors(**{name: here.collect(here.vector(name)) for name in vectors})
+
+    def reduce(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
+        """Coefficients of shape (k, rank) and intercepts with the same scores, from those of all columns."""
+        return self._span.project(coef), intercept + coef @ self._shift
+
+    def expand(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
+        """Coefficients of all columns and intercepts, from those of the span."""
+        coef = self._span.coefficients(coef)
+        return coef, intercept - coef @ self._shift
 
 
 Problem = TypeVar("Problem", bound="Objective")
@@ -47,19 +83,14 @@ class InRowSpan(Generic[Problem]):
 
     def __init__(self, problem: Problem) -> None:
         self._scale = problem.scale
-        here = problem.design.sample(problem.design.n_rows)
-        self._span = RowSpan(np.ascontiguousarray(here.dense() - self._scale.shift))
-        weight = here.collect(here.vector("weight")) if here.has_weight else None
-        rows = InMemory(self._span.coordinates, here.collect(here.vector("y")), weight)
+        self._rows = SpannedRows(problem.design, problem.scale.shift)
+        rows = self._rows.design
         self.problem = problem.with_rows(rows, ColumnScale.exact(rows, self._scale.fit_intercept))
 
     def reduce(self, theta: Array) -> Array:
         """Parameters of the span with the same scores."""
-        coef, intercept = self._scale.coefficients(theta)
-        return self.problem.scale.parameters(self._span.project(coef), intercept + coef @ self._scale.shift)
+        return self.problem.scale.parameters(*self._rows.reduce(*self._scale.coefficients(theta)))
 
     def expand(self, theta: Array) -> Array:
         """Parameters of all columns, from those of the span."""
-        v, level = self.problem.scale.coefficients(theta)
-        coef = self._span.coefficients(v)
-        return self._scale.parameters(coef, level - coef @ self._scale.shift)
+        return self._scale.parameters(*self._rows.expand(*self.problem.scale.coefficients(theta)))

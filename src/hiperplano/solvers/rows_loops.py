@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 
 from hiperplano.data.loops.compiled import loop as loop
 from hiperplano.data.loops.compiled import part as part
+from hiperplano.data.loops.compiled import subroutine as subroutine
 
 _LINE = 64  # bytes that come from memory together
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from hiperplano.data.block import scratch
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.finite import LARGEST, SMALLEST
 
@@ -167,9 +168,9 @@ class _MomentSums:
 
 
 def augmented(block: Block, shift: Array) -> Array:
-    """√w·[1, x − shift, y − shift] of a block, as a fresh array."""
+    """√w·[1, x − shift, y − shift] of a block, as a scratch array."""
     d, xp = block.n_columns, block.xp
-    out = xp.empty((len(block), 1 + len(shift)))
+    out = scratch("augmented", (len(block), 1 + len(shift)), block.x)
     out[:, 0] = 1.0
     xp.subtract(block.dense(), shift[:d], out=out[:, 1 : d + 1])
     xp.subtract(block.y, shift[d:], out=out[:, d + 1 :])

@@ -15,9 +15,10 @@ from hiperplano.linalg.triangular import Factor, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
 from hiperplano.stats.slopes import Slopes
-from hiperplano.stats.summary import Summary, coefficient_names, target_names
+from hiperplano.stats.summary import Summary, coefficient_names, target_names, undetermined_note
 
 _EPS = float(np.finfo(float).eps)
+_LOST = 1e-6  # share of the intercept along directions without information, above which it is not determined
 _ACCURATE = 1e-8  # relative error of standard errors that goes without saying
 
 
@@ -49,6 +50,8 @@ def _log_weights(block: Block) -> Sums:
 def summarise(model: Any, level: float) -> Summary:
     """The classical summary of a fitted least-squares model, from what `fit` kept."""
     solution: LeastSquaresSolution = model.solution_
+    if _partly_determined(model, solution):
+        return _summarise_determined(model, solution, level)
     refuse_undetermined(model, solution, Message("No standard errors"))
     slopes = Slopes.of(solution)
     if slopes is None:
@@ -66,12 +69,36 @@ def summarise(model: Any, level: float) -> Summary:
     if slopes.error < _ACCURATE:
         return found
     note = Message(
-        "columns are so nearly collinear that standard errors have about {digits:.0f} digits here; inference(model, "
-        "X, y) makes "
-        "them from the rows, with all digits.",
+        "columns are so nearly collinear that standard errors have about {digits:.0f} digits here. {in_python}",
+        in_python=Message("inference(model, X, y) makes them from the rows, with all digits."),
         digits=max(0.0, -np.log10(slopes.error)),
     )
     return replace(found, notes=(*found.notes, note))
+
+
+def _partly_determined(model: Any, solution: LeastSquaresSolution) -> bool:
+    """Whether columns depend on each other, and the fit kept what tells which coefficients that concerns."""
+    enough = model._sample_.n > solution.coef.shape[1] and solution.factor is not None
+    return bool(solution.dependent) and not solution.alpha.any() and enough
+
+
+def _summarise_determined(model: Any, solution: LeastSquaresSolution, level: float) -> Summary:
+    """The summary of a fit to columns of which some follow from others: what is determined has standard errors."""
+    assert solution.factor is not None
+    slopes, null = Slopes.dependent(solution.factor, solution.rank)
+    half = slopes.with_intercept(solution.mean, solution.total, model.fit_intercept)
+    unknown = np.zeros(len(half), dtype=bool)
+    unknown[[j + bool(model.fit_intercept) for j in solution.dependent]] = True
+    if model.fit_intercept:
+        level_part = solution.factor.scale * solution.mean
+        unknown[0] = bool(np.abs(null.T @ level_part).max(initial=0.0) > _LOST * np.linalg.norm(level_part))
+    half[unknown] = np.nan
+    spread = CoefficientSpread(
+        half[None], slopes.freedom, explained_squares(solution.factor, solution.coef), scaled=True
+    )
+    found = table(model, solution, model._sample_, spread, "classical", level)
+    names = [name for name, lost in zip(found.names, unknown, strict=True) if lost]
+    return replace(found, notes=(*undetermined_note(names), *found.notes))
 
 
 def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -> None:
@@ -174,6 +201,7 @@ def table(
     se = np.linalg.norm(half, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(se > 0, coef / se, np.where(coef == 0, 0.0, np.sign(coef) * np.inf))
+    statistic[np.isnan(se)] = np.nan
     exact = fitted_exactly(solution)
     notes = _notes(model, solution, exact, df_model, kind)
     tested = not (alpha or model.positive)

@@ -42,6 +42,28 @@ class Slopes:
         return cls(half, float(np.count_nonzero(factor.scale)))
 
     @classmethod
+    def dependent(cls, factor: Factor, rank: int) -> tuple[Slopes, Array]:
+        """Without a penalty, where columns depend on each other: right for combinations that are determined.
+
+        Parameters
+        ----------
+        rank : int
+            Of the columns.
+
+        Returns
+        -------
+        slopes : Slopes
+        null : ndarray of shape (d, r)
+            Combinations of the columns at unit length that are absent, orthonormal; 0 for columns that do not vary.
+        """
+        varying = np.flatnonzero(factor.scale)
+        _, values, basis = np.linalg.svd(factor.upper[:, varying], full_matrices=False)
+        half, null = np.zeros((len(factor.scale), rank)), np.zeros((len(factor.scale), len(varying) - rank))
+        half[varying] = factor.scale[varying, None] * basis[:rank].T / values[:rank]
+        null[varying] = basis[rank:].T
+        return cls(half, float(rank)), null
+
+    @classmethod
     def penalised(cls, columns: Columns, alpha: float) -> Slopes:
         """With one: X = Q₁·U and √alpha = Q₂·U give (XᵀX + alpha)⁻¹·Xᵀ = U⁻¹·Q₁ᵀ, and no difference is taken."""
         r, below = len(columns.rows), np.sqrt(alpha) * columns.scale

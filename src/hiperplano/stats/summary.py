@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.messages import Message
+
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True, repr=False)
@@ -217,6 +220,21 @@ def coefficient_names(model: Any, fit_intercept: bool) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     columns = [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
     return (["intercept"] if fit_intercept else []) + columns
+
+
+def undetermined_note(names: list[str]) -> list[Message]:
+    """What became of coefficients that the rows do not determine; nothing where there are none."""
+    if not names:
+        return []
+    shown = ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
+    return [
+        Message(
+            "the rows do not determine the coefficients of {names}, since columns follow from others or do not vary: "
+            "of all that fit as well those of least norm were taken, and they have no standard errors. All other "
+            "coefficients have theirs. Drop a column of each relation to have one for every column.",
+            names=shown,
+        )
+    ]
 
 
 def target_names(model: Any, n_targets: int) -> list[str]:

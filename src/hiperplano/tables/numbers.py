@@ -136,11 +136,11 @@ def _mixed_content_note(
     odd = texts.filter(pc.and_(there, pc.invert(best)))[0].as_py()
     trimmed = pc.utf8_trim_whitespace(column.cast(pa.string()))
     return Message(
-        "Column {name!r} was left as text: {k} of its {n} different texts are numbers, but {odd!r} (row {row}) is none."
-        " Correct or empty such cells to have numbers.",
+        "Column {name!r} was left as text: {k:,} of its {n:,} different texts are numbers, but {odd!r} (row {row}) is "
+        "none. Correct or empty such cells to have numbers.",
         name=name,
-        k=f"{fitting:,}",
-        n=f"{n:,}",
+        k=fitting,
+        n=n,
         odd=odd,
         row=pc.index(trimmed, odd).as_py() + 1,
     )

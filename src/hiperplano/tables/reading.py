@@ -66,7 +66,7 @@ def read_table(
         The columns that are wanted, where not all are.
     """
     path = Path(path)
-    form = _file_format(path)
+    form = file_format(path)
     found = form.read(path, separator, decimal, sheet)
     table, notes = _without_row_numbers(found.table)
     _check_names(path, table.column_names)
@@ -129,12 +129,14 @@ class _Contents(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Format:
+class FileFormat:
+    """A kind of file, and how it is read."""
+
     name: str
     read: Callable[[Path, str | None, str | None, str | None], _Contents]
 
 
-def _file_format(path: Path) -> _Format:
+def file_format(path: Path) -> FileFormat:
     """What kind of file it is, by its first bytes."""
     if path.is_dir():
         raise InvalidFile("{file} is a folder; one file is needed. Name a file in it.", file=path)
@@ -150,16 +152,16 @@ def _file_format(path: Path) -> _Format:
     if not head.strip():
         raise InvalidFile("{file} is empty; a table needs names of columns and rows. Check the file.", file=path)
     if head.startswith(b"PAR1"):
-        return _Format("parquet", _read_parquet)
+        return FileFormat("parquet", _read_parquet)
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return _Format("arrow", _read_arrow)
+        return FileFormat("arrow", _read_arrow)
     if head.startswith(b"PK\x03\x04"):
         if is_excel(path):
-            return _Format("excel", _read_excel)
+            return FileFormat("excel", _read_excel)
         raise InvalidFile("{file} is a zip archive; a table is needed. Unpack it, and name the file in it.", file=path)
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         raise InvalidFile("{file} is an Excel file of the old kind (.xls). Save it as .xlsx or CSV.", file=path)
-    return _Format("csv", _read_csv)
+    return FileFormat("csv", _read_csv)
 
 
 def _read_csv(path: Path, separator: str | None, decimal: str | None, _sheet: str | None) -> _Contents:
@@ -175,7 +177,7 @@ def _read_excel(path: Path, _separator: str | None, decimal: str | None, sheet: 
 def _read_parquet(path: Path, *_options: str | None) -> _Contents:
     import pyarrow.parquet as pq
 
-    with _ReadErrors(path):
+    with ReadErrors(path):
         schema = pq.read_schema(path)
         texts = [
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
@@ -184,14 +186,14 @@ def _read_parquet(path: Path, *_options: str | None) -> _Contents:
 
 
 def _read_arrow(path: Path, *_options: str | None) -> _Contents:
-    with _ReadErrors(path), pa.memory_map(str(path)) as source:
+    with ReadErrors(path), pa.memory_map(str(path)) as source:
         start = source.read(6)
         source.seek(0)
         reader = pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
         return _Contents(reader.read_all())
 
 
-class _ReadErrors:
+class ReadErrors:
     """Says of a file that pyarrow cannot read that it is damaged."""
 
     def __init__(self, path: Path) -> None:
@@ -252,12 +254,20 @@ def no_such_column(path: Path, name: str, names: list[str]) -> str:
 
 def _normalise_column(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as numbers, dates, or numbered words."""
+    plain = plain_column(path, name, column)
+    if pa.types.is_dictionary(plain.type) or pa.types.is_string(plain.type):
+        return plain if pa.types.is_boolean(column.type) else _text_or_dates(plain)
+    return plain
+
+
+def plain_column(path: str | Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as numbers, timestamps, or numbered words, whatever its type in the file; texts are not looked into."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         words_of = kind.value_type
         if pa.types.is_string(words_of) or pa.types.is_large_string(words_of):
-            return _text_or_dates(column.unify_dictionaries())
-        return _normalise_column(path, name, column.cast(words_of))
+            return column.unify_dictionaries()
+        return plain_column(path, name, column.cast(words_of))
     if pa.types.is_boolean(kind):
         return column.cast(pa.string()).dictionary_encode()
     if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
@@ -267,7 +277,8 @@ def _normalise_column(path: Path, name: str, column: pa.ChunkedArray) -> pa.Chun
         return pc.divide(ticks.cast(pa.float64()), float(_per_second(kind.unit)))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         coded = column.cast(pa.string()).dictionary_encode()
-        return _text_or_dates(coded if len(coded.chunk(0).dictionary) <= MOST_WORDS else column.cast(pa.string()))
+        few = not coded.num_chunks or len(coded.chunk(0).dictionary) <= MOST_WORDS
+        return coded if few else column.cast(pa.string())
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
         return column
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):

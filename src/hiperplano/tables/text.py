@@ -37,6 +37,17 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
     separator, decimal : str or None
         None: found by looking at the beginning of the file.
     """
+    compression, dialect, names = look_at_text(path, separator, decimal)
+    own = names if dialect.unnamed_rows else None
+    table = _read(path, compression, dialect, own)
+    if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
+        dialect = replace(dialect, encoding="cp1252")
+        table = _read(path, compression, dialect, own)
+    return _strip_whitespace(table), dialect
+
+
+def look_at_text(path: Path, separator: str | None, decimal: str | None) -> tuple[str | None, Dialect, list[str]]:
+    """How a text table is compressed and written, and the names of its columns, from its beginning."""
     compression = _compression(path)
     try:
         with pa.input_stream(str(path), compression=compression) as stream:
@@ -55,13 +66,7 @@ def read_csv(path: Path, separator: str | None, decimal: str | None) -> tuple[pa
             place=head.index(b"\x00") + 1,
         )
     dialect = sniff(head, separator, decimal, b"" if compression else _further(path))
-    names = _check_header(path, head, dialect)
-    own = names if dialect.unnamed_rows else None
-    table = _read(path, compression, dialect, own)
-    if any(_is_binary(column.type) for column in table.columns):  # letters outside UTF-8 further down
-        dialect = replace(dialect, encoding="cp1252")
-        table = _read(path, compression, dialect, own)
-    return _strip_whitespace(table), dialect
+    return compression, dialect, _check_header(path, head, dialect)
 
 
 def _further(path: Path) -> bytes:
@@ -124,14 +129,15 @@ def _read(path: Path, compression: str | None, dialect: Dialect, names: list[str
         with pa.input_stream(str(path), compression=compression) as stream:
             return arrow_csv.read_csv(stream, **options)
     except pa.ArrowInvalid as problem:
-        raise InvalidFile(_parse_error_message(path, str(problem), dialect)) from problem
+        raise InvalidFile(parse_error_message(path, str(problem), dialect)) from problem
     except OSError as problem:
         raise InvalidFile(
             "{file} is damaged: {why}. Write or copy it again.", file=path, why=str(problem).rstrip(".")
         ) from problem
 
 
-def _parse_error_message(path: Path, complaint: str, dialect: Dialect) -> str:
+def parse_error_message(path: Path, complaint: str, dialect: Dialect) -> str:
+    """What pyarrow says of a text table that it cannot read, for a person."""
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", complaint)
     if not found:
         return Message("{file} cannot be read as a table: {why}.", file=path, why=complaint.splitlines()[0].rstrip("."))

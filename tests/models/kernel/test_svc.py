@@ -195,12 +195,45 @@ def test_search_shares_what_it_computes():
     assert linear.scores_.shape == (3, 1, 2)
 
 
+@pytest.mark.parametrize("labels", [Y, np.digitize(TARGET, [-1, 1])], ids=["two", "three"])
+def test_coefficients_are_as_sparse_as_the_rows(labels):
+    dense, theirs = SVC(kernel="linear", tol=1e-9).fit(X, labels), svm.SVC(kernel="linear").fit(csr_array(X), labels)
+    ours = SVC(kernel="linear", tol=1e-9).fit(csr_array(X), labels)
+    np.testing.assert_allclose(ours.dual_coef_.toarray(), dense.dual_coef_, atol=1e-6)
+    assert ours.dual_coef_.shape == theirs.dual_coef_.shape
+    np.testing.assert_allclose(ours.coef_.toarray(), dense.coef_, atol=1e-7)
+    assert ours.coef_.shape == theirs.coef_.shape
+    np.testing.assert_allclose(ours.decision_function(X), dense.decision_function(X), atol=1e-7)
+    for coef in (dense.coef_, ours.coef_.data):  # predictions do not come from it
+        with pytest.raises(ValueError, match="read-only"):
+            coef[0] = 0.0
+
+
+def test_a_function_of_sparse_rows_may_give_sparse_values():
+    rows = csr_array(X)
+    found = SVC(kernel=lambda x, z: x @ z.T).fit(rows, Y).decision_function(rows)
+    np.testing.assert_allclose(found, SVC(kernel="linear").fit(X, Y).decision_function(X), atol=1e-2)
+
+
+def test_an_infinite_C_allows_no_loss():
+    """As a very large one, where rows can be separated or lie within the tube."""
+    hard, large = (SVC(C=C, tol=1e-8).fit(X[:60], Y[:60]) for C in (np.inf, 1e10))
+    np.testing.assert_allclose(hard.decision_function(X), large.decision_function(X), atol=1e-6)
+    assert (np.where(Y[:60], 1, -1) * hard.decision_function(X[:60])).min() > 1 - 1e-6
+    assert hard.solution_.gap < 1e-5
+    tube, other = (SVR(C=C, tol=1e-8).fit(X[:60], TARGET[:60]) for C in (np.inf, 1e10))
+    np.testing.assert_allclose(tube.predict(X), other.predict(X), atol=1e-6)
+    assert np.abs(tube.predict(X[:60]) - TARGET[:60]).max() < 0.1 + 1e-6
+    assert tube.solution_.gap < 1e-5
+
+
 REFUSALS = [
+    (lambda: SVC(kernel=lambda x, z: x @ z.T).fit(["A B", "B"], [0, 1]), InvalidData, "X holds text|Expected 2D"),
+    (lambda: OneClassSVM().fit(None), InvalidData, "Pass a table"),
     (lambda: SVC(gamma=0.0).fit(X, Y), InvalidParameter, "gamma"),
     (lambda: SVC(C=0.0).fit(X, Y), InvalidParameter, "C must be"),
     (lambda: SVC(max_iter=0).fit(X, Y), InvalidParameter, "max_iter"),
-    (lambda: SVC(probability=True).fit(X, Y), InvalidParameter, "KernelLogisticRegression"),
-    (lambda: SVC(break_ties=True, decision_function_shape="ovo").fit(X, Y), InvalidParameter, "break_ties"),
+    (lambda: SVC(break_ties=True, decision_function_shape="ovo").fit(X, Y).predict(X), InvalidParameter, "break_ties"),
     (lambda: SVC(class_weight={0: 0.0, 1: 1.0}).fit(X, Y), InvalidTarget, "class_weight gives 0"),
     (lambda: SVC(kernel="precomputed").fit(X, Y), InvalidData, "square"),
     (lambda: SVC(kernel="precomputed").fit(-np.eye(160), Y), InvalidData, "eigenvalue"),

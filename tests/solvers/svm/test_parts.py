@@ -10,8 +10,9 @@ from scipy.optimize import minimize_scalar
 from hiperplano import losses
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.class_losses import ClassLoss
+from hiperplano.solvers.svm.compiled.box_loops import best_level
+from hiperplano.solvers.svm.compiled.problem import dual_box
 from hiperplano.solvers.svm.curvature import MatrixCurvature, RowCurvature
-from hiperplano.solvers.svm.dual_ascent import best_plain_level
 from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing
 from hiperplano.solvers.svm.smoothed import SmoothedProblem
 
@@ -104,14 +105,13 @@ def test_the_best_level_is_best(name, seed):
     def total(level):
         return block.weight @ loss.value(sign * (residual - level))
 
-    if loss.ridge:
-        level = SmoothedProblem(design, loss, True).level_step(sign * residual)
-    else:
-        low, high = np.where(sign > 0, loss.low, -loss.high), np.where(sign > 0, loss.high, -loss.low)
-        level = best_plain_level(residual, block.weight * low, block.weight * high, loss.epsilon)
     best = minimize_scalar(total, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
-    assert total(level) <= best.fun + 1e-7
-    assert total(level) <= total(level * 0.999) + 1e-12  # of several, that next to 0
+    levels = [best_level(dual_box(design, loss), residual, 0.0, 1.0)]
+    if loss.ridge:
+        levels.append(SmoothedProblem(design, loss, True).level_step(sign * residual))
+    for level in levels:
+        assert total(level) <= best.fun + 1e-7
+        assert total(level) <= total(level * 0.999) + 1e-12  # of several, that next to 0
 
 
 def test_roots_are_found_where_functions_are_flat_steep_or_far():

@@ -29,7 +29,7 @@ def evaluate(
     from hiperplano.cli.workflow.evaluation import evaluate_sample, score_stability
     from hiperplano.cli.workflow.scoring import score_table
     from hiperplano.report.subject import prepare_subject
-    from hiperplano.report.verdict import verdict
+    from hiperplano.report.verdict import verdict, weighting_sentence
 
     terminal = Terminal(json, quiet)
     with terminal.progress_bar(_("evaluating")), terminal.capture_warnings():
@@ -40,7 +40,14 @@ def evaluate(
         assert scored.y is not None
         metadata = scored.metadata
         subject = prepare_subject(
-            scored.model, scored.rows, scored.y, None, metadata.target, metadata.positive, metadata.cost_matrix
+            scored.model,
+            scored.rows,
+            scored.y,
+            None,
+            metadata.target,
+            metadata.positive,
+            metadata.cost_matrix,
+            weights=(scored.weight, None),
         )
         found = evaluate_sample(subject.validation, metadata.cost_matrix)
         found |= score_stability(subject, metadata.score_edges, metadata.score_counts)
@@ -52,10 +59,13 @@ def evaluate(
         "model": str(model),
         "file": str(file),
         "rows": len(scored.y),
+        "weight": None if scored.weight is None else metadata.weight,
         "measures": found,
         "fit": metadata.measures,
         "verdict": {each.key: {"tone": each.tone, "text": each.text} for each in judged},
     }
+    if scored.weight is not None:
+        terminal.say(weighting_sentence(str(metadata.weight)))
     terminal.print(verdict_table(judged))
     terminal.print(metrics_table({file.name: found} | parts, {file.name: len(scored.y)} | rows))
     terminal.finish()

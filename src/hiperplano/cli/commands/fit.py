@@ -16,7 +16,7 @@ _ = translator("terminal")
 
 def fit(
     context: Context,
-    file: Annotated[Path, options.table()],
+    file: Annotated[Path, options.tables()],
     target: Annotated[str | None, options.target()] = None,
     model: Annotated[
         str, Option("--model", "-m", help=_("auto, or a name such as logistic, svm, lda; compare lists them all."))
@@ -62,6 +62,7 @@ def fit(
     decimal: Annotated[str | None, options.decimal()] = None,
     sheet: Annotated[str | None, options.sheet()] = None,
     seed: Annotated[int, options.seed()] = 0,
+    stream: Annotated[bool, options.stream()] = False,
     config: Annotated[Path | None, configuration.config()] = None,
     save_config: Annotated[Path | None, configuration.save_config()] = None,
     json: Annotated[bool, options.as_json()] = False,
@@ -79,6 +80,7 @@ def fit(
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.fitting.run import Settings, run
     from hiperplano.cli.workflow.problem import TableOptions
+    from hiperplano.cli.workflow.streaming.choosing import reason_to_stream
 
     choices = TableOptions(
         kind=kind,
@@ -116,7 +118,13 @@ def fit(
         select=select,
         everything=everything,
     )
-    run(terminal, file, target, choices, settings)
+    reason = reason_to_stream(file, stream)
+    if reason is None:
+        run(terminal, file, target, choices, settings)
+    else:
+        from hiperplano.cli.workflow.streaming.fitting import run_stream
+
+        run_stream(terminal, file, target, choices, settings, reason)
     terminal.finish()
     if save_config is not None:
         configuration.write_config(save_config, dict(context.params))

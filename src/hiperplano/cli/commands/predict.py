@@ -15,7 +15,7 @@ _ = translator("terminal")
 
 def predict(
     model: Annotated[Path, options.model_file()],
-    file: Annotated[Path, options.table()],
+    file: Annotated[Path, options.tables()],
     out: Annotated[
         Path,
         Option(
@@ -36,6 +36,7 @@ def predict(
     separator: Annotated[str | None, options.separator()] = None,
     decimal: Annotated[str | None, options.decimal()] = None,
     sheet: Annotated[str | None, options.sheet()] = None,
+    stream: Annotated[bool, options.stream()] = False,
     json: Annotated[bool, options.as_json()] = False,
     quiet: Annotated[bool, options.quiet()] = False,
     lang: Annotated[str | None, options.language()] = None,
@@ -47,10 +48,18 @@ def predict(
 
     from hiperplano.cli.terminal import Terminal
     from hiperplano.cli.workflow.scoring import score_table
+    from hiperplano.cli.workflow.streaming.choosing import reason_to_stream
     from hiperplano.cli.writing import write_table
     from hiperplano.messages import translate
+    from hiperplano.report.number_format import count, percent
 
     terminal = Terminal(json, quiet)
+    reason = reason_to_stream(file, stream)
+    if reason is not None:
+        from hiperplano.cli.workflow.streaming.scoring import Reading, predict_stream
+
+        predict_stream(terminal, model, file, out, Reading(separator, decimal, strict, keep), reason)
+        return
     with terminal.progress_bar(_("scoring")), terminal.capture_warnings():
         scored = score_table(model, file, separator=separator, decimal=decimal, sheet=sheet, strict=strict)
         terminal.add_note(*scored.notes)
@@ -72,9 +81,9 @@ def predict(
         "unlike_rows": scored.novelty.odd_rows,
         "missing_columns": scored.novelty.missing_columns,
     }
-    terminal.print(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
-    for label, count in decided.items():
-        terminal.print(f"  {label}: {count:,} ({count / n:.1%})")
+    terminal.print(_("{n:,} rows scored: {file}", n=n, file=out))
+    for label, times in decided.items():
+        terminal.print(f"  {label}: {count(times).text} ({percent(times / n).text})")
     terminal.finish()
 
 

@@ -49,7 +49,16 @@ def report(
         )
         metadata, coded = scored.metadata, (scored.rows, None)
         subject = prepare_subject(
-            scored.pipeline, used, scored.y, None, metadata.target, metadata.positive, metadata.cost_matrix, coded
+            scored.pipeline,
+            used,
+            scored.y,
+            None,
+            metadata.target,
+            metadata.positive,
+            metadata.cost_matrix,
+            coded,
+            weights=(scored.weight, None),
+            weighted_by=None if scored.weight is None else metadata.weight,
         )
         page = write_subject(out, subject, metadata.provenance(), current_language())
     terminal.results = {"rows": len(scored.y), "file": str(page)}

@@ -72,7 +72,7 @@ def separable(
     }
     terminal.out.print(translate(str(found)), markup=False) if terminal.prints_text else None
     terminal.print(
-        _("The proof was checked against all {n} rows and holds.", n=f"{len(rows):,}")
+        _("The proof was checked against all {n:,} rows and holds.", n=len(rows))
         if proved
         else _("The proof could not be confirmed: the rows lie too close to the plane.")
     )

@@ -22,6 +22,7 @@ from hiperplano.errors import HiperplanoError, InvalidData, NotSeparable
 from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, message_of
 from hiperplano.messages.catalogue import translator
+from hiperplano.report.number_format import decimal
 
 _ = translator("terminal")
 
@@ -210,7 +211,7 @@ def comparison_table(rows: Sequence[Row], task: str, n_classes: int, n_folds: in
                 cells.append(format_metric(float(row.training[name].mean()), 3) if name in row.training else "–")
         mark = ("★" if row.best else "") + ("◆" if row.chosen else "")
         style = "bold green" if row.chosen else ("dim" if row.baseline else None)
-        table.add_row(f"{row.name} {mark}".rstrip(), *cells, f"{row.seconds:.2f}", style=style)
+        table.add_row(f"{row.name} {mark}".rstrip(), *cells, decimal(row.seconds, 2).text, style=style)
     return table
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
-from hiperplano.metrics.area import interval_of
 from hiperplano.metrics.costs import class_numbers, realised_costs
-from hiperplano.metrics.divergence import population_stability_index
-from hiperplano.report.subject import Sample, Subject, prepare_subject
+from hiperplano.report.metrics import regression_metrics, stability
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject, prepare_subject
 
 _ = translator("terminal")
 
@@ -52,17 +52,17 @@ def evaluate_model(
 def evaluate_sample(sample: Sample, costs: Array | None = None) -> dict[str, float]:
     """The measures of a model on rows; those that have no meaning are left out."""
     if sample.classes is None:
-        return _of_numbers(np.ravel(sample.predicted), sample.y)
-    found = {"accuracy": float(np.mean(sample.right))}
+        return {name: regression_metrics(sample)[name] for name in METRICS["regression"]}
+    found = {"accuracy": sample.mean(sample.right)}
     if sample.probabilities is not None:
         own = np.take_along_axis(sample.probabilities, sample.codes[:, None], axis=1)
-        found["loss"] = float(-np.mean(np.log(np.maximum(own, np.finfo(np.float64).tiny))))
+        found["loss"] = -sample.mean(np.log(np.maximum(own[:, 0], np.finfo(np.float64).tiny)))
     if len(sample.classes) == 2:
-        found["base_rate"] = float(np.mean(sample.is_positive))
+        found["base_rate"] = sample.mean(sample.is_positive)
         found |= _ranking(sample)
     if costs is not None:
         decided = class_numbers(sample.predicted, sample.classes)
-        found["cost"] = float(np.mean(realised_costs(sample.codes, decided, costs)))
+        found["cost"] = sample.mean(realised_costs(sample.codes, decided, costs))
     return {name: found[name] for name in _SHOWN if name in found}
 
 
@@ -72,24 +72,12 @@ def _ranking(sample: Sample) -> dict[str, float]:
     if np.isnan(auc):
         return {}
     found = {"auc": auc, "gini": 2 * auc - 1, "ks": sample.ranking.ks}
-    if min(map(len, sample.sorted_scores)) >= 2:
-        area = interval_of(sample.sorted_scores)
-        found |= {"auc_low": area.low, "auc_high": area.high}
+    if sample.area is not None:
+        found |= {"auc_low": sample.area.low, "auc_high": sample.area.high}
     return found
 
 
-def _of_numbers(predicted: Array, y: Array) -> dict[str, float]:
-    error = predicted - y
-    spread = float(np.sum((y - y.mean()) ** 2))
-    squares = float(np.sum(error**2))
-    return {
-        "rmse": float(np.sqrt(squares / len(y))),
-        "r2": 1.0 - squares / spread if spread > 0 else float("nan"),
-        "mae": float(np.mean(np.abs(error))),
-    }
-
-
-def score_stability(subject: Subject, edges: list[float], counts: list[int]) -> dict[str, float]:
+def score_stability(subject: Subject, edges: list[float], counts: list[float]) -> dict[str, float]:
     """The population stability index of scores against the bands of a fit; nothing where these are not known.
 
     Parameters
@@ -101,5 +89,5 @@ def score_stability(subject: Subject, edges: list[float], counts: list[int]) -> 
         return {}
     sample = subject.validation
     values = np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
-    here = np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(counts))
-    return {"psi": float(population_stability_index(np.array(counts), here, bins=None, smoothing=0.5))}
+    here = sample.effective_counts(np.searchsorted(edges, values, side="right"), len(counts))
+    return {"psi": stability(np.array(counts), here)}

@@ -17,6 +17,7 @@ from hiperplano.data.design import Array
 from hiperplano.errors import InvalidFile
 from hiperplano.messages.catalogue import translator
 from hiperplano.models.saving import load
+from hiperplano.report.number_format import count, decimal, significant
 
 _ = translator("terminal")
 
@@ -35,6 +36,8 @@ class Metadata:
         Columns left out by selection, with the criterion before and after each.
     score_edges, score_counts : list
         Bands of the training rows' scores, and how many rows lie in each: what new scores are compared with.
+    weight : str or None
+        Column of weights of the rows.
     """
 
     task: str
@@ -52,7 +55,8 @@ class Metadata:
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
     selection: list[dict[str, Any]] = field(default_factory=list)
     score_edges: list[float] = field(default_factory=list)
-    score_counts: list[int] = field(default_factory=list)
+    score_counts: list[float] = field(default_factory=list)
+    weight: str | None = None
 
     def attach(self, pipeline: Pipeline) -> Pipeline:
         """Put the metadata on a pipeline, in plain values, so that they are saved with it; return the pipeline."""
@@ -65,15 +69,16 @@ class Metadata:
 
     def provenance(self) -> dict[str, str]:
         """As text, for a page."""
-        steps = ", ".join(f"{step['left_out']} ({step['after']:.1f})" for step in self.selection)
+        steps = ", ".join(f"{step['left_out']} ({decimal(step['after'], 1).text})" for step in self.selection)
         chosen = {_("Left out by selection"): steps} if steps else {}
+        share = significant(self.validation).text if isinstance(self.validation, float) else self.validation
         return chosen | {
             _("Command"): self.command,
             _("File"): self.file,
             _("SHA-256 of the file"): self.sha256,
-            _("Rows"): f"{self.rows:,}",
+            _("Rows"): count(self.rows).text,
             _("Random seed"): str(self.seed),
-            _("Rows for validation"): f"{self.validation:g}" if isinstance(self.validation, float) else self.validation,
+            _("Rows for validation"): share,
             _("Versions"): ", ".join(f"{name} {number}" for name, number in self.versions.items()),
         }
 

@@ -145,10 +145,29 @@ def read_problem(
     table, left_out = with_target(table, target)
     notes += [left_out] if left_out else []
     found = read_target(path, target, table.column(target), choices.task, choices.positive)
+    if not keep_codes:
+        notes += _codes_note(columns, choices)
     notes += _category_note(perhaps_categories(table, columns))
     frame = to_frame(table.select([column.name for column in columns if column.used]))
     frame.index = numbers + 1
     return Problem(source, columns, frame, found, extra.iloc[numbers], notes)
+
+
+def _codes_note(columns: list[Column], choices: TableOptions) -> list[str]:
+    """What was taken for a code of "no value" without being told."""
+    told = options.pairs("--missing", list(choices.missing or []))
+    guessed = [each for each in columns if each.used and each.codes and each.name not in told and ALL not in told]
+    if not guessed:
+        return []
+    named = [f"{each.name} ({', '.join(f'{code:g}' for code in each.codes)})" for each in guessed[:_MOST_NAMED]]
+    return [
+        Message(
+            "Far from all other numbers, and so taken as missing values: {codes}. If they are amounts, give --missing "
+            "{first}=",
+            codes=", ".join(named) + (" …" if len(guessed) > _MOST_NAMED else ""),
+            first=guessed[0].name,
+        )
+    ]
 
 
 def _category_note(names: list[str]) -> list[str]:
@@ -177,9 +196,7 @@ def with_target(table: pa.Table, target: str) -> tuple[pa.Table, str]:
     n = table.column(target).null_count
     if not n:
         return table, ""
-    said = Message(
-        "{n} of {all} rows have no value in {name} and were left out.", n=f"{n:,}", all=f"{len(table):,}", name=target
-    )
+    said = Message("{n:,} of {all:,} rows have no value in {name} and were left out.", n=n, all=len(table), name=target)
     return table.filter(table.column(target).is_valid()), said
 
 

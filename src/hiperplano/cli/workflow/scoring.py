@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from hiperplano.cli.workflow.fitting.split import check_weights
 from hiperplano.cli.workflow.metadata import Metadata, load_with_metadata
 from hiperplano.cli.workflow.problem import with_target
 from hiperplano.data.design import Array
@@ -38,6 +39,8 @@ class ScoredTable:
         What a person should know of how the table was read.
     novelty : Novelty
         How its rows differ from those of the fit.
+    weight : ndarray or None
+        What the rows weigh in measures, where the fit had weights and the table has their column.
     """
 
     pipeline: Pipeline
@@ -48,6 +51,7 @@ class ScoredTable:
     y: Array | None
     notes: list[str]
     novelty: Novelty
+    weight: Array | None = None
 
     @property
     def model(self) -> Any:
@@ -95,16 +99,29 @@ def score_table(
         y = labels_of_model(file, name, table.column(name), classes)
     frame = to_frame(table)
     frame.index = numbers + 1
+    weight = _weight(metadata, frame, notes) if needs_target else None
+    if weight is not None and y is not None and not weight.all():  # a row of weight 0 does not exist
+        frame, y, weight = frame[weight > 0], y[weight > 0], weight[weight > 0]
     found = novelty(pipeline[0], frame)
-    _refuse(found, file, strict)
+    refuse_unlike(found, file, strict)
     notes += _sentences(found)
     known = frame.assign(**dict.fromkeys(found.missing_columns, None)) if found.missing_columns else frame
     coded = pipeline[0].transform(known)
     rows = coded if len(pipeline) == 2 else pipeline[1].transform(coded)
-    return ScoredTable(pipeline, metadata, known, coded, rows, y, notes, found)
+    return ScoredTable(pipeline, metadata, known, coded, rows, y, notes, found, weight)
 
 
-def _refuse(found: Novelty, file: Path, strict: bool) -> None:
+def _weight(metadata: Metadata, frame: Any, notes: list[str]) -> Array | None:
+    name = metadata.weight
+    if name is None:
+        return None
+    if name not in frame:
+        notes.append(Message("the fit was weighted by {name}, which is not there: all rows count the same", name=name))
+        return None
+    return check_weights(frame[name], name)
+
+
+def refuse_unlike(found: Novelty, file: Path, strict: bool) -> None:
     """Refuse a table that is another one, and with `strict` one that holds anything unlike the rows of the fit."""
     missing = found.missing_columns
     if missing and (strict or 2 * len(missing) >= found.n_columns):
@@ -141,9 +158,9 @@ def _sentences(found: Novelty) -> list[str]:
     if found.oddities:
         said.append(
             Message(
-                "{n} of {all} rows ({share:.1%}) hold values or categories that the fit has not seen: check them",
-                n=f"{found.odd_rows:,}",
-                all=f"{found.n_rows:,}",
+                "{n:,} of {all:,} rows ({share:.1%}) hold values or categories that the fit has not seen: check them",
+                n=found.odd_rows,
+                all=found.n_rows,
                 share=found.odd_rows / found.n_rows,
             )
         )

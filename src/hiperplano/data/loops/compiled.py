@@ -13,6 +13,9 @@ _compiled: Any = njit
 # For functions that only loops call: they need no wrapper for Python, and save the time of building it.
 part = _compiled(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
+# The same for long ones: compiled once, and called.
+subroutine = _compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+
 
 def loop(function: Any) -> Any:
     """Compile a function that Python calls, and keep the machine code on disk if there is a place to write to."""

@@ -138,10 +138,11 @@ def _kernel_scores(model: KernelModel) -> KernelScores:
 
 def _support_scores(model: Any) -> KernelScores:
     """Of machines that keep some rows of the fit, and coefficients of shape (scores, rows kept)."""
-    vectors = model.support_vectors_
-    fitted = vectors.toarray() if hasattr(vectors, "toarray") else vectors
-    coef = np.asarray(model.dual_coef_, dtype=np.float64).T
-    return KernelScores(model.kernel_, np.asarray(fitted, dtype=np.float64), coef, np.asarray(model.intercept_, float))
+    vectors, coef = (
+        np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+        for part in (model.support_vectors_, model.dual_coef_)
+    )
+    return KernelScores(model.kernel_, vectors, coef.T, np.asarray(model.intercept_, float))
 
 
 def _link(model: LinearClassifier) -> str | None:

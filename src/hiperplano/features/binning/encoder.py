@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,24 +11,26 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Design, add
 from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import number
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.features.binning.columns import plan_for, read_column
+from hiperplano.features.binning.columns import read_column
 from hiperplano.features.binning.encoding import (
     ColumnCode,
     Encoded,
     EncodedMoments,
     column_of,
     correlations,
+    float_rows,
     moments,
     uncorrelated,
 )
-from hiperplano.features.binning.learning import learn_columns
-from hiperplano.features.binning.optimal import OptimalBinning, refuse_unseen
+from hiperplano.features.binning.learning import learn_columns, learn_design
+from hiperplano.features.binning.optimal import OptimalBinning, refuse_second_target, refuse_unseen
 from hiperplano.features.binning.prebinning.target import Target, target_rows, target_vectors
 from hiperplano.messages import Message
 
@@ -147,24 +150,19 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
         """Columns of numbers that may lie anywhere, all in one pass."""
-        if y is not None or sample_weight is not None:
-            raise InvalidParameter("y and sample_weight come with a design. Leave them out.")
+        refuse_second_target(y, sample_weight)
         self.n_features_in_ = design.n_columns
         self.__dict__.pop("feature_names_in_", None)
         if design.names is not None:
             self.feature_names_in_ = np.asarray(design.names, dtype=object)
-        design = design.weighted_rows()
-        target, vectors = target_vectors(design, self._template().target)
         names = self._names_in()
         rules = self._rules(names)
-        plans = [plan_for("numeric" if rule.kind == "auto" else rule.kind, rule.special_codes) for rule in rules]
-        design = design.with_vectors(**vectors)
-        learned = learn_columns(rules, design, plans, target)
+        learned, target = learn_design(rules, design, self._template().target)
         self.binnings_ = {
             name: rule._keep(one, target, name) for name, rule, one in zip(names, rules, learned, strict=True)
         }
         self.classes_ = target.classes
-        return self._select(target, design, None, None)
+        return self._select(target, design.weighted_rows(), None, None)
 
     def _table(self, X: Any, reset: bool) -> Any:
         """A table as it came, or an array of any type."""
@@ -199,8 +197,16 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
                     names=", ".join(map(repr, names[:8])),
                 )
         settings = {keys[key]: value for key, value in own.items()}
-        rules = [clone(self._template()).set_params(**settings.get(name, {})) for name in names]
-        for rule in rules:
+        plain = clone(self._template())
+        plain._check_parameters()
+        known = plain.get_params(deep=False).keys()
+        rules = [copy(plain) for _ in names]
+        for rule, changed in (
+            (rule, settings[name]) for rule, name in zip(rules, names, strict=True) if name in settings
+        ):
+            if not changed.keys() <= known:
+                rule.set_params(**changed)  # which names what is no parameter
+            vars(rule).update(changed)
             rule._check_parameters()
         return rules
 
@@ -259,6 +265,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
             total = sums if total is None else add(total, sums)
         return total
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """WoE in the place of every value of the columns that were kept.
 
@@ -280,12 +287,11 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _encode(self, table: Any) -> Array:
         encoded = self._encoded()
-        width = sum(code.width for code in encoded.codes)
-        made = np.empty((len(table), width), dtype=self.dtype, order="F")
-        if getattr(table, "dtype", None) in (np.float32, np.float64):
-            # Rows of an array lie together: all columns of some rows, while these are in the cache.
-            parts = [slice(start, start + _CHUNK_ROWS) for start in range(0, len(table), _CHUNK_ROWS)]
-            in_threads(lambda part: encoded.write(table[part], made[part]), parts, made.size)
+        made = np.empty((len(table), encoded.width), dtype=self.dtype, order="F")
+        rows = float_rows(table)
+        if rows is not None and encoded.all_intervals:
+            fill = encoded.writer(rows, made)
+            in_threads(lambda start: fill(start, start + _CHUNK_ROWS), range(0, len(rows), _CHUNK_ROWS), made.size)
             return made
         binnings = list(self.binnings_.values())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,17 +64,57 @@ class Encoded:
     columns: tuple[int, ...]
     codes: tuple[ColumnCode, ...]
 
-    def __call__(self, block: Block) -> Array:
-        made = np.empty((len(block), sum(code.width for code in self.codes)))
-        self.write(block.dense(), made)
-        return made
+    @property
+    def width(self) -> int:
+        """Columns that are made."""
+        return sum(code.width for code in self.codes)
 
-    def write(self, rows: Array, made: Array) -> None:
-        """Fill `made`, of shape (n, columns made), from an array of numbers."""
+    @property
+    def all_intervals(self) -> bool:
+        """Whether every column has intervals, and one number for each."""
+        return all(code.width == 1 and isinstance(code.bins, NumericBins) for code in self.codes)
+
+    def __call__(self, block: Block) -> Array:
+        made = np.empty((len(block), self.width), order="F")
+        rows = block.dense()
+        if self.all_intervals:
+            self.writer(rows, made)(0, len(rows))
+            return made
         end = 0
         for column, code in zip(self.columns, self.codes, strict=True):
             code.write(rows[:, column], made[:, end : end + code.width])
             end += code.width
+        return made
+
+    def writer(self, rows: Array, made: Array) -> Callable[[int, int], None]:
+        """What fills the rows start … stop − 1 of `made`, whose columns lie together, from those of an array."""
+        from hiperplano.features.binning.lookup_loops import look_up_rows  # numba is loaded late
+
+        lists = [code.bins.loop_arrays() for code in self.codes if isinstance(code.bins, NumericBins)]
+        encodings = [code.encoding.reshape(-1).astype(made.dtype, copy=False) for code in self.codes]
+        cuts, special = _joined([each[0] for each in lists]), _joined([each[1] for each in lists])
+        special_bins, missing = np.concatenate([each[2] for each in lists]), np.array([each[3] for each in lists])
+        encoding, chosen = _joined(encodings), np.array(self.columns)
+
+        def write(start: int, stop: int) -> None:
+            look_up_rows(rows, chosen, *cuts, *special, special_bins, missing, *encoding, made.T, start, stop)
+
+        return write
+
+
+def _joined(arrays: list[Array]) -> tuple[Array, Array]:
+    """Arrays one after the other, and where each begins; the last entry is where they end."""
+    return np.concatenate(arrays), np.cumsum([0, *map(len, arrays)])
+
+
+def float_rows(table: Any) -> Array | None:
+    """The array of floats that a table is, or that a pandas table has for all its columns; None for other tables."""
+    if hasattr(table, "iloc"):
+        first = table.iloc[:1]
+        if not np.shares_memory(first.iloc[:, 0].to_numpy(), first.to_numpy()):
+            return None  # columns lie apart, and would have to be copied
+        table = table.to_numpy()
+    return table if getattr(table, "dtype", None) in (np.float32, np.float64) else None
 
 
 @dataclass(frozen=True)

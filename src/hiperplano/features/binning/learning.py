@@ -12,11 +12,11 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
-from hiperplano.features.binning.columns import Plan
+from hiperplano.features.binning.columns import Plan, plan_for
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
 from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
 from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
-from hiperplano.features.binning.prebinning.target import Target, bin_sums
+from hiperplano.features.binning.prebinning.target import Target, bin_sums, target_vectors
 from hiperplano.features.binning.reading import as_numbers
 from hiperplano.features.binning.search.candidates import Limits
 from hiperplano.features.binning.search.partition import Partition, search
@@ -64,6 +64,21 @@ def learn_columns(
         for column, cut, sums in zip(counted, bins, design.fold(bin_sums(counted, bins, n, vector)), strict=True):
             pieces[column] = edge_pieces(cut, sums)
     return [_learn(rule, piece, plan, target) for rule, piece, plan in zip(rules, pieces, plans, strict=True) if piece]
+
+
+def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[Learned], Target]:
+    """The bins of every column of rows that may lie anywhere: columns of numbers, all in one pass.
+
+    Parameters
+    ----------
+    rules : sequence of OptimalBinning
+    kind : str
+        What the target is, one of `TARGETS`.
+    """
+    design = design.weighted_rows()
+    target, vectors = target_vectors(design, kind)
+    plans = [plan_for("numeric" if rule.kind == "auto" else rule.kind, rule.special_codes) for rule in rules]
+    return learn_columns(rules, design.with_vectors(**vectors), plans, target), target
 
 
 def _edges_given(rule: Any, plan: Plan) -> NumericBins | None:

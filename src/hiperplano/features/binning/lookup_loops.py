@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 _CHUNK = 2048  # rows whose numbers and bins stay in the fastest cache
+_FEW_ROWS = 256  # rows of a table that stay in the cache with all their columns
 
 
 @njit(cache=True, nogil=True)
@@ -42,6 +43,45 @@ def look_up(values, cuts, special, special_bins, missing, encoding, out):  # typ
         _assign_chunk(values[start : start + size], cuts, special, special_bins, missing, part, bins)
         for r in range(size):
             out[start + r] = encoding[bins[r]]
+
+
+@njit(cache=True, nogil=True)
+def look_up_rows(  # type: ignore[no-untyped-def]
+    rows, columns, cuts, cut_at, special, special_at, special_bins, missing, encoding, encoding_at, out, start, stop
+):
+    """out[p, r] = the number of the bin of rows[r, columns[p]], for start ≤ r < stop.
+
+    All columns of some rows are looked up while these rows are in the cache.
+
+    Parameters
+    ----------
+    rows : ndarray of float of shape (n, d)
+    columns : ndarray of int of shape (places,)
+    cuts, special, special_bins, encoding : ndarray
+        Those of `look_up`, of all places one after the other.
+    cut_at, special_at, encoding_at : ndarray of int of shape (places + 1,)
+        Where those of each place begin.
+    missing : ndarray of int of shape (places,)
+    out : ndarray of shape (places, n)
+        Filled.
+    """
+    part, bins = np.empty(_FEW_ROWS), np.empty(_FEW_ROWS, dtype=np.uint16)
+    for begin in range(start, min(stop, len(rows)), _FEW_ROWS):
+        end = min(begin + _FEW_ROWS, stop, len(rows))
+        for place in range(len(columns)):
+            codes = slice(special_at[place], special_at[place + 1])
+            _assign_chunk(
+                rows[begin:end, columns[place]],
+                cuts[cut_at[place] : cut_at[place + 1]],
+                special[codes],
+                special_bins[codes],
+                missing[place],
+                part,
+                bins,
+            )
+            first = encoding_at[place]
+            for r in range(end - begin):
+                out[place, begin + r] = encoding[first + bins[r]]
 
 
 @njit(cache=True, nogil=True)

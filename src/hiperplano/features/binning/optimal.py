@@ -8,14 +8,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hiperplano.data.design import Array
+from hiperplano.data.cluster.calls import by_rows
+from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import number, one_of, whole
-from hiperplano.errors import InvalidData, NotAvailable
+from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from hiperplano.features.binning.bins import CategoryBins
 from hiperplano.features.binning.columns import check_kind, read_column
 from hiperplano.features.binning.editing import merged, split
 from hiperplano.features.binning.evidence import information, weight_of_evidence
-from hiperplano.features.binning.learning import Learned, learn_columns
+from hiperplano.features.binning.learning import Learned, learn_columns, learn_design
 from hiperplano.features.binning.prebinning.target import TARGETS, Target, target_rows, target_vectors
 from hiperplano.features.binning.reading import as_array, one_column
 from hiperplano.features.binning.search.partition import CRITERIA, TRENDS
@@ -165,10 +166,10 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
         Parameters
         ----------
-        X : array-like of shape (n,) or (n, 1)
+        X : array-like of shape (n,) or (n, 1), or Design of one column
             The column: numbers, dates, or values of any kind as categories; None, NaN, NaT and pandas's NA are missing.
         y : array-like of shape (n,)
-            Two classes, more, or numbers.
+            Two classes, more, or numbers. Not with a design, which brings its own.
         sample_weight : array-like of shape (n,), optional
             How many rows each row stands for.
 
@@ -177,6 +178,8 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self
         """
         self._check_parameters()
+        if isinstance(X, Design):
+            return self._fit_design(X, y, sample_weight)
         X = one_column(X)
         name = getattr(X, "name", None)
         values, plan = read_column(X, self.kind, self.special_codes, name)
@@ -190,6 +193,16 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         (learned,) = learn_columns([self], rows, [plan], target, "column")
         return self._keep(learned, target, "x" if name is None else str(name))
 
+    def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
+        """Rows that may lie anywhere."""
+        refuse_second_target(y, sample_weight)
+        if design.n_columns != 1:
+            raise InvalidData(
+                "a column is needed, and the design has {n}. Use WoEEncoder for all of them.", n=design.n_columns
+            )
+        (learned,), target = learn_design([self], design, self.target)
+        return self._keep(learned, target, "x" if design.names is None else str(design.names[0]))
+
     def _keep(self, learned: Learned, target: Target, name: str) -> Self:
         """Publish what was learned."""
         self.bins_, self.pieces_, self.trend_, self.status_ = (
@@ -201,6 +214,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.target_kind_, self.classes_, self.center_, self.name_ = target.kind, target.classes, target.center, name
         return self
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """WoE of each value's bin (or its mean, of a target of numbers).
 
@@ -340,6 +354,12 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         if isinstance(self.prebins, str):
             one_of(self, "prebins", ("quantile", "tree"))
         one_of(self, "handle_unknown", ("ignore", "error"))
+
+
+def refuse_second_target(y: Any, sample_weight: Any) -> None:
+    """A design brings its target and weights: there cannot be others."""
+    if y is not None or sample_weight is not None:
+        raise InvalidParameter("y and sample_weight come with a design. Leave them out.")
 
 
 def refuse_unseen(binning: OptimalBinning, column: Any, codes: Array) -> None:

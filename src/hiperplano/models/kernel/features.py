@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import one_of
 from hiperplano.data.threads import in_threads
@@ -132,6 +133,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMo
                 return self
             size *= 2
 
+    @by_rows
     def transform(self, X: Any) -> Array:
         """The features of rows.
 

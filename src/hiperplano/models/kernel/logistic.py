@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import flag, number, whole
 from hiperplano.errors import InvalidData
 from hiperplano.kernels import Precomputed, is_valid_gram
-from hiperplano.models.base import all_or_nothing, decided_classes, warn_of_the_end
+from hiperplano.models.base import ClassProbabilities, all_or_nothing, decided_classes, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite, seed_of
-from hiperplano.models.logistic_classifier import class_chances, code_classes
+from hiperplano.models.logistic_classifier import code_classes
 from hiperplano.solvers.kernel.logistic import solve_kernel_logistic
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres
 
@@ -23,7 +24,7 @@ _CENTRES = 1000
 _CHECKED = 500  # rows on which a kernel is asked whether it is one
 
 
-class KernelLogisticRegression(ClassifierMixin, KernelModel):
+class KernelLogisticRegression(ClassProbabilities, ClassifierMixin, KernelModel):
     """Kernel logistic regression: minimise C·Σᵢ wᵢ·loss(yᵢ, f(xᵢ) + intercept) + ½‖f‖².
 
     The loss is the logistic one for two classes, that of softmax for more, so scores are log-odds and `predict_proba`
@@ -180,6 +181,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
                 status=found.status,
             )
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: log-odds of the second class, of shape (n,), for two classes; otherwise (n, classes).
 
@@ -196,6 +198,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
         sums = self._kernel_sums(X)
         return np.asarray(sums + (self.intercept_[0] if sums.ndim == 1 else self.intercept_))
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 
@@ -211,18 +214,3 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
         """
         which = decided_classes(self.decision_function(X))
         return np.asarray(self.classes_[which])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return class_chances(self.decision_function(X))

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import check_number
 from hiperplano.models.base import all_or_nothing
@@ -111,6 +112,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         self.offset_ = -float(self.intercept_[0])
         return self
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """f(x) − ρ: negative for novelties.
 
@@ -126,6 +128,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         """
         return np.asarray(self._scores(X)[:, 0])
 
+    @by_rows
     def score_samples(self, X: Any) -> Array:
         """f(x), which is larger where rows are denser.
 
@@ -141,6 +144,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         """
         return np.asarray(self.decision_function(X) + self.offset_)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """1 for rows like those of the fit or on the boundary, −1 for novelties.
 

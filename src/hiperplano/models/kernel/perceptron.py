@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import flag, number, whole
@@ -238,6 +239,7 @@ class KernelPerceptron(ClassifierMixin, KernelModel):
         if not converged:
             warn_of_the_end(self, self.solution_)
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second; otherwise (n, classes).
 
@@ -261,6 +263,7 @@ class KernelPerceptron(ClassifierMixin, KernelModel):
         scores = sums + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with the largest score; a tie gives the first.
 

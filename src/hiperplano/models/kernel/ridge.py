@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import check_number, flag, number, one_of, whole
 from hiperplano.errors import InvalidParameter
@@ -57,6 +58,7 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
             warn_of_the_end(self, solution)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, Σᵢ dual_coefᵢ·k(x, xᵢ) + intercept.
 

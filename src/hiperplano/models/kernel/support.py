@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from hiperplano.data.design import Array, Design
+from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
@@ -32,7 +33,7 @@ class SupportVectorModel(KernelModel):
     kernel_params = None  # scikit-learn's support vector machines have none
     support_: Array
     support_vectors_: Any
-    dual_coef_: Array
+    dual_coef_: Any
     intercept_: Array
     solution_: SupportVectorSolution
     n_iter_: Any
@@ -41,13 +42,19 @@ class SupportVectorModel(KernelModel):
 
     @property
     def coef_(self) -> Any:
-        """Coefficients of the columns, of shape (machines, d), for a linear kernel."""
+        """Coefficients of the columns, of shape (machines, d), for a linear kernel; as sparse as the rows were."""
         if isinstance(vars(self).get("kernel_"), Linear):
-            return self._weights_.T @ self.support_vectors_
+            coef = self._as_rows_are(self._weights_.T) @ self.support_vectors_
+            (coef.data if issparse(coef) else coef).flags.writeable = False  # scores do not come from it
+            return coef
         raise NotAvailable(
             "coef_ is only available for a linear kernel: with another one, no column has a single coefficient. "
             "Use dual_coef_ and support_vectors_."
         )
+
+    def _as_rows_are(self, coef: Array) -> Any:
+        """Coefficients of support vectors, as a CSR array if these are one."""
+        return csr_array(coef) if issparse(self.support_vectors_) else coef
 
     def _control(self) -> Control:
         """Parameters of the solver, checked."""
@@ -128,7 +135,7 @@ class SupportVectorModel(KernelModel):
         self.support_ = numbers[chosen].astype(np.int32)
         self._weights_ = np.ascontiguousarray(weights[chosen])
         self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]
-        self.dual_coef_ = self._weights_.T
+        self.dual_coef_ = self._as_rows_are(self._weights_.T)
         control = self._control()
         self.solution_ = verdict(machines, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
         self.intercept_ = self.solution_.intercept
@@ -156,7 +163,10 @@ class SupportVectorModel(KernelModel):
 
 def row_count(X: Any) -> int:
     """Rows of the table that came in, with those that weigh nothing."""
-    return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
+    try:
+        return int(X.n_rows if isinstance(X, Design) else _num_samples(X))
+    except TypeError as problem:  # no table at all
+        raise data_error(problem, X) from None
 
 
 def weights_of(design: InMemory) -> Array:

@@ -7,18 +7,31 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.labels import class_totals, class_weights, encode_labels
 from hiperplano.data.parameters import flag, number, one_of
+from hiperplano.decision.platt import couple, fit_sigmoids, pair_probabilities
 from hiperplano.decision.votes import votes
 from hiperplano.errors import InvalidParameter, InvalidTarget
+from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.support import SupportVectorModel, row_count, weights_of
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.pairs.solve import solve_pairs
+
+
+def _has_probabilities(model: Any) -> bool:
+    if getattr(model, "probability", False) is not True:
+        raise AttributeError("probabilities need probability=True; KernelLogisticRegression has them by itself")
+    return True
 
 
 class SVC(ClassifierMixin, SupportVectorModel):
@@ -32,7 +45,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the losses, more than 0.
+        Weight of the losses, more than 0; `np.inf` allows none, so that rows must be separable in the kernel's space.
     kernel : str, callable or Kernel, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed", …, a kernel of `hiperplano.kernels`, or a
         function of two arrays of rows.
@@ -59,10 +72,11 @@ class SVC(ClassifierMixin, SupportVectorModel):
         What `decision_function` gives for more than two classes: a score for each class, or one for each pair.
     break_ties : bool, default=False
         Decide ties between votes by the scores, as `decision_function` with "ovr" does, at the same cost.
-    probability : "deprecated", False
-        For code written for scikit-learn, which deprecates it; True is refused, see the notes.
-    random_state : None or int, default=None
-        For code written for scikit-learn; without effect, because nothing is random.
+    probability : bool, default="deprecated"
+        True gives `predict_proba`: Platt's sigmoids of the scores that five folds give rows they leave out, coupled by
+        the method of Wu, Lin and Weng. It costs five more fits; see the notes. "deprecated" means False.
+    random_state : int, RandomState or None, default=None
+        For the folds of `probability`; all else is not random.
     warm_start : bool, default=False
         Start from the dual coefficients of the last fit, if it had the same rows and classes.
 
@@ -92,6 +106,9 @@ class SVC(ClassifierMixin, SupportVectorModel):
         Steps of each machine.
     fit_status_ : int
         0 if the fit converged.
+    probA_, probB_ : ndarray of shape (pairs,)
+        With `probability`: the first class of a pair has the probability 1/(1 + exp(probA·f + probB)) among the two,
+        where f is the score that is positive for it. Otherwise empty.
     shape_fit_ : tuple of int
         Shape of the rows of the fit.
     n_features_in_, feature_names_in_
@@ -99,8 +116,9 @@ class SVC(ClassifierMixin, SupportVectorModel):
 
     Notes
     -----
-    A score is not a probability. Use `KernelLogisticRegression`, or `sklearn.calibration.CalibratedClassifierCV` around
-    the model.
+    A score is not a probability, and what `probability=True` makes of it may contradict `predict`; scikit-learn will
+    drop it. `KernelLogisticRegression` maximises the likelihood of its probabilities, and
+    `sklearn.calibration.CalibratedClassifierCV` calibrates any model.
 
     Examples
     --------
@@ -172,20 +190,10 @@ class SVC(ClassifierMixin, SupportVectorModel):
         self : estimator
             The fitted model.
         """
-        C, control = number(self, "C", low=0.0, open_low=True), self._control()
-        shape = one_of(self, "decision_function_shape", ("ovr", "ovo"))
-        if flag(self, "break_ties") and shape == "ovo":
-            raise InvalidParameter(
-                "SVC: break_ties=True with decision_function_shape='ovo'; ties are broken by the scores of classes. "
-                "Set decision_function_shape='ovr'."
-            )
-        if self.probability is True:
-            raise InvalidParameter(
-                "{model}: probability=True; the scores of a support vector machine are no probabilities, and "
-                "scikit-learn deprecates this parameter. Use KernelLogisticRegression, or "
-                "sklearn.calibration.CalibratedClassifierCV around the model.",
-                model=type(self).__name__,
-            )
+        C, control = number(self, "C", low=0.0, open_low=True, infinite=True), self._control()
+        one_of(self, "decision_function_shape", ("ovr", "ovo"))
+        flag(self, "break_ties")
+        probable = self.probability != "deprecated" and flag(self, "probability")
         design = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         n_given = row_count(X)
         self.classes_, codes = encode_labels(design)
@@ -194,7 +202,8 @@ class SVC(ClassifierMixin, SupportVectorModel):
         order = np.argsort(codes, kind="stable")  # class by class: so support vectors are listed, and pairs lie close
         rows, numbers = self._square(design, n_given, order), design.row_numbers()[order]
         codes, bound = codes[order], bound[order]
-        self.kernel_ = self._settled_kernel(rows, weights_of(design)[order] if design.has_weight else None)
+        weight = weights_of(design)[order]
+        self.kernel_ = self._settled_kernel(rows, weight if design.has_weight else None)
         positive, negative = np.array(class_pairs(len(self.classes_))).T
         last = self._last_weights(n_given, len(positive))
         start = None if last is None else last[numbers]
@@ -203,6 +212,10 @@ class SVC(ClassifierMixin, SupportVectorModel):
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
         self._publish_classes(code_of[self.support_], machines.steps)
+        self.probA_ = self.probB_ = np.empty(0)
+        if probable:
+            random = check_random_state(self.random_state)
+            self.probA_, self.probB_ = fit_sigmoids(self.kernel_, rows, codes, bound, weight, control, random)
         return self
 
     def _class_weights(self, design: InMemory, codes: Array) -> Array:
@@ -223,13 +236,15 @@ class SVC(ClassifierMixin, SupportVectorModel):
         self.n_iter_ = steps.astype(np.int32)
         if k == 2:
             return
-        self.dual_coef_ = np.zeros((k - 1, len(codes)))
+        shown = np.zeros((k - 1, len(codes)))
         borders = np.searchsorted(codes, np.arange(k + 1)).tolist()
         of = [slice(*ends) for ends in pairwise(borders)]
         for column, (i, j) in enumerate(combinations(range(k), 2)):  # a row for each class that is not their own
-            self.dual_coef_[j - 1, of[i]] = self._weights_[of[i], column]
-            self.dual_coef_[i, of[j]] = self._weights_[of[j], column]
+            shown[j - 1, of[i]] = self._weights_[of[i], column]
+            shown[i, of[j]] = self._weights_[of[j], column]
+        self.dual_coef_ = self._as_rows_are(shown)
 
+    @by_rows
     def decision_function(self, X: Any) -> Array:
         """Scores: of shape (n,) for two classes, positive for the second.
 
@@ -246,6 +261,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         """
         return shown_scores(self._scores(X), len(self.classes_), self.decision_function_shape)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """The class with most votes; ties give the first, or with `break_ties` the largest score.
 
@@ -259,8 +275,56 @@ class SVC(ClassifierMixin, SupportVectorModel):
         ndarray of shape (n,)
             The predicted labels.
         """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InvalidParameter(
+                "{model}: break_ties=True with decision_function_shape='ovo'; ties are broken by the scores of "
+                "classes, so break_ties must be False or the shape 'ovr'. Set one of them.",
+                model=type(self).__name__,
+            )
         scores = self._scores(X)
         return decide(scores, self.classes_, bool(self.break_ties))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, with `probability=True`.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict; k of each with the rows of the fit if the kernel is precomputed.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`; the largest need not be that of the predicted class.
+        """
+        check_is_fitted(self)
+        if not len(self.probA_):
+            raise NotFittedError(
+                Message(
+                    "predict_proba is not available when fitted with probability=False. Set probability=True, and fit."
+                )
+            )
+        n_classes, scores = len(self.classes_), self._scores(X)
+        first = pair_probabilities(-scores if n_classes == 2 else scores, self.probA_, self.probB_)
+        return np.hstack([first, 1.0 - first]) if n_classes == 2 else couple(first, n_classes)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, with `probability=True`.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n, d)
+            Rows to predict; k of each with the rows of the fit if the kernel is precomputed.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
+        """
+        with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −∞
+            return np.log(self.predict_proba(X))
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:

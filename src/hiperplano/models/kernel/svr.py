@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from hiperplano.data import validate
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import number
 from hiperplano.models.base import all_or_nothing
@@ -105,7 +106,7 @@ class SVR(RegressorMixin, SupportVectorModel):
         self : estimator
             The fitted model.
         """
-        C, width = number(self, "C", low=0.0, open_low=True), number(self, "epsilon", low=0.0)
+        C, width = number(self, "C", low=0.0, open_low=True, infinite=True), number(self, "epsilon", low=0.0)
         control = self._control()
         design = self._in_memory(validate(self, X, y, sample_weight, one_target=True))
         n_given, numbers = row_count(X), design.row_numbers()
@@ -121,6 +122,7 @@ class SVR(RegressorMixin, SupportVectorModel):
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, Σ dual_coef·k(x, support vector) + intercept.
 

@@ -285,6 +285,9 @@ class OnlineModel(SparseCoefficients, ABC):
             )
         self._look_at_separability(tasks, records)
         self._store(design, tasks, records, control)
+        self._warn_unless_converged()
+
+    def _warn_unless_converged(self) -> None:
         solution = self.solution_
         if not solution.converged:
             warn_of_the_end(self, solution)

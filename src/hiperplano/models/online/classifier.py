@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from hiperplano.data.labels import (
     first_classes,
     labels_without_weight,
 )
+from hiperplano.data.stream import Stream
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
 from hiperplano.models.online.base import OnlineModel
+from hiperplano.models.online.streaming import fit_stream, refuse_whole_rows
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, row_arrays
@@ -96,8 +98,8 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to learn from, in memory.
+        X : array-like, CSR matrix or table of shape (n, d), or rows of `scan`
+            Rows to learn from. Those of a scan are visited in the order of their chunks, and shuffled within each.
         y : array-like of shape (n,)
             Labels of any kind.
         coef_init : array-like of shape (1, d) or (classes, d), optional
@@ -144,7 +146,28 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
 
     @all_or_nothing
     def _fit(self, *data: Any) -> Self:
+        if isinstance(data[0], Stream):
+            return self._fit_stream(*data)
         self._train(*self._plan(*data))
+        return self
+
+    def _fit_stream(self, *data: Any) -> Self:
+        rows, y, coef_init, intercept_init, sample_weight = data
+        rule = self._rule()
+        refuse_whole_rows(self, rule)
+        design = cast(Stream, validate(self, rows, y, sample_weight, numeric_target=False))
+        classes, codes = encode_labels(design, labels_without_weight(rows, y, sample_weight))
+        self._check_classes(classes)
+        weights = class_weights(self.class_weight, classes, class_totals(design, codes, len(classes)))
+        self.classes_ = classes
+        learner = self._start((1 if len(classes) == 2 else len(classes), design.n_columns), coef_init, intercept_init)
+        seed = self._seed()
+
+        def tasks_of(part: InMemory) -> list[Task]:
+            return self._tasks(Examples(part, part.collect(part.vector("code")), weights), rule, learner, seed)
+
+        fit_stream(self, design.with_vectors(code=codes), self._control(), tasks_of)
+        self._warn_unless_converged()
         return self
 
     def _plan(self, *data: Any) -> tuple[InMemory, list[Task], Control]:

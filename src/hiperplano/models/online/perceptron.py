@@ -8,18 +8,17 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import RATIO, accept, flag, number, one_of, refuse_l1
-from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.errors import InvalidParameter
 from hiperplano.losses import scalar
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.least_squares.choice import solve_least_squares
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
+from hiperplano.solvers.online.passes import OnePlane
 from hiperplano.solvers.online.training import Record, Task
-from hiperplano.solvers.online.whole_batch import WholeBatch
-from hiperplano.solvers.separation.certificates import Separable
-from hiperplano.solvers.separation.search import separate
 
-_CHEAP = 4_000  # cells of a table whose separability is settled in a few hundredths of a second
+_FURTHER = 300_000  # cells walked on over, to see whether a plane exists: half a millisecond,
+_FEWEST = 50  # if that makes so many passes
 
 
 class Perceptron(OnlineClassifier):
@@ -214,15 +213,9 @@ class Perceptron(OnlineClassifier):
         if self.multi_class != "ovr" and len(self.classes_) > 2:
             return
         for task, record in zip(tasks, records, strict=True):
-            if not record.mistakes[-1] or task.memory is None or task.memory.n_rows * task.memory.n_columns > _CHEAP:
-                continue
-            trainer: Any = task.trainer
-            batch = isinstance(trainer, WholeBatch)
-            rows = trainer.design if batch else task.memory.with_vectors(y=trainer.target)
-            try:
-                record.separable = isinstance(separate(rows, bool(self.fit_intercept)), Separable)
-            except NotAvailable:  # too close to tell
-                record.separable = None
+            if record.ended == "no_improvement" and record.mistakes[-1] and isinstance(task.trainer, OnePlane):
+                passes = _FURTHER // (task.trainer.length * self.n_features_in_)
+                record.separable = passes >= _FEWEST and task.trainer.walks_clean(task.rule, passes)
 
     def _looks_at_rows(self) -> bool:
         return self._pocketed() or self.init == "least_squares"

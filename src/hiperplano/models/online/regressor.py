@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from hiperplano.data import validate
 from hiperplano.data.block import Array
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.stream import Stream
 from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.online.base import OnlineModel
+from hiperplano.models.online.streaming import fit_stream, refuse_whole_rows
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
 from hiperplano.solvers.online.learner import Learner, row_arrays
@@ -39,8 +42,8 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
         Parameters
         ----------
-        X : array-like, CSR matrix or table of shape (n, d)
-            Rows to learn from, in memory.
+        X : array-like, CSR matrix or table of shape (n, d), or rows of `scan`
+            Rows to learn from. Those of a scan are visited in the order of their chunks, and shuffled within each.
         y : array-like of shape (n,)
             Targets.
         coef_init : array-like of shape (d,), optional
@@ -83,6 +86,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
             return self
         return self._partial_fit(X, y, sample_weight)
 
+    @by_rows
     def predict(self, X: Any) -> Array:
         """Predicted targets, x·coef + intercept.
 
@@ -103,7 +107,19 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
     @all_or_nothing
     def _fit(self, *data: Any) -> Self:
+        if isinstance(data[0], Stream):
+            return self._fit_stream(*data)
         self._train(*self._plan(*data))
+        return self
+
+    def _fit_stream(self, *data: Any) -> Self:
+        rows, y, coef_init, intercept_init, sample_weight = data
+        rule = self._rule()
+        refuse_whole_rows(self, rule)
+        design = cast(Stream, validate(self, rows, y, sample_weight, one_target=True))
+        learner, seed = self._start((1, design.n_columns), coef_init, intercept_init), self._seed()
+        fit_stream(self, design, self._control(), lambda part: [self._task(part, rule.copy(), learner, seed)])
+        self._warn_unless_converged()
         return self
 
     def _plan(self, *data: Any) -> tuple[InMemory, list[Task], Control]:

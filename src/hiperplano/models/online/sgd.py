@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
 from hiperplano.data.parameters import RATIO, accept, number, one_of, refuse_l1, whole
 from hiperplano.errors import InvalidParameter
@@ -209,6 +210,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         return self._gradient_rule(_CLASS_LOSSES | _NUMBER_LOSSES, "hinge")
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @by_rows
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, for loss="log_loss" and loss="modified_huber".
 
@@ -236,6 +238,7 @@ class SGDClassifier(_Stochastic, OnlineClassifier):
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @by_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`.
 

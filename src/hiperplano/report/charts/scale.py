@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.report.number_format import written
 
 
 class Scale(NamedTuple):
@@ -48,10 +49,10 @@ def tick_texts(values: list[float], percent: bool = False) -> list[str]:
     if not values:
         return []
     if percent:
-        return [f"{100 * value:g}%" for value in np.round(values, 12).tolist()]
+        return [written(f"{100 * value:g}%") for value in np.round(values, 12).tolist()]
     largest = max(abs(value) for value in values)
     unit, letter = next(((u, s) for u, s in ((1e9, "G"), (1e6, "M"), (1e4, "k")) if largest >= u), (1.0, ""))
     unit = 1e3 if letter == "k" else unit
     if largest and largest < 1e-3:
-        return [f"{value:.0e}" if value else "0" for value in values]
-    return [f"{value / unit:.6g}{letter if value else ''}".replace("-", "−") for value in np.round(values, 12).tolist()]
+        return [written(f"{value:.0e}") if value else "0" for value in values]
+    return [written(f"{value / unit:.6g}{letter if value else ''}") for value in np.round(values, 12).tolist()]

@@ -8,7 +8,7 @@ import numpy as np
 
 from hiperplano.messages import translate
 from hiperplano.report.blocks import Cell, Table
-from hiperplano.report.number_format import Number
+from hiperplano.report.number_format import Number, written
 from hiperplano.scorecard import Table as ScorecardTable
 
 
@@ -31,7 +31,7 @@ def _cells(table: ScorecardTable, column: str, place: int) -> list[Cell]:
         return [translate(str(value) if not isinstance(value, str) else value) for value in table[column]]
     values: list[Any] = np.asarray(table[column]).tolist()
     texts = [row[place] for row in table.cells()]
-    return [Number(float(value), text) for value, text in zip(values, texts, strict=True)]
+    return [Number(float(value), written(text)) for value, text in zip(values, texts, strict=True)]
 
 
 def _sentence(text: str) -> str:

@@ -41,22 +41,27 @@ class Calibration:
     log_loss: float
 
 
-def calibrate(positive: Array, probability: Array) -> Calibration:
+def calibrate(positive: Array, probability: Array, weight: Array | None = None) -> Calibration:
     """Cut into bands, and compare."""
     edges = np.unique(np.quantile(probability, np.arange(1, _BANDS) / _BANDS))
     band = np.searchsorted(edges, probability, side="right")
-    size = np.bincount(band, minlength=len(edges) + 1).astype(np.float64)
-    there = size > 0
-    size = size[there]
-    predicted = np.bincount(band, weights=probability, minlength=len(there))[there] / size
-    observed = np.bincount(band, weights=positive, minlength=len(there))[there] / size
+    w = np.ones(len(probability)) if weight is None else weight
+
+    def total(values: Array) -> Array:
+        """In each band with rows."""
+        return np.bincount(band, weights=values, minlength=len(edges) + 1)[there]
+
+    there = np.bincount(band, minlength=len(edges) + 1) > 0
+    predicted, observed = total(w * probability) / total(w), total(w * positive) / total(w)
+    size = np.square(total(w)) / total(np.square(w))  # rows of equal weight that would tell as much
     z = float(ndtri(0.975))
     middle = (observed + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(observed * (1 - observed) / size + z**2 / (4 * size**2))
     smallest = np.finfo(np.float64).eps
     own = np.where(positive, probability, 1.0 - probability).clip(min=smallest)
-    brier = float(np.mean((probability - positive) ** 2))
-    return Calibration(predicted, observed, middle - half, middle + half, brier, float(-np.log(own).mean()))
+    brier = float(np.average((probability - positive) ** 2, weights=w))
+    loss = float(-np.average(np.log(own), weights=w))
+    return Calibration(predicted, observed, middle - half, middle + half, brier, loss)
 
 
 def calibration_figure(found: Calibration, positive: str) -> Figure:

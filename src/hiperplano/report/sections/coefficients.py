@@ -10,13 +10,13 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.features.coding import Coding
 from hiperplano.features.columns import Column, kind_label
-from hiperplano.messages import translate
+from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.blocks import Block, Cell, Details, Figure, Figures, Heading, Notice, Paragraph, Section, Table
 from hiperplano.report.charts.chart import WIDE, Chart
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.coefficients import Coefficients
-from hiperplano.report.number_format import Number, column, count
+from hiperplano.report.number_format import Number, column, count, significant
 from hiperplano.report.subject import Subject
 
 _ = translator("report")
@@ -25,6 +25,7 @@ _MOST_ROWS = 200
 _MOST_BARS = 25
 _MOST_CONTRASTS = 12
 _MOST_LISTED = 40
+_FEW_CLASSES = 6  # with more, numbers of three digits fit on paper
 
 
 def coefficients_section(subject: Subject, found: Coefficients | None) -> Section:
@@ -34,15 +35,22 @@ def coefficients_section(subject: Subject, found: Coefficients | None) -> Sectio
         return Section("coefficients", title, _means(subject))
     blocks: list[Block | Heading] = [Paragraph(_sentence(subject, found))]
     if found.missing:
-        blocks.append(Notice(translate(found.missing)))
+        blocks.append(Notice(_for_readers(found.missing)))
     if len(found.blocks) == 1:
         blocks += [Figures([_chart(found)]), _table(found)]
     else:
         blocks += [_heat_map(found), *_contrasts(found)]
     blocks += _about_columns(subject)
     if found.summary is not None:
-        blocks += [Notice(translate(note)) for note in found.summary.notes]
+        blocks += [Notice(_for_readers(note)) for note in found.summary.notes]
     return Section("coefficients", title, blocks)
+
+
+def _for_readers(note: str) -> str:
+    """A note of a summary without what to do in Python: a page is read by people who have no model in a session."""
+    if isinstance(note, Message):
+        note = note.with_fields(**{name: "" for name in ("in_python", "remedy") if name in note.fields})
+    return translate(note).strip()
 
 
 def _about_columns(subject: Subject) -> list[Block | Heading]:
@@ -147,10 +155,10 @@ def _heat_map(found: Coefficients) -> Table:
     """Classes in columns; the colour is the effect of one standard deviation as a share of the largest."""
     kept = _order(np.abs(found.effect).max(axis=0), _MOST_ROWS)
     largest = float(np.abs(found.effect).max(initial=0.0)) or 1.0
-    cells = [column("coef", each) for each in found.coef]
-    rows: list[list[Cell]] = [[_("intercept"), *column("coef", found.intercept)]]
-    rows += [[found.names[j], *(one[j] for one in cells)] for j in kept.tolist()]
-    heat = [[0.0] * len(cells), *(found.effect[:, kept].T / largest).tolist()]
+    digits = 5 if len(found.blocks) <= _FEW_CLASSES else 3
+    rows: list[list[Cell]] = [[_("intercept"), *(significant(value, digits) for value in found.intercept)]]
+    rows += [[found.names[j], *(significant(value, digits) for value in found.coef[:, j])] for j in kept.tolist()]
+    heat = [[0.0] * len(found.blocks), *(found.effect[:, kept].T / largest).tolist()]
     headings = [_("Column"), *map(translate, found.blocks)]
     note = _largest_note(len(kept), found)
     return Table(_("Coefficients of each class"), headings, rows, note, "coefficients", heat)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Figure
 from hiperplano.report.charts.chart import Chart
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.number_format import decimal, percent
+from hiperplano.report.sample import Sample
 
 _ = translator("report")
 
@@ -64,16 +64,16 @@ def ks_figure(
     return Figure(chart.svg(), _("KS: how much of each class lies up to each score."))
 
 
-def score_distribution_figure(
-    score: Array, positive: Array, classes: tuple[str, str], has_probabilities: bool
-) -> Figure:
+def score_distribution_figure(sample: Sample, classes: tuple[str, str]) -> Figure:
     """How the scores of each class are spread."""
+    score, positive, has_probabilities = sample.score, sample.is_positive, sample.probabilities is not None
+    weight = np.ones(sample.n) if sample.weight is None else sample.weight
     low, high = np.quantile(score, [0.0, 0.995]).tolist()
     limits = (low, high) if low < high else padded_range(score)
     shares = []
-    for rows in (score[~positive], score[positive]):
-        heights, edges = np.histogram(rows, bins=40, range=limits)
-        shares.append(heights / max(len(rows), 1))
+    for rows in (~positive, positive):
+        heights, edges = np.histogram(score[rows], bins=40, range=limits, weights=weight[rows])
+        shares.append(heights / (weight[rows].sum() or 1.0))
     chart = Chart(
         "spread",
         _("Distribution of the score"),

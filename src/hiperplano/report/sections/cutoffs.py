@@ -14,8 +14,9 @@ from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import constant_costs
 from hiperplano.metrics.ranking import ConfusionCurve
 from hiperplano.report.blocks import Block, Cell, Cutoffs, Notice, Paragraph, Table
-from hiperplano.report.number_format import Number, count, decimal, percent, significant
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.number_format import Number, amount, decimal, percent, significant
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
@@ -62,6 +63,8 @@ def _by_costs(subject: Subject, costs: Array) -> CutoffChoice:
         return CutoffChoice(odds / (1 + odds), _("the cut-off of Bayes' rule for the given costs"), costs)
     rows = subject.fitted_on
     by_decision = constant_costs(rows.is_positive.astype(np.intp), costs)
+    if rows.weight is not None:
+        by_decision = by_decision * rows.weight[:, None]
     cutoff, _cost = best_cutoff(rows.score, by_decision[:, 0], by_decision[:, 1])
     where = _("training") if subject.training is not None else _("validation")
     cutoff = float(np.clip(cutoff, rows.score.min() - 1.0, rows.score.max() + 1.0))
@@ -91,7 +94,7 @@ def cutoff_block(subject: Subject, choice: CutoffChoice) -> list[Block]:
     """The interactive table; without a script it shows the chosen cut-off."""
     sample = subject.validation
     cuts = _slider(sample.score, choice.cutoff, sample.probabilities is not None)
-    curve = sample.sorted_scores.confusion(cuts)
+    curve = sample.confusion(cuts)
     start = int(np.flatnonzero(cuts == choice.cutoff)[0])
     data = {
         "cutoffs": cuts.tolist(),
@@ -109,7 +112,7 @@ def cutoff_block(subject: Subject, choice: CutoffChoice) -> list[Block]:
     if subject.costs is None and hasattr(subject.parts.final_step, "reject_label") and _rejects(subject):
         blocks.append(Notice(_("The model may also leave a row undecided; the table decides every row.")))
     table = _confusion(subject, curve, start)
-    rates = _rates(curve, start, choice.costs, sample.n)
+    rates = _rates(curve, start, choice.costs, sample.total)
     return [
         *blocks,
         Cutoffs(subject.positive, subject.negative, table, rates, wrong, data, start, significant(choice.cutoff)),
@@ -135,7 +138,7 @@ def _slider(score: Array, chosen: float, has_probabilities: bool) -> Array:
 
 
 def _confusion(subject: Subject, curve: ConfusionCurve, at: int) -> Table:
-    tn, fp, fn, tp = (int(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
+    tn, fp, fn, tp = (float(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
     headings = [
         _("Actual"),
         _("Predicted {label}", label=subject.negative),
@@ -143,13 +146,13 @@ def _confusion(subject: Subject, curve: ConfusionCurve, at: int) -> Table:
         _("Rows"),
     ]
     rows: list[list[Cell]] = [
-        [subject.negative, count(tn), count(fp), count(tn + fp)],
-        [subject.positive, count(fn), count(tp), count(fn + tp)],
+        [subject.negative, amount(tn), amount(fp), amount(tn + fp)],
+        [subject.positive, amount(fn), amount(tp), amount(fn + tp)],
     ]
     return Table(_("Confusion matrix of the validation rows"), headings, rows, name="confusion")
 
 
-def _rates(curve: ConfusionCurve, at: int, costs: Array, n: int) -> list[tuple[str, str, Number]]:
+def _rates(curve: ConfusionCurve, at: int, costs: Array, n: float) -> list[tuple[str, str, Number]]:
     tn, fp, fn, tp = (float(values[at]) for values in (curve.tn, curve.fp, curve.fn, curve.tp))
     total = tn * costs[0, 0] + fp * costs[1, 0] + fn * costs[0, 1] + tp * costs[1, 1]
     found: list[tuple[str, str, Any]] = [

@@ -12,7 +12,8 @@ from hiperplano.report.charts.chart import Chart, sparkline
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.columns import Column, read_columns, sample_rows
 from hiperplano.report.number_format import Number, count, percent, significant
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject
 
 _ = translator("report")
 

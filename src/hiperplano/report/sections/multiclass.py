@@ -12,8 +12,9 @@ from hiperplano.messages.catalogue import translator
 from hiperplano.metrics.costs import savings_score
 from hiperplano.report.blocks import Block, Cell, Paragraph, Section, Table
 from hiperplano.report.metrics import accuracy
-from hiperplano.report.number_format import count, decimal, percent
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.number_format import amount, decimal, percent
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
@@ -39,7 +40,9 @@ def multiclass_section(subject: Subject) -> Section:
             )
         )
     if subject.costs is not None:
-        saved = savings_score(sample.y, sample.predicted, subject.costs, labels=sample.classes)
+        saved = savings_score(
+            sample.y, sample.predicted, subject.costs, sample_weight=sample.weight, labels=sample.classes
+        )
         sentence = _(
             "By the given costs, the decisions save {share} compared with the best constant one.",
             share=percent(saved).text,
@@ -49,22 +52,22 @@ def multiclass_section(subject: Subject) -> Section:
 
 
 def _sentence(subject: Subject, sample: Sample) -> str:
-    counts = np.bincount(sample.codes, minlength=len(subject.classes))
+    counts = sample.counts(sample.codes, len(subject.classes))
     return _(
         "{accuracy} of the validation rows get their class. Always deciding {label}, the most frequent class, would "
         "get {constant}.",
         accuracy=percent(accuracy(sample)).text,
         label=subject.classes[int(counts.argmax())],
-        constant=percent(counts.max() / sample.n).text,
+        constant=percent(counts.max() / sample.total).text,
     )
 
 
 def _confusion(subject: Subject, sample: Sample) -> Table:
     labels = sample.classes
-    matrix = confusion_matrix(sample.y, sample.predicted, labels=labels)
-    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    matrix = confusion_matrix(sample.y, sample.predicted, labels=labels, sample_weight=sample.weight)
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     rows: list[list[Cell]] = [
-        [label, *map(count, line)] for label, line in zip(subject.classes, matrix.tolist(), strict=True)
+        [label, *map(amount, line)] for label, line in zip(subject.classes, matrix.tolist(), strict=True)
     ]
     caption = _("Confusion matrix of the validation rows: actual classes in rows, predicted ones in columns")
     return Table(caption, [_("Actual"), *subject.classes], rows, name="confusion", heat=shares.tolist())
@@ -72,10 +75,10 @@ def _confusion(subject: Subject, sample: Sample) -> Table:
 
 def _by_class(subject: Subject, sample: Sample) -> Table:
     precision, recall, f1, size = precision_recall_fscore_support(
-        sample.y, sample.predicted, labels=sample.classes, zero_division=np.nan
+        sample.y, sample.predicted, labels=sample.classes, zero_division=np.nan, sample_weight=sample.weight
     )
     rows: list[list[Cell]] = [
-        [label, count(size[k]), percent(recall[k]), percent(precision[k]), decimal(f1[k])]
+        [label, amount(size[k]), percent(recall[k]), percent(precision[k]), decimal(f1[k])]
         for k, label in enumerate(subject.classes)
     ]
     headings = [_("Class"), _("Rows"), _("Found (recall)"), _("Precision"), "F1"]
@@ -86,8 +89,8 @@ def ambiguous_share(sample: Sample) -> float | None:
     """Share of rows on which binary rules contradict each other; None where a model is not made of such rules."""
     final_step = sample.parts.final_step
     if isinstance(final_step, OneVsRestClassifier | OneVsOneClassifier):
-        return float(ambiguous(final_step, sample.transformed).mean())
+        return sample.mean(ambiguous(final_step, sample.transformed))
     if getattr(final_step, "multi_class", None) != "ovr" or not hasattr(final_step, "decision_function"):
         return None
     claimed: Array = np.asarray(final_step.decision_function(sample.transformed)) > 0
-    return float(np.mean(claimed.sum(axis=1) != 1))
+    return sample.mean(claimed.sum(axis=1) != 1)

@@ -8,10 +8,11 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
-from hiperplano.metrics.area import AUCInterval, interval_of
+from hiperplano.metrics.area import AUCInterval
 from hiperplano.metrics.ranking import ConfusionCurve, RankingScores
 from hiperplano.report.blocks import Block, Cell, Figures, Heading, Notice, Paragraph, Section, Table
-from hiperplano.report.number_format import Number, count, decimal, percent
+from hiperplano.report.number_format import Number, amount, decimal, percent
+from hiperplano.report.sample import Sample
 from hiperplano.report.sections.calibration import calibrate, calibration_figure
 from hiperplano.report.sections.curves import (
     gains_figure,
@@ -21,7 +22,7 @@ from hiperplano.report.sections.curves import (
     score_distribution_figure,
 )
 from hiperplano.report.sections.cutoffs import choose_cutoff, cutoff_block
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
@@ -40,8 +41,7 @@ class Ranking:
     @classmethod
     def of(cls, sample: Sample) -> Ranking:
         """Curves go through their own points: at quantiles of the scores of each class."""
-        interval = interval_of(sample.sorted_scores) if min(map(len, sample.sorted_scores)) > 1 else None
-        return cls(sample.ranking, sample.sorted_scores.confusion(_places(sample)), sample.n, interval)
+        return cls(sample.ranking, sample.confusion(_places(sample)), sample.n, sample.area)
 
     @property
     def has_both_classes(self) -> bool:
@@ -88,9 +88,9 @@ def ranking_section(subject: Subject) -> tuple[Section, Ranking]:
     ]
     blocks: list[Block | Heading] = [Paragraph(_sentence(subject, ranking))]
     if has_probabilities:
-        calibration = calibrate(sample.is_positive, sample.score)
+        calibration = calibrate(sample.is_positive, sample.score, sample.weight)
         figures.append(calibration_figure(calibration, subject.positive))
-    figures.append(score_distribution_figure(sample.score, sample.is_positive, classes, has_probabilities))
+    figures.append(score_distribution_figure(sample, classes))
     blocks += [Figures(figures), _bands(subject, sample)]
     blocks += _cutoff_blocks(subject, ranking)
     return Section("validation", _("Validation"), blocks), ranking
@@ -116,15 +116,15 @@ def _cutoff_blocks(subject: Subject, ranking: Ranking) -> list[Block | Heading]:
 
 def _bands(subject: Subject, sample: Sample) -> Table:
     """Ten bands of the score from the highest: the gains table."""
-    edges = np.unique(np.quantile(sample.score, np.linspace(0, 1, 11)[1:-1], method="higher"))
-    found = sample.sorted_scores.confusion(np.nextafter(edges, -np.inf))
-    found_rows = np.concatenate([[0], (found.tp + found.fp)[::-1], [sample.n]])
-    positives = int(np.count_nonzero(sample.is_positive))
+    edges = np.unique(sample.quantile(sample.score, np.linspace(0, 1, 11)[1:-1], method="higher"))
+    found = sample.confusion(np.nextafter(edges, -np.inf))
+    found_rows = np.concatenate([[0], (found.tp + found.fp)[::-1], [sample.total]])
+    positives = float(sample.counts(sample.is_positive.astype(np.intp), 2)[1])
     found_positive = np.concatenate([[0], found.tp[::-1], [positives]])
     bounds = [float(sample.score.max()), *edges[::-1].tolist(), float(sample.score.min())]
     rows: list[list[Cell]] = []
     for i in range(len(found_rows) - 1):
-        size, caught = int(found_rows[i + 1] - found_rows[i]), int(found_positive[i + 1] - found_positive[i])
+        size, caught = found_rows[i + 1] - found_rows[i], found_positive[i + 1] - found_positive[i]
         if not size:
             continue
         gained = found_positive[i + 1] / positives
@@ -132,11 +132,11 @@ def _bands(subject: Subject, sample: Sample) -> Table:
             [
                 str(len(rows) + 1),
                 Number(bounds[i + 1], f"{decimal(bounds[i + 1]).text} – {decimal(bounds[i]).text}"),
-                count(size),
-                count(caught),
+                amount(size),
+                amount(caught),
                 percent(caught / size),
                 percent(gained),
-                decimal(gained / (found_rows[i + 1] / sample.n), 2),
+                decimal(gained / (found_rows[i + 1] / sample.total), 2),
             ]
         )
     headings = [

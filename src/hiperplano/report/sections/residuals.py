@@ -14,7 +14,8 @@ from hiperplano.report.charts.chart import Chart
 from hiperplano.report.charts.scale import padded_range
 from hiperplano.report.metrics import regression_metrics
 from hiperplano.report.number_format import percent, significant
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.sample import Sample
+from hiperplano.report.subject import Subject
 from hiperplano.stats.diagnose import Diagnosis, diagnose_least_squares
 
 _ = translator("report")
@@ -120,7 +121,7 @@ def _quantiles(residuals: Array) -> Figure:
     chart = Chart(
         "quantiles",
         _("Normal quantiles of the residuals"),
-        _("Residuals reach from {low} to {high} standard deviations.", low=f"{unit[0]:.1f}", high=f"{unit[-1]:.1f}"),
+        _("Residuals reach from {low:.1f} to {high:.1f} standard deviations.", low=unit[0], high=unit[-1]),
         x=padded_range(normal),
         y=padded_range(unit, normal),
         x_label=_("normal quantile"),
@@ -158,7 +159,7 @@ def _diagnosis(subject: Subject, rows: Sample) -> Diagnosis | None:
     if subject.parts.target_scaler is not None:
         return None
     try:
-        return diagnose_least_squares(subject.parts.linear, rows.design, rows.y)
+        return diagnose_least_squares(subject.parts.linear, rows.design, rows.y, rows.weight)
     except HiperplanoError:
         return None
 

@@ -9,14 +9,14 @@ from scipy.special import chdtri
 
 from hiperplano.data.design import Array
 from hiperplano.messages.catalogue import translator
-from hiperplano.metrics.divergence import population_stability_index
 from hiperplano.report.blocks import Block, Cell, Paragraph, Section, Table
 from hiperplano.report.columns import Column, read_columns, sample_rows
-from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics
+from hiperplano.report.metrics import accuracy, class_metrics, regression_metrics, stability
 from hiperplano.report.number_format import Number, count, decimal, percent, significant
+from hiperplano.report.sample import Sample
 from hiperplano.report.sections.data import MOST_COLUMNS
 from hiperplano.report.sections.ranking import Ranking
-from hiperplano.report.subject import Sample, Subject
+from hiperplano.report.subject import Subject
 
 _ = translator("report")
 
@@ -127,7 +127,15 @@ def score_shift(subject: Subject) -> Shift:
         np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
         for sample in (subject.training, subject.validation)
     ]
-    return stability_index(*(Column("", sample_rows(each[:, None], _DRAWN_ROWS)[:, 0]) for each in values))
+    samples = subject.training, subject.validation
+    if all(sample.weight is None for sample in samples):
+        return stability_index(*(Column("", sample_rows(each[:, None], _DRAWN_ROWS)[:, 0]) for each in values))
+    edges = np.unique(samples[0].quantile(values[0], np.arange(1, _BINS) / _BINS))
+    first, second = (
+        sample.effective_counts(np.searchsorted(edges, each, side="right"), len(edges) + 1)
+        for sample, each in zip(samples, values, strict=True)
+    )
+    return _shift((first, second))
 
 
 def stability_index(before: Column, after: Column) -> Shift:
@@ -140,9 +148,13 @@ def stability_index(before: Column, after: Column) -> Shift:
         counts = _banded(before.numbers, after.numbers)
     else:
         counts = _counted(before, after)
+    return _shift(counts)
+
+
+def _shift(counts: tuple[Array, Array]) -> Shift:
     bands = int(np.count_nonzero(counts[0] + counts[1]))
     spread = float(chdtri(max(bands - 1, 1), 0.05)) * sum(1.0 / float(each.sum()) for each in counts)
-    return Shift(population_stability_index(*counts, bins=None, smoothing=0.5), spread if bands > 1 else 0.0)
+    return Shift(stability(*counts), spread if bands > 1 else 0.0)
 
 
 def _banded(before: Array, after: Array) -> tuple[Array, Array]:

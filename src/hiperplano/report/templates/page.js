@@ -37,15 +37,18 @@
   if (!at("cutoff-data")) return;
   const data = JSON.parse(at("cutoff-data").textContent);
   const cells = [...at("table-confusion").querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("data")]);
-  const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
-  const whole = (value) => grouped(String(value));
-  const percent = (part, all) => (all ? (100 * part / all).toFixed(1) + "%" : "–");
+  // As messages/numerals.py writes them: in Spanish 9670,5 and 12 345.
+  const spanish = document.documentElement.lang === "es";
+  const written = (text) => (spanish ? text.replace(/^(\d),(\d{3})(?![\d,])/, "$1$2").replaceAll(",", "\u202f").replace(".", ",") : text);
+  const grouped = (text) => written(text.replace(/\B(?=(\d{3})+(?!\d))/g, ","));
+  const whole = (value) => (Number.isInteger(value) ? grouped(String(value)) : money(value));  // rows may have weights
+  const percent = (part, all) => (all ? written((100 * part / all).toFixed(1) + "%") : "–");
   const money = (value) => {
     const size = Math.abs(value);
-    const text = size >= 1e4 ? grouped(size.toFixed(0)) : String(Number(size.toPrecision(5)));
+    const text = size >= 1e4 ? grouped(size.toFixed(0)) : written(String(Number(size.toPrecision(5))));
     return (value < 0 ? "−" : "") + text;
   };
-  const cut = (i) => String(Number(data.cutoffs[i].toPrecision(5))).replace("-", "−");
+  const cut = (i) => written(String(Number(data.cutoffs[i].toPrecision(5)))).replace("-", "−");
   const put = (node, value, text) => { node.value = String(value); node.textContent = text; };
   const rate = (name, part, all) => put(at("rate-" + name).querySelector("data"), all ? part / all : NaN, percent(part, all));
   const price = (id) => { const value = at(id).valueAsNumber; return value >= 0 ? value : 0; };

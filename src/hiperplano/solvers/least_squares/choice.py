@@ -68,10 +68,11 @@ def solve_least_squares(
 
 def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float) -> LeastSquaresSolution | None:
     """Conjugate gradients for as long as a factorisation would take, where standard errors do not need it anyway."""
-    if not design.is_sparse or design.n_rows <= design.n_columns or design.n_columns <= MOST_KEPT:
-        return None
+    wide = design.n_rows <= design.n_columns
+    if not design.is_sparse or design.n_columns <= MOST_KEPT or (wide and not (alpha > 0).all()):
+        return None  # without a penalty the steps would end at other coefficients than those of minimum norm
     costs = Costs.of(design, 1)
-    steps = int(costs.hessian / costs.gradient / design.n_targets)
+    steps = int((costs.row_products if wide else costs.hessian) / costs.gradient / design.n_targets)
     if not fits_in_memory(design) or steps < _FEWEST_STEPS:
         return None
     found = conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import eigh, svd
 from scipy.linalg.lapack import dgejsv
 
 from hiperplano.data.design import Array, Design
@@ -15,6 +15,7 @@ from hiperplano.solvers.least_squares.wide import centred_rows
 from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
+_PLAIN = 1e-5  # of the largest product: eigenvalues above this share keep ten digits and more
 _SIMILAR = 1e3  # ratio of the columns' lengths up to which a plain decomposition takes them together
 _SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
 
@@ -141,6 +142,10 @@ def _decomposed(x: Array, length: Array) -> tuple[Array, Array, Array]:
     longest = float(length.max(initial=0.0)) or 1.0
     scaled = x * (length / longest)
     if longest <= _SIMILAR * length[length > 0].min(initial=longest):
+        found = _from_row_products(scaled)
+        if found is not None:
+            left, values, right = found
+            return left, values * longest, right
         left, values, right = svd(scaled, full_matrices=False, check_finite=False)
         rank = int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
         return left[:, :rank], values[:rank] * longest, right[:rank].T
@@ -149,3 +154,17 @@ def _decomposed(x: Array, length: Array) -> tuple[Array, Array, Array]:
     values = values * (work[0] / work[1])
     rank = int(np.count_nonzero((size > _EPS * max(x.shape) * size.max()) & (values > 0)))
     return left[:, :rank], values[:rank] * longest, right[:, :rank]
+
+
+def _from_row_products(x: Array) -> tuple[Array, Array, Array] | None:
+    """The decomposition of few rows by the eigenvectors of their products, in a fraction of the time.
+
+    None where some direction is so short beside others that squares would lose its digits.
+    """
+    squares, left = eigh(x @ x.T, check_finite=False, driver="evd")
+    largest = float(squares[-1]) if len(squares) else 0.0
+    kept = squares > _PLAIN * largest
+    if np.any(squares[~kept] > len(x) * _EPS * largest):
+        return None
+    values, left = np.sqrt(squares[kept][::-1]), left[:, kept][:, ::-1]
+    return left, values, x.T @ (left / values)

@@ -8,6 +8,9 @@ been spent on passes as it costs (`solvers/cost.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
@@ -29,15 +32,17 @@ from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
 from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.truncated_newton import truncated_newton
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
-_NEWTON = 5.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
-_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-5  # whose standard errors are a guide at best
+_SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
+_LONG = 30.0  # steps of L-BFGS, where no Hessian can be had, before Newton's with conjugate gradients
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
@@ -55,6 +60,7 @@ def fit_likelihood(
     start: tuple[Array, Array] | None = None,
     keep_hessian: bool = True,
     check_finite: bool = False,
+    watch: Callable[[Array, Array], None] | None = None,
 ) -> LogisticSolution:
     """Minimise Σ w·loss/Σw + ½·strength·‖coef‖².
 
@@ -77,6 +83,8 @@ def fit_likelihood(
         too large. (Standard errors of a penalised fit are a guide at best: it keeps the one that it needed, if any.)
     check_finite : bool
         Whether NaN, infinity and numbers out of range may be there, and raise `NonFiniteRows` when they are met.
+    watch : callable, optional
+        Is told coefficients and intercepts at the start and after every step.
     """
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
@@ -84,6 +92,8 @@ def fit_likelihood(
         if check_finite and not scale.in_range:
             raise NonFiniteRows
         problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
+        if watch is not None:
+            problem.watch = _Watch(problem, watch)
         theta = None if start is None else problem.balanced(scale.parameters(*start))
         wanted = keep_hessian and strength == 0 and n_scores * scale.size <= MOST_KEPT
         samples: list[Design] = [sample] if sample is not None and start is None else []
@@ -101,6 +111,22 @@ def fit_likelihood(
     return logistic_solution(problem, end, method, tol, rank)
 
 
+class _Watch:
+    """Tells coefficients of the states of several solvers, one after the other, as those of one walk.
+
+    Where a solver begins, the one before it ended; and Newton's last step, which costs no pass, is not counted.
+    """
+
+    def __init__(self, problem: Likelihood, tell: Callable[[Array, Array], None]) -> None:
+        self._problem, self._tell, self._steps = problem, tell, -1
+
+    def __call__(self, state: State) -> None:
+        first, new = self._steps < 0, state.steps not in (0, self._steps)
+        self._steps = state.steps
+        if first or new:
+            self._tell(*self._problem.scale.coefficients(self._problem.balanced(state.theta)))
+
+
 def _minimise(
     problem: Likelihood, start: Array | None, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
 ) -> tuple[Message, Minimum]:
@@ -110,13 +136,15 @@ def _minimise(
     """
     theta = problem.prior() if start is None else start
     if solver == "gradient":
-        return Message("gradient with a dynamic rate"), Minimum(gradient_descent(problem, theta, tol, max_iter))
+        return Message("gradient with a dynamic rate"), Minimum(
+            gradient_descent(problem, theta, tol, max_iter, problem.watch)
+        )
     costs = Costs.of(problem.design, problem.n_scores)
     few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
     if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else _SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
-    if is_wide(problem):
+    if is_wide(problem.design):
         return _in_row_span(problem, theta, tol, max_iter)
     return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
 
@@ -125,11 +153,12 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    state, budget = State(theta, *problem.evaluate(theta)), Budget(costs.row_products / costs.gradient, tol)
-    state = drive(lbfgs(state, plain, tol, max_iter, budget), problem.evaluate)
+    state, budget = _told(problem, theta, problem.evaluate), Budget(costs.row_products / costs.gradient, tol)
+    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), problem.evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
-    span = problem.in_row_span
+    span, watch = problem.in_row_span, problem.watch
+    span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
     method, end = _minimise(
         span.problem, span.reduce(state.theta), [], "auto", _CLOSER * tol, max_iter - state.steps, 0.0
@@ -138,7 +167,7 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     theta, steps = span.expand(end.state.theta), state.steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)
     # What rounding of the products has left, if anything.
-    state = drive(lbfgs(state, plain, tol, max_iter), problem.evaluate)
+    state = drive(lbfgs(state, plain, tol, max_iter, watch=problem.watch), problem.evaluate)
     return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
 
 
@@ -148,20 +177,30 @@ def _lbfgs_with_purchases(
     """L-BFGS from a diagonal preconditioner, with better ones as soon as they are worth what they cost."""
     a_pass = Costs.of(problem.design, problem.n_scores).gradient
     left = offers(problem, samples)
+    without_hessian = problem.strength > 0 and theta.size > MOST_PARAMETERS
     method, current = Message("L-BFGS"), Purchase(theta, problem.diagonal_preconditioner(), problem.evaluate)
-    if left and left[0].first_cost <= _AT_ONCE * a_pass:
+    bought = bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
+    if bought:
         method, current = left[0].method, left[0].buy(theta, first=True)
         left = left if left[0].again else left[1:]
-    state = State(current.theta, *current.evaluate(current.theta))
+    state = _told(problem, current.theta, current.evaluate)
     while True:
-        budget = Budget(left[0].cost / a_pass, tol) if left else None
+        budget = Budget(left[0].cost / a_pass, tol) if left else Budget(_LONG, tol) if without_hessian else None
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
+        if state.largest <= tol and bought and end.hessian is None:
+            step = current.precondition(state.gradient)
+            if _is_small(problem) and np.abs(step).max() > _settled(problem) * max(1.0, np.abs(state.theta).max()):
+                return method, _continued(problem, state, tol, max_iter, _settled(problem))
+            state.theta = state.theta - step  # it costs no pass
+        if state.largest > tol and state.steps < max_iter and not left and without_hessian:
+            state = truncated_newton(problem, state, tol, max_iter)
+            return Message("Newton with conjugate gradients"), Minimum(state)
         if state.largest <= tol or state.steps >= max_iter or not left:
             return method, end
         if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
             return method, _continued(problem, state, tol, max_iter, _SETTLED)
-        state.stalled = False
+        state.stalled, bought = False, True
         method, current = left[0].method, left[0].buy(state.theta, first=False)
         left = left if left[0].again else left[1:]
 
@@ -176,9 +215,10 @@ def _lbfgs_with_late_hessian(
     budget: Budget | None,
 ) -> Minimum:
     if not near:
-        return Minimum(drive(lbfgs(state, current.precondition, tol, max_iter, budget), current.evaluate))
+        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch)
+        return Minimum(drive(search, current.evaluate))
     late = LateHessian(problem, state.theta, current.precondition, near)
-    state = drive(lbfgs(state, late.precondition, tol, max_iter, budget), late.evaluate)
+    state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch), late.evaluate)
     if state.largest > tol and state.steps < max_iter and budget is not None:
         return Minimum(state)
     hessian = late.hessian_near(state.theta)
@@ -192,6 +232,14 @@ def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, set
     end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
     end.state.steps += state.steps
     return end
+
+
+def _told(problem: Likelihood, theta: Array, evaluate: Callable[[Array], tuple[float, Array]]) -> State:
+    """The state to start from, of which whoever watches is told."""
+    state = State(theta, *evaluate(theta))
+    if problem.watch is not None:
+        problem.watch(state)
+    return state
 
 
 def _is_small(problem: Likelihood) -> bool:
@@ -231,7 +279,7 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
     state = end.state
     if smallest_margin(problem, state.theta) > 0:
         return True
-    if is_wide(problem):
+    if is_wide(problem.design):
         span = problem.in_row_span
         theta = span.reduce(state.theta)
         return _is_unbounded(span.problem, Minimum(State(theta, *span.problem.evaluate(theta))), tol)

@@ -8,14 +8,18 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.special import softmax, xlogy
+from scipy.special import expit, xlogy
 
-from hiperplano.data.column_scale import ColumnScale
-from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.data.column_scale import ColumnScale, LinearScores
+from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.losses import Logistic, Softmax
+from hiperplano.losses.softmax import shares
 from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
 from hiperplano.solvers.objective import Objective
+from hiperplano.solvers.truncated_newton import Curvature
+
+_LEAST_CURVATURE = 1e-12
 
 _EXPLAINED = 0.9  # classes separated better than that are not two Gaussians
 
@@ -44,6 +48,7 @@ class Likelihood(Objective):
     ) -> None:
         loss = Logistic() if n_scores == 1 else Softmax()
         super().__init__(design, loss, scale, n_scores, strength, extra, check_finite)
+        self.watch: Callable[[State], None] | None = None  # is told every state that a step of a solver leads to
 
     def with_rows(self, design: Design, scale: ColumnScale) -> Self:
         return type(self)(design, scale, self.n_scores, self.strength)
@@ -96,7 +101,7 @@ class Likelihood(Objective):
             settled,
             bounded=self.strength > 0,
             first_step=self.step_to_discriminant if prior else None,
-            watch=watch,
+            watch=watch or self.watch,
         )
 
     def step_to_discriminant(self, gradient: Array, direction: Array) -> Array:
@@ -121,6 +126,30 @@ class Likelihood(Objective):
         curvature = np.maximum(share * (1 - share), 1e-6)[:, None] + self.penalty.strength
         # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
         return lambda vector: self.balanced(self.balanced(vector) / curvature)
+
+    def curvature_at(self, theta: Array) -> Curvature:
+        """The Hessian's diagonal, of shape (scores, size), and products with it: a pass, and one for each product."""
+        sums, kept = self.design.fold_and_map(CurvatureSums(self.scale.scores(theta)))
+        self.passes += 1
+        rows = self.design.with_vectors(**kept)
+
+        def product(vector: Array) -> Array:
+            self.passes += 1
+            return self._gradient(*rows.fold(CurvatureProducts(self.scale.scores(vector)))) + curved * vector
+
+        curved = self.penalty.curvature(theta)
+        return Curvature(np.maximum(self._diagonal(*sums) + curved, _LEAST_CURVATURE), product)
+
+    def _gradient(self, sums: Array, totals: Array) -> Array:
+        return self.scale.gradient(sums, totals) / self.total
+
+    def _diagonal(self, totals: Array, sums: Array, squares: Array) -> Array:
+        sums, squares = sums.T, squares.T
+        shift = self.scale.shift
+        spread = (squares - 2 * shift * sums + shift**2 * totals[:, None]) * self.scale.scale**2
+        spread[:, self.scale.constant] = 0.0
+        first = [totals[:, None]] if self.scale.fit_intercept else []
+        return np.hstack([*first, np.maximum(spread, 0.0)]) / self.total
 
     def class_hessians(self, theta: Array) -> Array:
         """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
@@ -173,6 +202,35 @@ class ClassWeights:
 
 
 @dataclass(frozen=True)
+class CurvatureSums:
+    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score, and the probabilities p."""
+
+    stays_sparse = True
+    scores: LinearScores
+
+    def __call__(self, block: Block) -> tuple[Sums, Rows]:
+        score = self.scores(block)
+        chance = shares(score) if score.shape[1] > 1 else expit(score)
+        curvature = block.weighted(chance * (1.0 - chance))
+        sums = curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
+        return sums, {"chance": chance}
+
+
+@dataclass(frozen=True)
+class CurvatureProducts:
+    """Σ x·u of shape (d, scores) and Σ u, for the products u of the loss's curvature with changes of the scores."""
+
+    stays_sparse = True
+    changes: LinearScores
+
+    def __call__(self, block: Block) -> Sums:
+        change, chance = self.changes(block), block.vectors["chance"]
+        mean = (chance * change).sum(axis=1, keepdims=True) if chance.shape[1] > 1 else chance * change
+        moved = block.weighted(chance * (change - mean))
+        return block.transpose_dot(moved), moved.sum(axis=0)
+
+
+@dataclass(frozen=True)
 class ClassBlockSums:
     """Σ p·(1 − p)·v·vᵀ of each class, for v = [1, z]."""
 
@@ -182,7 +240,7 @@ class ClassBlockSums:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         rows = self.scale.rows(block)
-        chance = softmax(rows @ self.theta.T, axis=1)
+        chance = shares((self.theta @ rows.T).T)
         weight = block.weighted(chance * (1.0 - chance))
         weighted = (rows * one[:, None] for one in xp.sqrt(weight).T)
         return (xp.stack([each.T @ each for each in weighted]),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,9 +10,13 @@ from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.losses import Logistic
+from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Minimisation, Preconditioner, State, lbfgs
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.sample import first_sample
+from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
+
+_NEWTON_STEPS = 3  # that the solution of a sample takes from that of the last C
+_AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 
 
 class FoldLikelihood:
@@ -51,6 +55,7 @@ def _trained_weight(block: Block) -> Sums:
 class _FoldSums:
     """Σ loss, Σ slope·x of shape (d, splits) and Σ slope of the training rows of some splits, each with its scores."""
 
+    stays_sparse = True
     scores: LinearScores
     splits: Array
 
@@ -61,7 +66,8 @@ class _FoldSums:
         value, slope = Logistic().value_and_slope(block.y, self.scores.of(rows))
         slope *= weight
         ones = xp.ones(len(block))
-        return np.einsum("ij,ij->j", value, weight), xp.asarray((slope.T @ rows).T), ones @ slope
+        products = block.transpose_dot(slope) if block.is_sparse else xp.asarray((slope.T @ rows).T)
+        return np.einsum("ij,ij->j", value, weight), products, ones @ slope
 
 
 def fold_coefficients(
@@ -94,7 +100,12 @@ def fold_coefficients(
     states: list[State] = []
     ahead: Array | None = None  # the sample's solution, which shows where all go next
     before = np.zeros((n_splits, scale.size))
+    precondition: Preconditioner
     converged = True
+    # The Hessian of a sample at every C, or only where as much was spent on passes as it costs (`solvers/cost.py`).
+    price = Costs.of(sample, 1).hessian / (n_splits * Costs.of(design, 1).gradient)
+    cheap = scale.size <= MOST_PARAMETERS and _NEWTON_STEPS * price <= _AT_ONCE
+    budget = Budget(price, tol) if scale.size <= MOST_PARAMETERS else None
     for position in np.argsort(Cs):
         strengths = 1.0 / (Cs[position] * problem.totals)
         penalty = np.zeros_like(before)
@@ -103,14 +114,22 @@ def fold_coefficients(
         states = [_repenalised(*each) for each in zip(states, before, penalty, strict=True)] if states else []
         if not states or max(state.largest for state in states) > tol:
             middle = Likelihood(sample, scale, 1, float(strengths.mean()), extra=1.0 / sample.n_rows)
-            found = middle.newton(ahead, tol=1e-4, max_steps=20, settled=1e-2)
-            moved = found.state.theta - (0.0 if ahead is None else ahead)
-            ahead = found.state.theta
-            thetas = [state.theta + moved for state in states] if states else [ahead] * n_splits
-            seen = problem.evaluate(np.concatenate(thetas), np.arange(n_splits), penalty)
-            states = [State(theta, *each) for theta, each in zip(thetas, seen, strict=True)]
-            precondition = SymmetricSolver(found.hessian).precondition
-            states = _together(problem, states, penalty, precondition, tol, max_iter)
+            if cheap:
+                found = middle.newton(ahead, tol=1e-4, max_steps=20, settled=1e-2)
+                moved = found.state.theta - (0.0 if ahead is None else ahead)
+                ahead = found.state.theta
+                starts = [state.theta + moved for state in states] if states else [ahead] * n_splits
+                precondition = SymmetricSolver(found.hessian).precondition
+            else:
+                starts = [state.theta for state in states] if states else [middle.prior()] * n_splits
+                precondition = middle.diagonal_preconditioner()
+            seen = problem.evaluate(np.concatenate(starts), np.arange(n_splits), penalty)
+            states = [State(theta, *each) for theta, each in zip(starts, seen, strict=True)]
+            states = _together(problem, states, penalty, precondition, tol, max_iter, None if cheap else budget)
+            if not cheap and any(state.largest > tol and state.steps < max_iter for state in states):
+                hessian = middle.evaluate_with_hessian(np.mean([state.theta for state in states], axis=0))[2]
+                precondition = SymmetricSolver(hessian).precondition
+                states = _together(problem, states, penalty, precondition, tol, max_iter)
             steps[position] = [state.steps for state in states]
         before = penalty
         converged &= all(state.largest <= tol for state in states)
@@ -133,12 +152,13 @@ def _together(
     precondition: Preconditioner,
     tol: float,
     max_iter: int,
+    budget: Budget | None = None,
 ) -> list[State]:
     """Run one minimisation for each split, all looking at the rows together."""
-    states = list(states)
+    states = [replace(state, stalled=False) for state in states]
     running: dict[int, tuple[Minimisation, Array]] = {}
     for split, state in enumerate(states):
-        _advance(running, states, split, lbfgs(state, precondition, tol, max_iter), None)
+        _advance(running, states, split, lbfgs(state, precondition, tol, max_iter, budget), None)
     while running:
         splits = np.array(sorted(running))
         points = np.concatenate([running[split][1] for split in splits.tolist()])

@@ -111,7 +111,7 @@ class Learner:
     def measure(self) -> None:
         """Write ‖weights‖² into the states; loops only keep it up to date if they project."""
         with np.errstate(over="ignore"):
-            self.states[:, at.SQUARED_NORM] = np.sum(self.weights**2, axis=1)
+            self.states[:, at.SQUARED_NORM] = np.einsum("ij,ij->i", self.weights, self.weights)
 
     def copy(self) -> Learner:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))

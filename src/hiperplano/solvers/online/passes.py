@@ -108,6 +108,18 @@ class OnePlane(_RowByRow):
         steps = np.empty(int(rule[at.BATCH]))
         return int(walk_batches(*visits, learner.weights[k], learner.sums[k], learner.states[k], steps))
 
+    def walks_clean(self, rule: Array, passes: int) -> bool:
+        """Whether plain steps, made on a copy of the plane in the order of the last pass, end in one without mistakes.
+
+        If not, there may be a plane all the same.
+        """
+        plain = rule.copy()
+        plain[[at.ALPHA, at.POCKET, at.AVERAGE_FROM, at.TRACK_LOSS]] = 0.0
+        walker = OnePlane(self.target, self.sampling_order, self.learner.copy(), self.planes)
+        walker.order, walker.visit_weight = np.tile(self.order, passes), np.tile(self.visit_weight, passes)
+        walker.advance(0, passes * self.length, plain)
+        return bool(walker.counts[at.RUN] >= self.length)
+
 
 class AllPlanes(_RowByRow):
     """One plane for each class, trained together.

@@ -155,13 +155,11 @@ def _left(records: Sequence[Record], control: Control) -> str:
     if not last:
         return ""
     wrong = [record for record in records if record.mistakes[-1]]
-    if any(record.separable is False for record in wrong):
-        return Message(" {n} mistakes in the last pass: no plane separates all rows, which was proved.", n=last)
     if all(record.separable for record in wrong):
         found = Message(" {n} mistakes in the last pass, although a plane separates all rows:", n=last)
-        if control.tol is None:
-            return found + Message(" raise max_iter, and the fit goes on until it makes none.")
         return found + Message(" with tol=None the fit goes on until it makes none.")
     return Message(
-        " {n} mistakes in the last pass: no plane was found that separates all rows, and there may be none.", n=last
+        " {n} mistakes in the last pass: no plane was found that separates all rows, and there may be none; "
+        "separability(X, y) tells.",
+        n=last,
     )

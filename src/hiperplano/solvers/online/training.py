@@ -59,14 +59,14 @@ class Record:
         not finite).
     objective : float
         Mean loss along the last pass, with the penalty at its end, if it was tracked.
-    separable : bool or None
-        Whether a plane has all rows on their sides, if that was looked at.
+    separable : bool
+        Whether a plane was found that has all rows on their sides, although the fit made mistakes to its end.
     """
 
     mistakes: list[int] = field(default_factory=list)
     ended: str = "max_iter"
     objective: float = np.nan
-    separable: bool | None = None
+    separable: bool = False
 
 
 class Task(NamedTuple):

@@ -135,6 +135,8 @@ def sparser_direction(z: Array, still: Array, fit_intercept: bool, direction: Ar
     slopes = slice(0, len(direction) - fit_intercept)
     for _ in range(_ROUNDS):
         size = np.abs(direction[slopes])
+        if not size.any():  # the intercept alone
+            break
         found = sparse_direction(z, still, fit_intercept, size.max() / (size + _FLOOR * size.max()))
         if found is None or np.count_nonzero(found[slopes]) >= np.count_nonzero(size):
             break

@@ -15,7 +15,8 @@ import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
-from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, total
 from hiperplano.solvers.svm.duality_gap import Budget, Certificate, GapTolerance, certify
@@ -35,28 +36,50 @@ _FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
 _PATIENCE = 8  # rounds without progress
 
 
-def augmented_newton(design: Design, loss: DualLoss, *, fit_intercept: bool, tol: float, budget: Budget) -> Certificate:
+def augmented_newton(
+    design: Design,
+    loss: DualLoss,
+    *,
+    fit_intercept: bool,
+    tol: float,
+    budget: Budget,
+    start: tuple[Hyperplane, RowVector] | None = None,
+) -> Certificate:
     """Minimise ½‖coef‖² + Σ weight·loss up to a gap of tol·objective.
 
     Parameters
     ----------
     design : Design
         With a vector "sign" for classification.
+    start : tuple of Hyperplane and RowVector, optional
+        A plane and dual variables to begin with.
     """
     with one_blas_thread():
         d = design.n_columns
         if d > MATRIX_COLUMNS:
+            shift = np.zeros(d)
             problem = SmoothedProblem(design, loss, fit_intercept, squares=design.fold(_column_squares)[0])
-            return _solve(problem, Hyperplane.zero(np.zeros(d)), tol, budget)
-        shift, far = typical_row(design, fit_intercept)
-        problem = SmoothedProblem(design, loss, fit_intercept, centre_rows=far)
-        return _solve(problem, Hyperplane.zero(shift), tol, budget)
+        else:
+            shift, far = typical_row(design, fit_intercept)
+            problem = SmoothedProblem(design, loss, fit_intercept, centre_rows=far)
+        if start is None:
+            return _solve(problem, Hyperplane.zero(shift), tol, budget)
+        plane, gamma = start
+        plane = Hyperplane(plane.coef, plane.level + plane.coef @ (shift - plane.shift), shift)
+        search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
+        return search.run(plane, WIDE * problem.unit or 1.0, None, gamma)
 
 
 def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
-    """Means of the columns (0 without an intercept) in some rows, and whether one is far beyond the column's spread."""
+    """Means of the columns (0 without an intercept) in some rows, and whether one is far beyond the column's spread.
+
+    Rows with few stored entries are measured from 0, unless a mean is far from it: so they stay sparse.
+    """
     scale = ColumnScale.exact(design.sample(_SCALE_ROWS), fit_intercept)
-    return scale.shift, bool((np.abs(scale.shift) * scale.scale > _FAR).any())
+    far = bool((np.abs(scale.shift) * scale.scale > _FAR).any())
+    if design.is_sparse and design.density < SPARSE_PRODUCTS and not far:
+        return np.zeros(design.n_columns), False
+    return scale.shift, far
 
 
 def _column_squares(block: Block) -> Sums:
@@ -123,9 +146,11 @@ class AugmentedLagrangian:
     tolerance: GapTolerance
     budget: Budget
 
-    def run(self, plane: Hyperplane, width: float, curvature: Curvature | None) -> Certificate:
-        """From a plane, with the first width, or for a squared loss with the curvature of similar rows."""
-        return self._once(plane, curvature) if self.problem.loss.ridge else self._rounds(plane, width)
+    def run(
+        self, plane: Hyperplane, width: float, curvature: Curvature | None, gamma: RowVector | None = None
+    ) -> Certificate:
+        """From a plane, with the first width and centre, or for a squared loss with the curvature of similar rows."""
+        return self._once(plane, curvature) if self.problem.loss.ridge else self._rounds(plane, width, gamma)
 
     def _once(self, plane: Hyperplane, curvature: Curvature | None) -> Certificate:
         """A squared loss needs no rounds, but a smaller tolerance if dual variables do not prove enough yet."""
@@ -146,11 +171,11 @@ class AugmentedLagrangian:
     def _share(self, share: float) -> Callable[[Evaluation], float]:
         return lambda now: share * self.tolerance.at(now.objective)
 
-    def _rounds(self, plane: Hyperplane, width: float) -> Certificate:
+    def _rounds(self, plane: Hyperplane, width: float, gamma: RowVector | None) -> Certificate:
         problem, bound = self.problem, self.problem.loss.high
         now = problem.evaluate(plane, curved=False)
         self.budget.take()
-        centre, known, best = problem.middle(now), False, now
+        centre, known, best = problem.middle(now) if gamma is None else gamma, False, now
         left, since, shrink = np.inf, 0, _SHRINK_ROWS if self._by_rows else _SHRINK
         while True:
             smooth = replace(problem, design=problem.design.with_vectors(centre=centre), proximity=width / bound)

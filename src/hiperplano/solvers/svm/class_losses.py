@@ -50,10 +50,12 @@ class ClassLoss:
     def dual_variable(self, residual: Array, own: Array, centre: Array, proximity: float) -> Array:
         """The α that maximises residual·α − ½·proximity·‖α − centre‖².
 
-        C·own − α lies in a simplex of size C: the nearest point of it is found by sorting.
+        C·own − α lies in a simplex of size C: the nearest point of it is found by sorting. It stays the same if all
+        entries of a row move together, and measured from the largest one C is not lost beside them.
         """
         bound = self.high * own
         far = bound - centre - residual / proximity
+        far = far - far.max(axis=1, keepdims=True)
         ranked = -np.sort(-far, axis=1)
         level = (np.cumsum(ranked, axis=1) - self.high) / np.arange(1, self.n_scores + 1)
         last = np.sum(ranked > level, axis=1) - 1

@@ -130,7 +130,10 @@ class DualLoss:
     def free_gram(self, block: Block, gamma: Array, shift: Array) -> Array:
         """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1]."""
         free = np.flatnonzero(self.free(gamma))
-        rows = rows_with_one(Block(block.x, {}).take(free), shift)
+        taken = Block(block.x, {}).take(free)
+        if block.is_sparse and not shift.any():
+            return _sparse_gram(taken, np.ones(len(free)) if block.weight is None else block.weight[free])
+        rows = rows_with_one(taken, shift)
         if block.weight is not None:
             rows *= np.sqrt(block.weight[free])[:, None]
         return np.asarray(rows.T @ rows)
@@ -166,6 +169,15 @@ class DualLoss:
         high = np.where(gamma < 0, 0.0, self.high) if self.low else self.high
         new = np.clip(gamma + self.signed(block, shift), low, high)
         return new if everywhere else np.where(self.free(gamma) & (gamma != 0), new, gamma)
+
+
+def _sparse_gram(block: Block, weight: Array) -> Array:
+    """Σ weight·[x, 1]ᵀ[x, 1] from the stored entries alone."""
+    gram = np.empty((block.n_columns + 1, block.n_columns + 1))
+    gram[:-1, :-1] = block.weighted_products(weight)
+    gram[-1, :-1] = gram[:-1, -1] = block.transpose_dot(weight)
+    gram[-1, -1] = weight.sum()
+    return gram
 
 
 def total(block: Block, values: Array) -> Array:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hiperplano.data.design import RowVector
+from hiperplano.data.design import Design, RowVector
 from hiperplano.solvers.svm.curvature import Curvature
+from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
+from hiperplano.solvers.svm.solution import PlaneFit
 
 _ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
 
@@ -50,13 +52,20 @@ class Certificate(NamedTuple):
     gap: float
     proved: bool
 
-    @property
-    def relative_gap(self) -> float:
-        """The gap as a share of the objective."""
-        objective = self.evaluation.objective
-        if objective > 0 and np.isfinite(self.gap):
-            return self.gap / objective
-        return np.inf if self.gap > 0 else 0.0
+
+def plane_fit(design: Design, loss: DualLoss, found: Certificate, method: str, passes: int) -> PlaneFit:
+    """What a certificate says of a plane."""
+    plane = found.evaluation.plane
+    return PlaneFit(
+        coef=plane.coef,
+        intercept=float(plane.intercept),
+        objective=found.evaluation.objective,
+        gap=found.gap,
+        proved=found.proved,
+        multipliers=design.collect(design.with_vectors(gamma=found.evaluation.gamma).map(loss.row_pulls)),
+        passes=passes,
+        method=method,
+    )
 
 
 def certify(

@@ -224,6 +224,13 @@ class _Pass:
     gram: bool
     stiffness: float
 
+    sums_squares = True
+
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether sparse rows are nowhere made dense."""
+        return not self.centre_rows and not (self.gram and self.shift.any())
+
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         xp, loss = block.xp, self.loss
         rows = Block(block.dense() - self.shift, block.vectors) if self.centre_rows else block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from hiperplano.solvers.solution import Solution
 METHODS = {
     "newton": Message("Newton's method"),
     "dual": Message("dual coordinate ascent"),
+    "both": Message("dual coordinate ascent and Newton's method"),
     "crammer_singer": Message("dual ascent over all classes"),
 }
+_NEWTON_REMEDY = Message(
+    "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise raise "
+    "max_iter, or tol if that is accurate enough."
+)
 _REMEDIES = {
-    "newton": Message(
-        "If columns differ much in scale, standardise them (sklearn.preprocessing.StandardScaler); otherwise raise "
-        "max_iter, or tol if that is accurate enough."
-    ),
+    "newton": _NEWTON_REMEDY,
+    "both": _NEWTON_REMEDY,
     "dual": Message(
         "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier."
     ),
@@ -28,6 +31,26 @@ _REMEDIES = {
         "Raise max_iter, or tol if that is accurate enough; standardised columns and a smaller C are easier."
     ),
 }
+
+
+class PlaneFit(NamedTuple):
+    """One plane, with multipliers that prove its gap; `method` is a key of `METHODS`."""
+
+    coef: Array
+    intercept: float
+    objective: float
+    gap: float
+    proved: bool
+    multipliers: Array
+    passes: int
+    method: str
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the objective."""
+        if self.objective > 0 and np.isfinite(self.gap):
+            return self.gap / self.objective
+        return np.inf if self.gap > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -90,6 +113,7 @@ def status(method: str, gap: float, tol: float, passes: int, max_iter: int, conv
 _SENTENCE_STARTS = {
     "newton": METHODS["newton"],
     "dual": Message("Dual coordinate ascent"),
+    "both": Message("Dual coordinate ascent and Newton's method"),
     "crammer_singer": Message("Dual ascent over all classes"),
 }
 

@@ -20,7 +20,7 @@ from hiperplano.solvers.likelihood.likelihood import Likelihood, with_class_targ
 from hiperplano.solvers.likelihood.solution import LogisticSolution
 from hiperplano.solvers.objective import one_or_all
 from hiperplano.stats.logistic.odds import OddsSummary
-from hiperplano.stats.logistic.summary import scaled_covariance, table
+from hiperplano.stats.logistic.summary import absent, spread_of, table
 
 _AWAY = 1e-3  # gradient at a point that is not the maximum on these rows
 KINDS = ("classical", "HC0", "HC1")
@@ -53,7 +53,8 @@ def logistic_inference(
     if isinstance(here, FirthSolution) and cov == "classical":
         here = _on_these_rows(here, design)
     if cov == "HC1" and meat is not None:
-        k = max(1, len(solution.coef) - 1) * solution.scale.size
+        n_scores = len(solution.coef)
+        k = max(1, n_scores - 1) * solution.scale.size - absent(spread_of(here, hessian), n_scores)
         if design.n_rows <= k:
             raise NotAvailable(
                 "inference: HC1 is not defined here: it multiplies by n/(n − k), with n = {n_rows} rows and k = "
@@ -62,7 +63,7 @@ def logistic_inference(
                 k=k,
             )
         meat = meat * (design.n_rows / (design.n_rows - k))
-    return table(model, here, scaled_covariance(model, here, hessian, meat), cov, level)
+    return table(model, here, spread_of(here, hessian, meat), cov, level)
 
 
 def coded_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Design:

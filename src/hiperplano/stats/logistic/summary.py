@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from hiperplano.solvers.likelihood.fit import MOST_KEPT
 from hiperplano.solvers.likelihood.solution import LogisticSolution, separation_remedy
 from hiperplano.stats.logistic.odds import OddsSummary
 from hiperplano.stats.logistic.profile import firth_intervals
-from hiperplano.stats.summary import coefficient_names, fact
+from hiperplano.stats.summary import coefficient_names, fact, undetermined_note
 
 _FLAT = 1e-14  # eigenvalue, as a share of the largest, of a direction without information
+_LOST = 1e-5  # share of a parameter that lies along such directions, above which it is not determined
 
 
 def summarise(model: Any, level: float) -> OddsSummary:
@@ -29,44 +31,72 @@ def summarise(model: Any, level: float) -> OddsSummary:
     size = solution.coef.size + solution.intercept.size
     if solution.hessian is None and solution.strength > 0 and size <= MOST_KEPT:
         unknown = len(solution.coef) * solution.scale.size
-        return table(model, solution, np.full((unknown, unknown), np.nan), "classical", level)
+        return table(model, solution, Spread(np.full((unknown, unknown), np.nan)), "classical", level)
     if solution.hessian is None:
         raise NotAvailable(
             "No standard errors were kept for {size} coefficients: that needs a matrix of {size} × {size} numbers "
-            "at the solution. Ask for it with inference(model, X, y).",
+            "at the solution. {in_python}",
             size=size,
+            in_python=Message("Ask for it with inference(model, X, y)."),
         )
-    return table(model, solution, scaled_covariance(model, solution, solution.hessian), "classical", level)
+    return table(model, solution, spread_of(solution, solution.hessian), "classical", level)
 
 
-def scaled_covariance(model: Any, solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Array:
+@dataclass(frozen=True)
+class Spread:
+    """How much the standardised parameters spread, and along which directions nothing is known of them.
+
+    Attributes
+    ----------
+    covariance : ndarray of shape (k, k)
+    null : ndarray of shape (k, r) or None
+        Orthonormal directions without information.
+    constant : ndarray of bool of shape (k,) or None
+        Parameters of columns that do not vary.
+    """
+
+    covariance: Array
+    null: Array | None = None
+    constant: Array | None = None
+
+    def undetermined(self, change: Array) -> Array:
+        """Which of the parameters that `change` makes of the standardised ones are not determined.
+
+        A column that does not vary is taken as absent: it leaves the intercept determined.
+        """
+        found = np.zeros(len(change), dtype=bool)
+        if self.null is not None:
+            lost = np.linalg.norm(change @ self.null, axis=1)
+            found |= lost > _LOST * np.linalg.norm(change, axis=1)
+        if self.constant is not None:
+            found |= ~change[:, ~self.constant].any(axis=1)
+        return found
+
+
+def spread_of(solution: LogisticSolution, hessian: Array, meat: Array | None = None) -> Spread:
     """Covariance of the standardised parameters: the inverse information, or a sandwich around `meat`.
 
-    `hessian` is that of the mean loss with its penalty; `meat` is Σ of squared gradients over the rows.
+    Where columns depend on each other it is the pseudo-inverse, which is right for all that is determined.
+
+    Parameters
+    ----------
+    hessian : ndarray of shape (k, k)
+        Of the mean loss with its penalty.
+    meat : ndarray of shape (k, k), optional
+        Sum of squared gradients over the rows.
     """
-    diagonal = np.tile(solution.penalty_diagonal(), len(solution.coef))
-    inverse = _inverse(hessian, coefficient_names(model, bool(model.fit_intercept)))
-    if meat is not None:
-        return np.asarray(inverse @ (meat / solution.total**2) @ inverse)
-    if solution.strength == 0:
-        return np.asarray(inverse / solution.total)
-    return np.asarray(inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total)
-
-
-def _inverse(hessian: Array, names: list[str]) -> Array:
-    """The inverse; `names` of one score's parameters serve the refusal where there is none."""
     solver = SymmetricSolver(hessian, _FLAT)
+    inverse = solver.solve(np.eye(len(hessian)))
+    null = np.linalg.qr(solver.null)[0] if solver.unit_null.shape[1] else None
     constant = hessian.diagonal() == 0
-    if solver.unit_null.shape[1] or constant.any():
-        part = np.abs(solver.unit_null).max(axis=1, initial=0.0) + constant
-        part = part.reshape(-1, len(names)).max(axis=0)
-        culprits = [name for name, share in zip(names, part, strict=True) if share > 1e-3 and name != "intercept"]
-        raise NotAvailable(
-            "No standard errors: {names} do not vary or follow from other columns, so single "
-            "coefficients are not determined. Drop a column of each relation and fit again, or set a finite C.",
-            names=", ".join(map(repr, culprits[:6])) + (" …" if len(culprits) > 6 else ""),
-        )
-    return solver.solve(np.eye(len(hessian)))
+    if meat is not None:
+        covariance = inverse @ (meat / solution.total**2) @ inverse
+    elif solution.strength == 0:
+        covariance = inverse / solution.total
+    else:
+        diagonal = np.tile(solution.penalty_diagonal(), len(solution.coef))
+        covariance = inverse @ (hessian - np.diag(diagonal)) @ inverse / solution.total
+    return Spread(np.asarray(covariance), null, constant if constant.any() else None)
 
 
 def to_data(scale: ColumnScale, n_scores: int) -> Array:
@@ -80,12 +110,14 @@ def to_data(scale: ColumnScale, n_scores: int) -> Array:
     return np.kron(contrast, scale.matrix())
 
 
-def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, level: float) -> OddsSummary:
-    """Arrange coefficients and covariance (of the standardised parameters)."""
+def table(model: Any, solution: LogisticSolution, spread: Spread, kind: str, level: float) -> OddsSummary:
+    """Arrange coefficients and covariance."""
     check_number("summary", "level", level, 0.0, 1.0, open_low=True)
     n_scores, fit_intercept = len(solution.coef), bool(model.fit_intercept)
     change = to_data(solution.scale, n_scores)
-    covariance = change @ covariance @ change.T
+    covariance = change @ spread.covariance @ change.T
+    unknown = spread.undetermined(change)
+    covariance[unknown], covariance[:, unknown] = np.nan, np.nan
     coef = np.column_stack([solution.intercept, solution.coef]) if fit_intercept else solution.coef
     if n_scores > 1:
         coef = coef[1:] - coef[0]
@@ -103,6 +135,9 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
     def shaped(values: Array) -> Array:
         return np.asarray(values[0] if n_scores == 1 else values)
 
+    names = coefficient_names(model, fit_intercept)
+    culprits: list[bool] = np.any(unknown.reshape(coef.shape), axis=0).tolist()
+    free = coef.size - absent(spread, n_scores)
     return OddsSummary(
         title=Message(
             "{model}: {n} rows, {kind} standard errors",
@@ -110,20 +145,35 @@ def table(model: Any, solution: LogisticSolution, covariance: Array, kind: str, 
             n=fact(solution.total),
             kind=Message("classical") if kind == "classical" else kind,
         ),
-        names=coefficient_names(model, fit_intercept),
+        names=names,
         coef=shaped(coef),
         se=shaped(se),
         statistic=shaped(statistic),
         p=shaped(p),
         low=shaped(low),
         high=shaped(high),
-        stats=_stats(solution, coef.size, coef.shape[0] * fit_intercept),
+        stats=_stats(solution, free, coef.shape[0] * fit_intercept),
         level=float(level),
         statistic_name="z",
         covariance=covariance,
         blocks=[] if n_scores == 1 else _contrasts(model),
-        notes=_notes(model, solution, kind, bool(np.isfinite(se).all())),
+        notes=(
+            *undetermined_note([name for name, lost in zip(names, culprits, strict=True) if lost]),
+            *_notes(model, solution, kind, bool(np.isfinite(se[~unknown.reshape(se.shape)]).all())),
+        ),
     )
+
+
+def absent(spread: Spread, n_scores: int) -> int:
+    """By how many fewer parameters the fit would be the same: the dimension of what is not determined."""
+    k = len(spread.covariance)
+    lost = [] if spread.null is None else [spread.null]
+    lost += [] if spread.constant is None else [np.eye(k)[:, spread.constant]]
+    if not lost:
+        return 0
+    by_score = np.hstack(lost).reshape(n_scores, k // n_scores, -1)
+    contrasts = by_score if n_scores == 1 else by_score[1:] - by_score[0]
+    return int(np.linalg.matrix_rank(contrasts.reshape(-1, by_score.shape[2]), tol=_LOST))
 
 
 def _stats(solution: LogisticSolution, n_parameters: int, n_intercepts: int) -> dict[str, Any]:
@@ -155,7 +205,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool)
         notes.append(
             Message(
                 "standard errors were not needed on the way to this penalised fit, and would have cost as much as "
-                "several passes over the rows: inference(model, X, y) computes them."
+                "several passes over the rows. {in_python}",
+                in_python=Message("inference(model, X, y) computes them."),
             )
         )
     if isinstance(solution, FirthSolution):
@@ -181,7 +232,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool)
             Message(
                 "the fit is penalised (C={C:g}): its coefficients are biased towards 0, so p-values and intervals, "
                 "which assume unbiased coefficients, do not hold and are left out; standard errors measure the "
-                "spread, not the bias. C=np.inf gives plain maximum likelihood.",
+                "spread, not the bias. {in_python}",
+                in_python=Message("C=np.inf gives plain maximum likelihood."),
                 C=1.0 / (solution.strength * solution.total),
             )
         )
@@ -197,7 +249,8 @@ def _notes(model: Any, solution: LogisticSolution, kind: str, with_errors: bool)
         notes.append(
             Message(
                 "classes are weighted: a row of weight 2 counts as two here, so these standard errors are not those of "
-                "the rows there are. inference(model, X, y, cov='HC0') counts each row once."
+                "the rows there are. {in_python}",
+                in_python=Message("inference(model, X, y, cov='HC0') counts each row once."),
             )
         )
     if kind != "classical":

@@ -25,9 +25,9 @@ from hiperplano.features.coding import Coding
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
 from hiperplano.report.coefficients import Coefficients, read_coefficients
-from hiperplano.report.number_format import count
+from hiperplano.report.number_format import count, decimal
 from hiperplano.report.subject import Subject
-from hiperplano.report.verdict import verdict
+from hiperplano.report.verdict import verdict, weighting_sentence
 
 _ = translator("terminal")
 
@@ -115,13 +115,16 @@ def _headline(results: Results) -> str:
     training = count(rows["training"]).text
     if "validation" in rows:
         held = count(rows["validation"]).text
-        return text + ". " + _("Trained on {n} rows, validated on {held}.", n=training, held=held)
-    return text + ". " + _("Trained on all {n} rows; none were held out for validation.", n=training)
+        text += ". " + _("Trained on {n} rows, validated on {held}.", n=training, held=held)
+    else:
+        text += ". " + _("Trained on all {n} rows; none were held out for validation.", n=training)
+    by = results.subject.weighted_by
+    return text if by is None else f"{text} {weighting_sentence(by)}"
 
 
 def _ending(fitted: FittedModel) -> str:
     name = f"{fitted.choice.name} ({type(fitted.linear).__name__})"
-    text = _("Model {name}, {s} s.", name=name, s=f"{fitted.seconds:.2f}")
+    text = _("Model {name}, {s} s.", name=name, s=decimal(fitted.seconds, 2).text)
     solution = getattr(fitted.linear, "solution_", None)
     if solution is None:
         return text
@@ -138,6 +141,7 @@ def results_json(results: Results, metadata: Metadata, files: dict[str, Path]) -
     found: Coefficients | None = read_coefficients(results.subject, results.coding.get_feature_names_out().tolist())
     return {
         "target": {"name": metadata.target, "task": metadata.task, "positive": metadata.positive},
+        "weight": metadata.weight,
         "columns": [
             {"name": each.name, "kind": each.kind, "why": each.why, "missing": each.missing}
             for each in results.problem.columns

@@ -99,7 +99,7 @@ def run(terminal: Terminal, path: Path, target: str, choices: TableOptions, sett
         step(_("fitting"))
         fitted, said = _fit(problem, coded, parts, settings, wishes)
         step(_("evaluating"))
-        subject = _subject(problem, parts, coding, coded, fitted, wishes.costs)
+        subject = _subject(problem, parts, coding, coded, fitted, wishes.costs, settings.weight)
         results = Results(problem, parts, coding, fitted, subject, _measures(subject, parts, wishes), steps)
         if settings.select is not None:
             terminal.add_note(selection_note(steps, settings.select))
@@ -127,7 +127,7 @@ def _select(coding: Coding, parts: Split, problem: Problem, settings: Settings) 
     if settings.select is None:
         return []
     classification = problem.target.task == CLASSIFICATION
-    return eliminate(coding, parts.frames[0], parts.labels[0], classification, settings.select, parts.weight)
+    return eliminate(coding, parts.frames[0], parts.labels[0], classification, settings.select, parts.weights[0])
 
 
 def _wishes(problem: Problem, settings: Settings) -> Wishes:
@@ -146,11 +146,11 @@ def _wishes(problem: Problem, settings: Settings) -> Wishes:
     costs = None
     if settings.cost is not None:
         costs = read_costs(settings.cost, list(target.classes), target.positive)
-    weights = _class_weight(settings.class_weight, list(target.classes))
+    weights = class_weight_of(settings.class_weight, list(target.classes))
     return Wishes(costs, settings.strength, weights, settings.cutoff, target.positive)
 
 
-def _class_weight(given: str | None, classes: list[Any]) -> Any:
+def class_weight_of(given: str | None, classes: list[Any]) -> Any:
     """Weights by label, from a=1,b=5; or the word balanced."""
     if given is None or given == "balanced":
         return given
@@ -175,14 +175,20 @@ def _class_weight(given: str | None, classes: list[Any]) -> Any:
 
 def _fit(problem: Problem, rows: Any, parts: Split, settings: Settings, wishes: Wishes) -> tuple[FittedModel, str]:
     task, n_classes = problem.target.task, len(problem.target.classes)
-    given = (rows, parts.labels[0], settings.seed, wishes, parts.weight)
+    given = (rows, parts.labels[0], settings.seed, wishes, parts.weights[0])
     if settings.model == "auto":
         return fit_auto(task, n_classes, *given)
     return fit_model(find_model(settings.model, task, n_classes), *given), ""
 
 
 def _subject(
-    problem: Problem, parts: Split, coding: Coding, coded: Any, fitted: FittedModel, costs: Array | None
+    problem: Problem,
+    parts: Split,
+    coding: Coding,
+    coded: Any,
+    fitted: FittedModel,
+    costs: Array | None,
+    weight: str | None,
 ) -> Subject:
     scaled = fitted.scaled(coded)
     held = fitted.scaled(coding.transform(parts.frames[1])) if parts.validated else scaled
@@ -195,6 +201,8 @@ def _subject(
         problem.target.positive,
         costs,
         transformed=(held, scaled),
+        weights=(parts.weights[1], parts.weights[0]),
+        weighted_by=weight,
     )
 
 
@@ -243,15 +251,16 @@ def _metadata(results: Results, settings: Settings, costs: Array | None) -> Meta
         selection=[asdict(step) for step in results.steps],
         score_edges=edges,
         score_counts=counts,
+        weight=settings.weight,
     )
 
 
-def _bands(subject: Subject) -> tuple[list[float], list[int]]:
+def _bands(subject: Subject) -> tuple[list[float], list[float]]:
     """Bands of the training scores, or predictions, of equal size."""
     sample = subject.fitted_on
     if subject.task == "many classes":
         return [], []
     values = np.ravel(sample.predicted).astype(np.float64) if subject.task == "regression" else sample.score
-    edges = np.unique(np.quantile(values, np.arange(1, _BANDS) / _BANDS))
-    counts = np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
+    edges = np.unique(sample.quantile(values, np.arange(1, _BANDS) / _BANDS))
+    counts = sample.effective_counts(np.searchsorted(edges, values, side="right"), len(edges) + 1)
     return edges.tolist(), counts.tolist()

@@ -15,6 +15,7 @@ from hiperplano.features.coding import Coding
 from hiperplano.features.columns import Column
 from hiperplano.messages import Message
 from hiperplano.messages.catalogue import translator
+from hiperplano.report.number_format import decimal
 
 _ = translator("terminal")
 
@@ -96,9 +97,9 @@ def selection_note(steps: Sequence[Step], criterion: str) -> str:
     """The steps in one sentence."""
     if not steps:
         return Message("selection by {criterion}: every column stays", criterion=criterion.upper())
-    way = ", ".join(f"{step.left_out} ({step.after:.1f})" for step in steps)
+    way = ", ".join(f"{step.left_out} ({decimal(step.after, 1).text})" for step in steps)
     return Message(
-        "selection by {criterion} from {first:.1f}: left out in this order {way}",
+        "selection by {criterion} from {first:,.1f}: left out in this order {way}",
         criterion=criterion.upper(),
         first=steps[0].before,
         way=way,

@@ -28,15 +28,15 @@ class Split:
     ----------
     frames, labels : pair
         Of training and of validation.
-    weight : ndarray or None
-        Of the training rows.
+    weights : pair of ndarray or None
+        Of the same rows, all above 0.
     note : str
         How the rows were split, where not by chance.
     """
 
     frames: tuple[Any, Any]
     labels: tuple[Array, Array]
-    weight: Array | None = None
+    weights: tuple[Array | None, Array | None] = (None, None)
     note: str = ""
 
     @property
@@ -59,25 +59,47 @@ def split_rows(
     weight : str or None
         Column of weights.
     """
-    weights = None if weight is None else _weights(problem, weight)
+    weights = None if weight is None else check_weights(problem.extra[weight], weight)
     y = problem.target.values
     if isinstance(validation, Path):
-        frame, labels = _other_file(problem, choices, validation)
+        frame, labels, other = _other_file(problem, choices, validation, weight)
         said = Message("validated on the rows of {file}", file=validation.name)
-        return Split((problem.frame, frame), (y, labels), weights, said)
+        return _counting(Split((problem.frame, frame), (y, labels), (weights, other), said))
     if validation == 0:
-        return Split((problem.frame, problem.frame), (y, y), weights, Message("all rows were used for training"))
+        said = Message("all rows were used for training")
+        return _counting(Split((problem.frame, problem.frame), (y, y), (weights, weights), said))
     if by is None:
         training, held = train_validation_split(problem.target, validation, seed)
         note: str = ""
     else:
         training, held, note = _by_column(problem, by, validation, seed)
     frames = problem.frame.take(training), problem.frame.take(held)
-    return Split(frames, (y[training], y[held]), None if weights is None else weights[training], note)
+    both = (None, None) if weights is None else (weights[training], weights[held])
+    return _counting(Split(frames, (y[training], y[held]), both, note))
 
 
-def _weights(problem: Problem, name: str) -> Array:
-    values = problem.extra[name]
+def _counting(split: Split) -> Split:
+    """Without the rows of weight 0: they do not exist."""
+    first, second = split.weights
+    if first is None or second is None or (first.all() and second.all()):
+        return split
+    kept = np.flatnonzero(first), np.flatnonzero(second)
+    frames = split.frames[0].take(kept[0]), split.frames[1].take(kept[1])
+    frames = frames if split.validated else (frames[0], frames[0])
+    return Split(
+        frames, (split.labels[0][kept[0]], split.labels[1][kept[1]]), (first[kept[0]], second[kept[1]]), split.note
+    )
+
+
+def check_weights(values: Any, name: str) -> Array:
+    """Weights of rows from a column.
+
+    Parameters
+    ----------
+    values : Series
+    name : str
+        Of the column.
+    """
     if values.dtype.kind not in "iuf" or values.isna().any() or (values < 0).any():
         raise InvalidParameter(
             _("--weight {name}: weights must be numbers of 0 or more, without gaps. Choose another column.", name=name)
@@ -106,7 +128,7 @@ def _by_column(problem: Problem, name: str, share: float, seed: int) -> tuple[Ar
         note = Message(
             "out of time: validated on the rows with {name} from {value} on",
             name=name,
-            value=str(first.date()) if values.dtype.kind == "M" else f"{first:g}",
+            value=str(first.date()) if values.dtype.kind == "M" else Message.number(float(first), "g"),
         )
     else:
         groups = values.astype(str).unique()
@@ -134,18 +156,22 @@ def _refuse_missing_classes(problem: Problem, name: str, later: Array) -> None:
             )
 
 
-def _other_file(problem: Problem, choices: TableOptions, path: Path) -> tuple[Any, Array]:
+def _other_file(
+    problem: Problem, choices: TableOptions, path: Path, weight: str | None
+) -> tuple[Any, Array, Array | None]:
     name = problem.target.name
     table, _source = choices.read(path, [name])
     if name not in table.column_names:
         raise InvalidFile(no_such_column(path, name, table.column_names))
     numbers = np.flatnonzero(table.column(name).is_valid().to_numpy())
     table, _left_out = with_target(table, name)
-    missing = [each for each in problem.frame.columns if each not in table.column_names]
+    needed = [*problem.frame.columns, *([] if weight is None else [weight])]
+    missing = [each for each in needed if each not in table.column_names]
     if missing:
         raise InvalidFile(no_such_column(path, missing[0], table.column_names))
     classes = None if problem.target.codes is None else np.asarray(problem.target.classes)
     labels = labels_of_model(path, name, table.column(name), classes)
     frame = to_frame(table.select(list(problem.frame.columns)))
     frame.index = numbers + 1
-    return frame, labels
+    weights = None if weight is None else check_weights(to_frame(table.select([weight]))[weight], weight)
+    return frame, labels, weights

@@ -13,7 +13,8 @@ from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.messages import Message
 from hiperplano.messages.catalogue import translator
 from hiperplano.models.base import decided_classes
-from hiperplano.report.subject import ModelParts
+from hiperplano.report.number_format import significant
+from hiperplano.report.sample import ModelParts
 from hiperplano.scorecard import Scorecard, Table
 from hiperplano.tables.reading import read_table, to_frame
 
@@ -80,7 +81,7 @@ def _terms(pipeline: Any, metadata: Metadata, row: Array) -> Table:
 def _decided(parts: ModelParts, metadata: Metadata, scores: Array) -> tuple[int, float, Message]:
     """Which score is taken apart, with which sign, and what it leads to."""
     if metadata.task == "regression":
-        return 0, 1.0, Message("{target}: predicted {value:.6g}", target=metadata.target, value=float(scores[0]))
+        return 0, 1.0, Message("{target}: predicted {value}", target=metadata.target, value=significant(scores[0]).text)
     labels = np.asarray(parts.linear.classes_).tolist()
     if len(scores) == 1:
         sign = -1.0 if metadata.positive == labels[0] else 1.0

@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from hiperplano.cli.result_tables import make_table
 from hiperplano.messages import translate
 from hiperplano.messages.catalogue import translator
+from hiperplano.report.number_format import written
 from hiperplano.scorecard.table import Table
 
 _ = translator("terminal")
@@ -35,7 +36,9 @@ def terminal_table(table: Table, leave_out: Sequence[str] = ()) -> RichTable:
             continue
         numeric = table.is_numeric(name)
         shown.add_column(escape(translate(heading)), justify="right" if numeric else "left", overflow="fold")
-        cells = list(texts.get(name, ())) if numeric else [translate(value) for value in table[name]]
+        cells = (
+            [written(text) for text in texts.get(name, ())] if numeric else [translate(value) for value in table[name]]
+        )
         columns.append(_once(cells) if name == "variable" and "bin" in table.columns else cells)
     for row in list(zip(*columns, strict=True))[:_MOST_ROWS]:
         shown.add_row(*(escape(str(cell)) for cell in row))

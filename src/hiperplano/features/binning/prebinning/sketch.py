@@ -132,8 +132,9 @@ class ColumnSketches:
             groups = np.repeat(np.arange(len(special)), [len(group) for group in special])
             from hiperplano.features.binning.prebinning.sketch_loops import sketch_rows  # numba is loaded late
 
+            least = 0 if len(windows[0]) else _least_level(values, codes, limit)
             *found, level = sketch_rows(
-                values, target, weight, codes, groups, len(special), self.n_classes, limit, *windows
+                values, target, weight, codes, groups, len(special), self.n_classes, limit, least, *windows
             )
             made += [*found, np.array([level])]
         return tuple(made)
@@ -179,6 +180,8 @@ def _canonical(sketch: Sketch, limit: int) -> Sketch:
     """At most `limit` keys, in ascending order."""
     if not len(sketch.keys):
         return sketch
+    from hiperplano.features.binning.prebinning.sketch_loops import bits_to_drop
+
     order = np.argsort(sketch.keys)
     keys = sketch.keys[order]
     drop = bits_to_drop(keys, limit)
@@ -194,13 +197,14 @@ def _canonical(sketch: Sketch, limit: int) -> Sketch:
     )
 
 
-def bits_to_drop(keys: Array, limit: int) -> int:
-    """The smallest number of last bits without which at most `limit` of the sorted keys differ."""
-    if len(keys) <= limit:
+def _least_level(values: Array, special: Array, limit: int) -> int:
+    """Bits that some of the values alone must lose: all of them must lose as many, or more."""
+    from hiperplano.features.binning.prebinning.sketch_loops import FULL, bits_to_drop, keys_of
+
+    if len(values) <= limit:
         return 0
-    differing = (keys[1:] ^ keys[:-1]).view(np.uint64)
-    for shift in (1, 2, 4, 8, 16, 32):  # ones in all places below the first differing bit
-        differing |= differing >> np.uint64(shift)
-    lengths = np.bitwise_count(differing)
-    longer = np.cumsum(np.bincount(lengths, minlength=66)[::-1])[::-1]  # [b]: neighbours that differ in b bits or more
-    return int(np.argmax(longer[1:] + 1 <= limit))
+    some = np.sort(values[:: max(1, len(values) // (FULL * limit))])
+    some = some[: np.searchsorted(some, np.nan)]
+    if len(special):
+        some = some[~np.isin(some, special)]
+    return int(bits_to_drop(keys_of(some), limit))

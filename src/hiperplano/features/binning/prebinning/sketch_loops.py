@@ -1,17 +1,25 @@
-"""Compiled loops of sketches: a hash table from keys to sums, whose keys lose bits when it is full."""
+"""Compiled loops of sketches: a hash table from keys to sums, whose keys lose bits when it is full.
+
+A table is four arrays: `slot_keys` (the key in each slot, or `_FREE`), `slots` (which record that key has), `keys` (of
+the records, in the order of their appearance) and `records`, whose columns are the smallest value, the largest one, and
+the sums of the target. What one row touches lies together: that decides the speed.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-_FULL = 4
+FULL = 4
 """A table takes this many times `limit` keys before bits are dropped: that is done seldom, and never beyond need."""
+_CHUNK = 1024  # rows whose keys are made at once, several in one instruction
+_FREE = np.iinfo(np.int64).min  # the key of a NaN, which is never in a table
+_ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
 def sketch_rows(  # type: ignore[no-untyped-def]
-    values, target, weight, special, special_groups, n_groups, n_classes, limit, first, last
+    values, target, weight, special, special_groups, n_groups, n_classes, limit, level, first, last
 ):
     """The sketch of one column of a block.
 
@@ -29,54 +37,59 @@ def sketch_rows(  # type: ignore[no-untyped-def]
     n_classes : int
         0 for a target of numbers.
     limit : int
+    level : int
+        Bits that keys are known to lose.
     first, last : ndarray of float64
         Ends of ascending intervals: values between them are left out. Empty to take all.
 
     Returns
     -------
     keys, low, high, sums, apart, level
-        As in `Sketch`, with keys in the order of their appearance and up to `_FULL`·limit of them.
+        As in `Sketch`, with keys in the order of their appearance and up to `FULL`·limit of them.
     """
     n_sums = n_classes if n_classes else 3
-    capacity = min(_FULL * limit, len(values))
-    keys = np.empty(capacity, dtype=np.int64)
-    low, high, sums = np.empty(capacity), np.empty(capacity), np.zeros((capacity, n_sums))
-    apart = np.zeros((n_groups + 1, n_sums))
-    slots = np.full(_table_size(capacity), -1, dtype=np.int32)
-    floats = np.empty(1)
-    bits = floats.view(np.int64)
-    size, level = 0, 0
-    for r in range(len(values)):
-        value = float(values[r]) + 0.0  # −0.0 is 0.0
-        group = n_groups if value != value else -1
-        for s in range(len(special)):
-            if value == special[s]:
-                group = special_groups[s]
-        if len(first):
-            window = np.searchsorted(first, value, side="right") - 1
-            if group >= 0 or window < 0 or value > last[window]:
+    capacity = min(FULL * limit, len(values))
+    slot_keys, slots, keys, records = _new_table(capacity, 2 + n_sums)
+    apart = np.zeros((n_groups + 1, 2 + n_sums))
+    part = np.empty(_CHUNK)
+    bits = part.view(np.int64)
+    size = 0
+    for start in range(0, len(values), _CHUNK):
+        stop = min(start + _CHUNK, len(values))
+        for r in range(start, stop):
+            part[r - start] = float(values[r]) + 0.0  # −0.0 is 0.0
+        for r in range(start, stop):
+            value = part[r - start]
+            group = n_groups if value != value else -1
+            for s in range(len(special)):
+                if value == special[s]:
+                    group = special_groups[s]
+            if len(first):
+                window = np.searchsorted(first, value, side="right") - 1
+                if group >= 0 or window < 0 or value > last[window]:
+                    continue
+            elif group >= 0:
+                _add(apart, group, target[r], weight, r, n_classes)
                 continue
-        elif group >= 0:
-            _add(apart, group, target[r], weight, r, n_classes)
-            continue
-        floats[0] = value
-        whole = bits[0] if bits[0] >= 0 else bits[0] ^ np.int64(0x7FFFFFFFFFFFFFFF)
-        place = _find(slots, keys, whole >> level)
-        if slots[place] < 0:
-            if size == capacity:
-                raised = _level_needed(keys, size, limit, 1 if level else 32)
-                level += raised
-                size = _drop_bits(slots, keys, low, high, sums, size, raised)
-                place = _find(slots, keys, whole >> level)
-            if slots[place] < 0:
-                slots[place] = size
-                keys[size], low[size], high[size] = whole >> level, value, value
-                sums[size] = 0.0  # dropped bits left old sums behind the last key
-                size += 1
-        k = slots[place]
-        low[k], high[k] = min(low[k], value), max(high[k], value)
-        _add(sums, k, target[r], weight, r, n_classes)
-    return keys[:size].copy(), low[:size].copy(), high[:size].copy(), sums[:size].copy(), apart, level
+            whole = bits[r - start]
+            whole ^= (whole >> 63) & _ALL_BUT_SIGN  # so that keys ascend with the values, also the negative ones
+            place = _find(slot_keys, whole >> level)
+            if slot_keys[place] == _FREE:
+                if size == capacity:
+                    raised = bits_to_drop(np.sort(keys[:size]), limit)
+                    level += raised
+                    size = _drop_bits(slot_keys, slots, keys, records, size, raised)
+                    place = _find(slot_keys, whole >> level)
+                if slot_keys[place] == _FREE:
+                    slot_keys[place], slots[place], keys[size] = whole >> level, size, whole >> level
+                    records[size] = 0.0
+                    records[size, 0] = records[size, 1] = value
+                    size += 1
+            k = slots[place]
+            records[k, 0], records[k, 1] = min(records[k, 0], value), max(records[k, 1], value)
+            _add(records, k, target[r], weight, r, n_classes)
+    keys, low, high, sums = _parts(keys, records, size)
+    return keys, low, high, sums, apart[:, 2:].copy(), level
 
 
 @njit(cache=True, nogil=True)
@@ -85,107 +98,114 @@ def merge_sketches(  # type: ignore[no-untyped-def]
 ):
     """The keys, lows, highs, sums and level of two sketches together."""
     level = max(level_1, level_2)
-    capacity = len(keys_1) + len(keys_2)
-    keys = np.empty(capacity, dtype=np.int64)
-    low, high, sums = np.empty(capacity), np.empty(capacity), np.zeros((capacity, sums_1.shape[1]))
-    slots = np.full(_table_size(capacity), -1, dtype=np.int32)
-    size = _pour(slots, keys, low, high, sums, 0, keys_1, low_1, high_1, sums_1, level - level_1)
-    size = _pour(slots, keys, low, high, sums, size, keys_2, low_2, high_2, sums_2, level - level_2)
-    if size > _FULL * limit:
-        raised = _level_needed(keys, size, limit, 1 if level else 32)
+    slot_keys, slots, keys, records = _new_table(len(keys_1) + len(keys_2), 2 + sums_1.shape[1])
+    size = _pour(slot_keys, slots, keys, records, 0, keys_1, low_1, high_1, sums_1, level - level_1)
+    size = _pour(slot_keys, slots, keys, records, size, keys_2, low_2, high_2, sums_2, level - level_2)
+    if size > FULL * limit:
+        raised = bits_to_drop(np.sort(keys[:size]), limit)
         level += raised
-        size = _drop_bits(slots, keys, low, high, sums, size, raised)
-    return keys[:size].copy(), low[:size].copy(), high[:size].copy(), sums[:size].copy(), level
+        size = _drop_bits(slot_keys, slots, keys, records, size, raised)
+    keys, low, high, sums = _parts(keys, records, size)
+    return keys, low, high, sums, level
 
 
 @njit(cache=True, nogil=True)
-def _add(sums, k, target, weight, r, n_classes):  # type: ignore[no-untyped-def]
-    """Add a row to the sums of key k."""
+def keys_of(values):  # type: ignore[no-untyped-def]
+    """The keys of ascending numbers (not NaN)."""
+    keys = np.empty(len(values), dtype=np.int64)
+    floats = keys.view(np.float64)
+    for r in range(len(values)):
+        floats[r] = float(values[r]) + 0.0
+    for r in range(len(values)):
+        keys[r] ^= (keys[r] >> 63) & _ALL_BUT_SIGN
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def bits_to_drop(keys, limit):  # type: ignore[no-untyped-def]
+    """The smallest number of last bits without which at most `limit` of the ascending keys differ."""
+    if len(keys) <= limit:
+        return 0
+    counts = np.zeros(65, dtype=np.int64)  # [b]: neighbours whose first difference is b bits from the end
+    for i in range(1, len(keys)):
+        differing, length = np.uint64(keys[i] ^ keys[i - 1]), 0
+        for step in (32, 16, 8, 4, 2, 1):
+            if differing >> np.uint64(step):
+                differing >>= np.uint64(step)
+                length += step
+        counts[length + (1 if differing else 0)] += 1
+    distinct, drop = 1, 64
+    while drop > 0 and distinct + counts[drop] <= limit:
+        distinct += counts[drop]
+        drop -= 1
+    return min(drop, 63)
+
+
+@njit(cache=True, nogil=True)
+def _add(records, k, target, weight, r, n_classes):  # type: ignore[no-untyped-def]
+    """Add a row to the sums of record k."""
     w = weight[r] if len(weight) else 1.0
     if n_classes:
-        sums[k, int(target)] += w
+        records[k, 2 + int(target)] += w
     else:
-        sums[k, 0] += w
-        sums[k, 1] += w * target
-        sums[k, 2] += w * target * target
+        records[k, 2] += w
+        records[k, 3] += w * target
+        records[k, 4] += w * target * target
 
 
 @njit(cache=True, nogil=True)
-def _pour(slots, keys, low, high, sums, size, new_keys, new_low, new_high, new_sums, drop):  # type: ignore[no-untyped-def]
+def _pour(slot_keys, slots, keys, records, size, new_keys, new_low, new_high, new_sums, drop):  # type: ignore[no-untyped-def]
     """Add a sketch to a table, without the last `drop` bits of its keys; the new size of the table."""
     for i in range(len(new_keys)):
         key = new_keys[i] >> drop
-        place = _find(slots, keys, key)
-        k = slots[place]
-        if k < 0:
-            k = size
-            slots[place], keys[k], low[k], high[k] = k, key, new_low[i], new_high[i]
-            sums[k] = 0.0
+        place = _find(slot_keys, key)
+        if slot_keys[place] == _FREE:
+            slot_keys[place], slots[place], keys[size] = key, size, key
+            records[size] = 0.0
+            records[size, 0], records[size, 1] = new_low[i], new_high[i]
             size += 1
-        low[k], high[k] = min(low[k], new_low[i]), max(high[k], new_high[i])
-        for c in range(sums.shape[1]):
-            sums[k, c] += new_sums[i, c]
+        k = slots[place]
+        records[k, 0], records[k, 1] = min(records[k, 0], new_low[i]), max(records[k, 1], new_high[i])
+        for c in range(new_sums.shape[1]):
+            records[k, 2 + c] += new_sums[i, c]
     return size
 
 
 @njit(cache=True, nogil=True)
-def _drop_bits(slots, keys, low, high, sums, size, drop):  # type: ignore[no-untyped-def]
+def _drop_bits(slot_keys, slots, keys, records, size, drop):  # type: ignore[no-untyped-def]
     """Shorten all keys of a table by `drop` bits, in place; its new size."""
-    old = keys[:size].copy(), low[:size].copy(), high[:size].copy(), sums[:size].copy()
-    slots[:] = -1
-    return _pour(slots, keys, low, high, sums, 0, old[0], old[1], old[2], old[3], drop)
+    old, low, high, sums = _parts(keys, records, size)
+    slot_keys[:] = _FREE
+    return _pour(slot_keys, slots, keys, records, 0, old, low, high, sums, drop)
 
 
 @njit(cache=True, nogil=True)
-def _level_needed(keys, size, limit, step):  # type: ignore[no-untyped-def]
-    """The smallest number of last bits without which at most `limit` keys differ, by doubling `step` and halving."""
-    slots = np.empty(_table_size(size), dtype=np.int32)
-    short = np.empty(size, dtype=np.int64)
-    enough = 0
-    while True:
-        enough = min(enough + step, 64)
-        if enough >= 64 or _distinct(slots, short, keys, size, enough) <= limit:
-            break
-        step *= 2
-    too_few = max(enough - step, 0)
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        if _distinct(slots, short, keys, size, middle) <= limit:
-            enough = middle
-        else:
-            too_few = middle
-    return min(enough, 63)
+def _parts(keys, records, size):  # type: ignore[no-untyped-def]
+    """Copies of the keys, smallest values, largest values and sums of a table."""
+    return keys[:size].copy(), records[:size, 0].copy(), records[:size, 1].copy(), records[:size, 2:].copy()
 
 
 @njit(cache=True, nogil=True)
-def _distinct(slots, short, keys, size, drop):  # type: ignore[no-untyped-def]
-    """How many keys differ without their last `drop` bits."""
-    slots[:] = -1
-    found = 0
-    for i in range(size):
-        key = keys[i] >> drop
-        place = _find(slots, short, key)
-        if slots[place] < 0:
-            slots[place], short[found] = found, key
-            found += 1
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _find(slots, keys, key):  # type: ignore[no-untyped-def]
-    """The slot of a key, or the free one where it belongs."""
-    mask = len(slots) - 1
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    place = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
-    while slots[place] >= 0 and keys[slots[place]] != key:
-        place = (place + 1) & mask
-    return place
-
-
-@njit(cache=True, nogil=True)
-def _table_size(capacity):  # type: ignore[no-untyped-def]
-    """A power of two of at least twice the capacity."""
+def _new_table(capacity, width):  # type: ignore[no-untyped-def]
+    """An empty table, with slots to a power of two of at least twice the capacity."""
     size = 16
     while size < 2 * capacity:
         size *= 2
-    return size
+    return (
+        np.full(size, _FREE),
+        np.empty(size, dtype=np.int32),
+        np.empty(capacity, dtype=np.int64),
+        np.empty((capacity, width)),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _find(slot_keys, key):  # type: ignore[no-untyped-def]
+    """The slot of a key, or the free one where it belongs."""
+    mask = len(slot_keys) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)  # the first bits are well mixed; keys of whole numbers end in zeros
+    place = np.int64((mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+    while slot_keys[place] != key and slot_keys[place] != _FREE:
+        place = (place + 1) & mask
+    return place

@@ -98,5 +98,8 @@ class DualProblem:
         ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative.
         """
         miss = -gradient - intercept  # t − score
-        losses = np.maximum(self.high * (miss - self.width), self.low * (miss + self.width)).clip(min=0.0)
-        return float(np.sum(losses - beta * miss + self.width * np.abs(beta)))
+        with np.errstate(invalid="ignore"):  # ∞·0
+            losses = np.maximum(self.high * (miss - self.width), self.low * (miss + self.width)).clip(min=0.0)
+        accounted = beta * miss - self.width * np.abs(beta)
+        # Without a bound no loss is allowed: what is left of one is the violation, which `tol` bounds.
+        return float(np.sum(np.where(np.isfinite(self.high - self.low), losses - accounted, np.abs(accounted))))

@@ -122,7 +122,7 @@ class _Piece:
 
     def followed(self, step: Array) -> Array:
         """As far along a step as the bounds allow."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a step of 0, or next to nothing
             room = np.where(step > 0, (self.high - self.beta) / step, (self.low - self.beta) / step)
         share = min(1.0, float(np.where(step == 0, np.inf, room).min()))
         return np.clip(self.beta + share * step, self.low, self.high)

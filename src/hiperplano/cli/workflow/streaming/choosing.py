@@ -1,0 +1,48 @@
+"""Whether a table is read as a whole, or some rows at a time."""
+
+from __future__ import annotations
+
+import os
+from glob import has_magic
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from hiperplano.messages import Message
+from hiperplano.tables.reading import file_format
+
+_SHARE = 0.4  # of the free memory that a table may take as it is in files; coded and copied it takes more
+
+
+def reason_to_stream(path: Path, asked: bool) -> Message | None:
+    """Why a table is read some rows at a time, for a person; None where it is not."""
+    if path.is_dir() or (has_magic(str(path)) and not path.exists()):
+        return Message("{file} is read some rows at a time, as folders and patterns are", file=path)
+    if asked:
+        return Message("{file} is read some rows at a time, as asked for with --stream", file=path)
+    if not path.is_file():
+        return None
+    size, free = _bytes_in_memory(path), _free_memory()
+    if size <= _SHARE * free:
+        return None
+    return Message(
+        "{file} would take about {size:.1f} GB in memory, and {free:.1f} GB are free: it is read some rows at a time",
+        file=path,
+        size=size / 1e9,
+        free=free / 1e9,
+    )
+
+
+def _bytes_in_memory(path: Path) -> float:
+    """About what the columns of a file take."""
+    if path.stat().st_size < 2**20 or file_format(path).name != "parquet":
+        return float(path.stat().st_size)
+    found = pq.read_metadata(path)
+    return float(sum(found.row_group(k).total_byte_size for k in range(found.num_row_groups)))
+
+
+def _free_memory() -> float:
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):  # not every system tells
+        return float("inf")

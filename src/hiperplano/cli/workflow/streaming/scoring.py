@@ -1,0 +1,118 @@
+"""`hiperplano predict` for tables that are read some rows at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hiperplano.cli.commands.predict import predictions
+from hiperplano.cli.options import ensure_folder
+from hiperplano.cli.terminal import Terminal
+from hiperplano.cli.workflow.metadata import load_with_metadata
+from hiperplano.cli.workflow.scoring import refuse_unlike
+from hiperplano.data.files import replacing
+from hiperplano.data.stream.read_ahead import read_ahead
+from hiperplano.errors import InvalidParameter
+from hiperplano.features.novelty import novelty
+from hiperplano.features.scanning.walking import Walk
+from hiperplano.messages import Message, translate
+from hiperplano.messages.catalogue import translator
+from hiperplano.tables.batches import find_tables
+from hiperplano.tables.reading import plain_column, to_frame
+
+_ = translator("terminal")
+
+_ROWS = 2**16
+_AHEAD = 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The user's options about the table.
+
+    Attributes
+    ----------
+    strict : bool
+        Whether to refuse rows unlike those of the fit.
+    keep : bool
+        Whether to write the columns of the table too.
+    """
+
+    separator: str | None
+    decimal: str | None
+    strict: bool
+    keep: bool
+
+
+def predict_stream(terminal: Terminal, model: Path, path: Path, out: Path, reading: Reading, reason: Message) -> None:
+    """Score the rows of a table, and write them to a Parquet file as they are scored."""
+    if out.suffix.lower() != ".parquet":
+        raise InvalidParameter(
+            _("--out {file}: rows that are read some at a time are written to a .parquet file.", file=out)
+        )
+    pipeline, metadata = load_with_metadata(model)
+    tables = find_tables(path, (), reading.separator, reading.decimal)
+    decided: Counter[str] = Counter()
+    n = unlike = 0
+    ensure_folder(out.parent)
+    with replacing(out) as new, terminal.capture_warnings(), _Writer(new) as writer:
+        walk = Walk.over(tables, _ROWS)
+        for number, table in enumerate(tables):
+            there = table.schema().names
+            names = there if reading.keep else [name for name in pipeline[0].feature_names_in_ if name in there]
+            with read_ahead(walk.chunks(number, names), _AHEAD) as chunks:
+                for chunk in chunks:
+                    plain = {name: plain_column(table.name, name, chunk.column(name)) for name in names}
+                    frame = to_frame(pa.table(plain))
+                    found = novelty(pipeline[0], frame)
+                    refuse_unlike(found, Path(table.name), reading.strict)
+                    known = frame.assign(**dict.fromkeys(found.missing_columns, None))
+                    rows = pipeline[:-1].transform(known)
+                    columns = predictions(pipeline[-1], rows, metadata)
+                    columns["unlike the fit"] = [translate(flag) for flag in found.flags()]
+                    if metadata.task == "classification":
+                        decided.update(map(str, columns["prediction"].tolist()))
+                    writer.write({**({name: chunk.column(name) for name in names} if reading.keep else {}), **columns})
+                    n, unlike = n + len(frame), unlike + found.odd_rows
+    terminal.add_note(reason)
+    if unlike:
+        terminal.add_note(
+            Message(
+                "{n} of {all} rows ({share:.1%}) hold values or categories that the fit has not seen: check them",
+                n=f"{unlike:,}",
+                all=f"{n:,}",
+                share=unlike / n,
+            )
+        )
+    terminal.results = {"rows": n, "file": str(out), "decisions": dict(decided), "unlike_rows": unlike}
+    terminal.print(_("{n} rows scored: {file}", n=f"{n:,}", file=out))
+    for label, count in decided.items():
+        terminal.print(f"  {label}: {count:,} ({count / n:.1%})")
+    terminal.finish()
+
+
+class _Writer:
+    """A Parquet file whose columns are those of the first rows."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Any = None
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_problem: Any) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Add rows."""
+        table = pa.table(columns)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._path, table.schema)
+        self._writer.write_table(table.cast(self._writer.schema))

@@ -1,0 +1,79 @@
+"""Reading ahead: one thread makes the next items while the caller works on the last."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+@contextmanager
+def read_ahead(items: Iterator[Item], ahead: int) -> Iterator[Iterator[Item]]:
+    """The same items, made in a thread of their own, at most `ahead` before they are asked for.
+
+    When the block is left, by an error or Ctrl-C too, the thread has ended and the items' generator is closed.
+    """
+    queue = _Queue(items, ahead)
+    reader = threading.Thread(target=queue.fill, name="hiperplano-reader", daemon=True)
+    reader.start()
+    try:
+        yield queue.drain()
+    finally:
+        queue.stop()
+        reader.join()
+
+
+class _Queue:
+    """Items between the thread that makes them and the one that takes them."""
+
+    def __init__(self, items: Iterator[Any], ahead: int) -> None:
+        self._items, self._ahead = items, ahead
+        self._changed = threading.Condition()
+        self._waiting: deque[Any] = deque()
+        self._ended = self._stopped = False
+        self._problem: BaseException | None = None
+
+    def fill(self) -> None:
+        """Make items until there are no more, or nobody wants them."""
+        try:
+            for item in self._items:
+                with self._changed:
+                    self._waiting.append(item)
+                    self._changed.notify_all()
+                    self._changed.wait_for(lambda: self._stopped or len(self._waiting) < self._ahead)
+                    if self._stopped:
+                        break
+        except BaseException as problem:  # raised again where items are taken
+            self._problem = problem
+        finally:
+            close = getattr(self._items, "close", None)
+            if close is not None:
+                close()
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+
+    def drain(self) -> Iterator[Any]:
+        """The items in their order."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._ended)
+                if not self._waiting:
+                    break
+                item = self._waiting.popleft()
+                self._changed.notify_all()
+            yield item
+            del item  # before the next is waited for
+        if self._problem is not None:
+            raise self._problem
+
+    def stop(self) -> None:
+        """Let the thread end."""
+        with self._changed:
+            self._stopped = True
+            self._waiting.clear()
+            self._changed.notify_all()

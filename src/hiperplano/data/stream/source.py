@@ -1,0 +1,55 @@
+"""Where the rows of a stream come from: chunks in a fixed order, read as often as asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.block import Array
+
+
+class Source(ABC):
+    """Rows in chunks.
+
+    Attributes
+    ----------
+    n_columns : int
+    dtype : numpy.dtype
+        Of the numbers in the rows.
+    density : float
+        Share of the entries that are stored; 1 for dense rows.
+    is_sparse : bool
+        Whether chunks are CSR arrays.
+    names : ndarray of str or None
+        Of the columns.
+    sizes : ndarray of int of shape (chunks,)
+        Rows of each chunk, known from a first pass; 0 or more.
+    fingerprint : str
+        The same for the same rows in the same chunks: what was saved of one run serves another only then.
+    """
+
+    n_columns: int
+    dtype: np.dtype[Any]
+    density: float = 1.0
+    is_sparse: bool = False
+    names: Array | None = None
+    sizes: Array
+    fingerprint: str = ""
+
+    @abstractmethod
+    def read(self, chunks: Sequence[int]) -> Iterator[Any]:
+        """The rows of these chunks, ascending numbers, one chunk after the other.
+
+        Each is an ndarray or a CSR array of shape (sizes[number], n_columns), not to be used after `give_back`.
+        """
+
+    @abstractmethod
+    def give_back(self, rows: Any) -> None:
+        """Take rows that nobody uses any longer: their memory may serve for the next."""
+
+    @abstractmethod
+    def place(self, chunk: int, row: int) -> str:
+        """Where a row of a chunk lies, for messages."""

@@ -1,0 +1,106 @@
+"""Row vectors of a stream: one piece for each chunk, in memory or, where they are long, in a temporary file."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Iterable
+from functools import cached_property
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hiperplano.data.block import Array
+
+
+class _Place(NamedTuple):
+    """Where a piece lies in the file, and what it is."""
+
+    offset: int
+    shape: tuple[int, ...]
+    stored: np.dtype[Any]
+    dtype: np.dtype[Any]
+
+
+class StoredVector:
+    """A row vector in pieces. It can be handed to a design, and nothing can be computed with it from outside.
+
+    Whole numbers are kept in the shortest type that holds them: codes of classes take one byte for each row.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes beyond which pieces go to a temporary file, which goes with the vector.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held = 0
+        self._pieces: list[tuple[Array, np.dtype[Any]] | _Place] = []
+        self._file: Any = None
+        self._access = Lock()
+
+    @classmethod
+    def of(cls, pieces: Iterable[Array], limit: int) -> StoredVector:
+        """From all its pieces."""
+        vector = cls(limit)
+        for piece in pieces:
+            vector.append(piece)
+        return vector
+
+    def append(self, piece: Array) -> None:
+        """Add the piece of the next chunk, which is copied."""
+        dtype = piece.dtype
+        short = np.array(piece, dtype=_shortest(piece), order="C")
+        if self._held + short.nbytes <= self._limit or dtype.hasobject:
+            self._held += short.nbytes
+            self._pieces.append((short, dtype))
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="hiperplano-")  # noqa: SIM115  it lives as long as the vector
+            weakref.finalize(self, self._file.close)
+        offset = self._file.seek(0, 2)
+        self._file.write(short.data if short.size else b"")
+        self._pieces.append(_Place(offset, short.shape, short.dtype, dtype))
+
+    def piece(self, chunk: int) -> Array:
+        """The numbers of a chunk's rows; not to be written to."""
+        found = self._pieces[chunk]
+        if not isinstance(found, _Place):
+            return found[0].astype(found[1], copy=False)
+        values = np.empty(found.shape, dtype=found.stored)
+        with self._access:  # reading moves the file's one position
+            self._file.seek(found.offset)
+            self._file.readinto(values.reshape(-1).view(np.uint8)) if values.size else None
+        return values.astype(found.dtype, copy=False)
+
+    def __len__(self) -> int:
+        """Pieces."""
+        return len(self._pieces)
+
+    def __array__(self, *_args: Any, **_kwargs: Any) -> Array:
+        raise TypeError("a row vector is opaque: hand it to with_vectors, gather or collect")
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The same for the same numbers in the same pieces."""
+        found = blake2b(digest_size=16)
+        for chunk in range(len(self)):
+            piece = self.piece(chunk)
+            found.update(repr((piece.dtype.str, piece.shape)).encode())
+            found.update(repr(piece.tolist()).encode() if piece.dtype.hasobject else np.ascontiguousarray(piece).data)
+        return found.digest()
+
+
+def _shortest(values: Array) -> np.dtype[Any]:
+    """The type to keep values in."""
+    if values.dtype.kind not in "iu" or not values.size:
+        return values.dtype
+    low, high = int(values.min()), int(values.max())
+    types = (np.uint8, np.uint16, np.uint32) if low >= 0 else (np.int8, np.int16, np.int32)
+    for kind in types:
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return np.dtype(kind)
+    return values.dtype

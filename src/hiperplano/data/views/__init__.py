@@ -1,0 +1,1 @@
+"""Rows seen in another way, wherever they are."""

@@ -1,0 +1,1 @@
+"""Tables that are read in every pass, coded as tables in memory are."""

@@ -1,0 +1,80 @@
+"""Columns of numbers decoded side by side: each thread reads some of them, and writes them to their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+
+from hiperplano.data.design import Array
+from hiperplano.data.stream.read_ahead import read_ahead
+from hiperplano.data.threads import worker_count
+from hiperplano.errors import InvalidData
+from hiperplano.features.scanning.walking import Walk
+
+_AHEAD = 1
+
+
+def read_side_by_side(
+    walk: Walk, number: int, columns: tuple[str, ...], start: int, make: Callable[[int], Array]
+) -> Iterator[Array]:
+    """The chunks of a table from a row on, as arrays of these columns.
+
+    Parameters
+    ----------
+    number : int
+        Of the table.
+    make : callable, int -> ndarray
+        An array of so many rows, to be filled.
+    """
+    arrays = _Arrays(make)
+
+    def lane(places: Array) -> Iterator[int]:
+        names = [columns[place] for place in places]
+        for chunk_number, chunk in enumerate(walk.chunks(number, names, start, parallel=False)):
+            out = arrays.of(chunk_number, chunk.num_rows)
+            write_numbers(chunk, out[:, places[0] : places[-1] + 1], walk.tables[number].name)
+            yield chunk_number
+
+    shares = np.array_split(np.arange(len(columns)), min(worker_count(), len(columns)))
+    with ExitStack() as stack:
+        lanes = [stack.enter_context(read_ahead(lane(share), _AHEAD)) for share in shares]
+        for chunk_number, *_others in zip(*lanes, strict=True):
+            yield arrays.take(chunk_number)
+
+
+def write_numbers(chunk: pa.Table, out: Array, name: str) -> None:
+    """Put columns of numbers without gaps into an array; `name` of the table for messages."""
+    for j, column in enumerate(chunk.columns):
+        first = 0
+        for piece in column.chunks:
+            if piece.null_count:
+                raise InvalidData(
+                    "Column {column!r} of {file} has a missing value, and had none in the first pass; every pass must "
+                    "see the same rows. Scan them again when nothing writes to them.",
+                    column=chunk.column_names[j],
+                    file=name,
+                )
+            out[first : first + len(piece), j] = piece.to_numpy(zero_copy_only=False)
+            first += len(piece)
+
+
+class _Arrays:
+    """The arrays that are being filled, by the number of their chunk: the first thread that comes to one makes it."""
+
+    def __init__(self, make: Callable[[int], Array]) -> None:
+        self._make, self._lock = make, Lock()
+        self._arrays: dict[int, Array] = {}
+
+    def of(self, number: int, n_rows: int) -> Array:
+        with self._lock:
+            if number not in self._arrays:
+                self._arrays[number] = self._make(n_rows)
+            return self._arrays[number]
+
+    def take(self, number: int) -> Array:
+        with self._lock:
+            return self._arrays.pop(number)

@@ -1,0 +1,161 @@
+"""Rows of tables that are read again in every pass, coded as a table in memory is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from hiperplano.data.stream import Settings, Stream
+from hiperplano.errors import InvalidParameter
+from hiperplano.features.coding import Coding
+from hiperplano.features.columns import USED, Column
+from hiperplano.features.scanning.cells import is_plain, kind_of_type
+from hiperplano.features.scanning.learning import FirstPass, Wanted, first_pass
+from hiperplano.features.scanning.medians import find_medians
+from hiperplano.features.scanning.source import CodedColumns, PlainNumbers, TableSource
+from hiperplano.tables.batches import BatchedTable
+from hiperplano.tables.batches.table import GivenBatches
+
+
+class ScannedRows(Stream):
+    """Rows of tables, read again in every pass: what `scan` returns. It goes where X and y go.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Rows, and columns of numbers that were made.
+    names : ndarray of str
+        Of these columns.
+    """
+
+    first: FirstPass
+    code: PlainNumbers | CodedColumns
+    coded: Coding | None = None
+
+    @property
+    def n_tables(self) -> int:
+        """Files, or other tables, that the rows are in."""
+        return len(self.first.walk.tables)
+
+    @property
+    def coding(self) -> Coding:
+        """What makes numbers of a table's columns, fitted: a step of a pipeline, for tables in memory.
+
+        Medians of columns without gaps are looked up when it is first asked for: new rows may have some.
+        """
+        if self.coded is None:
+            self.coded = _learned_coding(self.first, every_median=True)
+        return self.coded
+
+    def pipeline(self, model: Any) -> Pipeline:
+        """The coding and a model that was fitted to these rows, for tables in memory, and to be saved.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            Fitted to these rows.
+
+        Returns
+        -------
+        Pipeline
+            Fitted; it takes pandas frames with the columns of the files.
+        """
+        return Pipeline([("coding", self.coding), ("model", model)])
+
+
+def scan_tables(
+    tables: Sequence[BatchedTable],
+    wanted: Wanted,
+    settings: Settings,
+    like: ScannedRows | None,
+    nan_is_missing: bool,
+    one_target: bool,
+) -> ScannedRows:
+    """Read all tables once, and make the design that reads them again."""
+    found = first_pass(tables, wanted, settings, nan_is_missing)
+    coding = None if like is None else like.coded
+    if _is_plain(tables, found) and (like is None or isinstance(like.code, PlainNumbers)):
+        single = all(tally.single for tally in found.numbers) if like is None else like.dtype.itemsize == 4
+        names = tuple(column.name for column in wanted.columns)
+        code: PlainNumbers | CodedColumns = PlainNumbers(names, "float32" if single else "float64")
+    else:
+        coding = _learned_coding(found) if like is None else like.coding
+        changes = any(isinstance(table, GivenBatches) for table in tables)
+        code = CodedColumns(coding, known_only=like is None and changes)
+    found = found.in_chunks_for(len(code.made) * (4 if code.dtype == "float32" else 8), settings)
+    source = TableSource(found.walk, found.sizes, found.places, code)
+    rows = ScannedRows(source, found.vectors, one_target, settings)
+    rows.first, rows.code = (found if like is None else like.first), code
+    # A coding whose medians are known where there are gaps only does for these rows, not for others.
+    rows.coded = coding if like is not None or not isinstance(code, CodedColumns) else None
+    return rows
+
+
+def _is_plain(tables: Sequence[BatchedTable], found: FirstPass) -> bool:
+    """Whether all columns are numbers without gaps, which nothing has to be made of."""
+    if len(found.numbers) < len(found.tallies) or any(tally.n_gaps or tally.column.codes for tally in found.numbers):
+        return False
+    names = [tally.column.name for tally in found.numbers if tally.column.kind == "numeric"]
+    if len(names) < len(found.tallies):
+        return False
+    return all(is_plain(schema.field(name).type) for schema in (table.schema() for table in tables) for name in names)
+
+
+def _learned_coding(found: FirstPass, every_median: bool = False) -> Coding:
+    """The coding of the columns; medians where there are gaps to be filled, or all."""
+    unknown = [tally for tally in found.numbers if tally.has_values and tally.median is None]
+    unknown = unknown if every_median else [tally for tally in unknown if tally.n_gaps]
+    if unknown:
+        find_medians(found.walk, unknown)
+    return Coding.learned([tally.encoder() for tally in found.tallies])
+
+
+def wanted_columns(
+    table: BatchedTable,
+    targets: Sequence[str],
+    columns: Sequence[str | Column] | None,
+    weight: str | None,
+    kinds: Mapping[str, str | Sequence[str]],
+    like: ScannedRows | None,
+) -> Wanted:
+    """The columns as they were asked for, with their kinds."""
+    if like is not None:
+        if columns is not None or kinds:
+            raise InvalidParameter(
+                "scan: like was given together with columns or kinds; the columns are those of the other scan. Leave "
+                "one of them out."
+            )
+        return Wanted([tally.column for tally in like.first.tallies], targets, weight)
+    schema = table.schema()
+    others = {*targets, weight}
+    names = [name for name in schema.names if name not in others] if columns is None else list(columns)
+    table.has([*(name if isinstance(name, str) else name.name for name in names), *kinds])
+    if not names:
+        raise InvalidParameter(
+            "scan: no column is left to learn from; {file} holds the target alone. Choose columns.", file=table.name
+        )
+    chosen = [
+        each if isinstance(each, Column) else _column(each, kind_of_type(schema.field(each).type), kinds.get(each))
+        for each in names
+    ]
+    return Wanted(chosen, targets, weight)
+
+
+def _column(name: str, by_type: str, given: str | Sequence[str] | None) -> Column:
+    if given is None:
+        return Column(name, by_type or "numeric")
+    if not isinstance(given, str):
+        return Column(name, "ordered", order=tuple(map(str, given)))
+    allowed = tuple(kind for kind in USED if kind != "ordered")
+    if given not in allowed or (given == "numeric" and by_type == "nominal") or (given == "date" and by_type != "date"):
+        raise InvalidParameter(
+            "scan: column {name!r} cannot be {kind!r}: by its type it is {found}. Choose one of {kinds} that fits it, "
+            "or list its values from low to high.",
+            name=name,
+            kind=given,
+            found=by_type or "empty",
+            kinds=", ".join(allowed),
+        )
+    return Column(name, given)

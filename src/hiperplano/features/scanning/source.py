@@ -1,0 +1,184 @@
+"""The rows of tables as numbers: the source of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any
+
+import joblib
+import numpy as np
+import pyarrow as pa
+
+from hiperplano.data.design import Array
+from hiperplano.data.stream.source import Source
+from hiperplano.errors import InvalidData
+from hiperplano.features.coding import Coding
+from hiperplano.features.encoders import CategoricalEncoder, label_of
+from hiperplano.features.scanning.lanes import read_side_by_side, write_numbers
+from hiperplano.features.scanning.walking import Place, Walk, row_of
+from hiperplano.tables.batches import BatchedTable
+from hiperplano.tables.reading import plain_column, to_frame
+
+_APART = 48
+_MOST_KEPT = 6  # arrays that wait to be filled again
+
+
+class TableSource(Source):
+    """Chunks of tables, coded.
+
+    Parameters
+    ----------
+    walk : Walk
+    sizes, places : sequence
+        Rows of each chunk, and where it lies.
+    code : PlainNumbers or CodedColumns
+        What makes numbers of a chunk.
+    """
+
+    def __init__(
+        self, walk: Walk, sizes: Sequence[int], places: Sequence[Place], code: PlainNumbers | CodedColumns
+    ) -> None:
+        self._walk, self._places, self._code = walk, list(places), code
+        self.sizes = np.asarray(sizes, dtype=np.int64)
+        self.names, self.dtype = code.made, np.dtype(code.dtype)
+        self.n_columns = len(code.made)
+        # Columns that lie a power of two apart would drive each other out of the cache.
+        self._shape = (walk.rows + _APART, self.n_columns)
+        self._free: list[Array] = []
+        told = [table.name for table in walk.tables], list(walk.states), walk.rows, code
+        self.fingerprint = blake2b(joblib.hash(told).encode(), digest_size=16).hexdigest()
+
+    def read(self, chunks: Sequence[int]) -> Iterator[Any]:
+        for number, wanted in groupby(chunks, key=lambda chunk: self._places[chunk].table):
+            yield from self._read_table(number, list(wanted))
+
+    def _read_table(self, number: int, wanted: list[int]) -> Iterator[Any]:
+        table, left = self._walk.tables[number], len(wanted)
+        places = {self._places[chunk].start: chunk for chunk in wanted}
+        start = self._places[wanted[0]].start
+        for rows in self._coded(number, start):
+            size = len(rows)
+            if start in places:
+                self._refuse_other_size(places[start], size, table)
+                yield rows
+                left -= 1
+                if not left:
+                    return
+            else:
+                self.give_back(rows)
+            start += size
+        self._refuse_other_size(places[min(place for place in places if place >= start)], 0, table)
+
+    def _coded(self, number: int, start: int) -> Iterator[Array]:
+        """The chunks of a table from a row on, as numbers."""
+        table, code = self._walk.tables[number], self._code
+        if isinstance(code, PlainNumbers) and table.by_column:
+            yield from read_side_by_side(self._walk, number, code.columns, start, self._array)
+            return
+        for chunk in self._walk.chunks(number, code.columns, start):
+            yield code(chunk, self._array(chunk.num_rows), table, start)
+            start += chunk.num_rows
+
+    def _refuse_other_size(self, chunk: int, found: int, table: BatchedTable) -> None:
+        if found != self.sizes[chunk]:
+            raise InvalidData(
+                "{file} had {expected} rows from row {row} on in the first pass, and has {found} now; every pass must "
+                "see the same rows. Scan it again when nothing writes to it.",
+                file=table.name,
+                expected=int(self.sizes[chunk]),
+                row=self._places[chunk].start + 1,
+                found=found,
+            )
+
+    def _array(self, n_rows: int) -> Array:
+        """An array to fill: fresh memory costs as much as filling it."""
+        try:
+            return self._free.pop()[:n_rows]
+        except IndexError:
+            return np.empty(self._shape, dtype=self.dtype, order="F")[:n_rows]
+
+    def give_back(self, rows: Any) -> None:
+        whole = rows.base if rows.base is not None else rows
+        if whole.shape == self._shape and len(self._free) < _MOST_KEPT:
+            self._free.append(whole)
+
+    def place(self, chunk: int, row: int) -> str:
+        where = self._places[chunk]
+        return row_of(self._walk.tables[where.table], where.start + row)
+
+
+@dataclass(frozen=True)
+class PlainNumbers:
+    """Columns of numbers without gaps, as they are.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names in the tables.
+    dtype : str
+    """
+
+    columns: tuple[str, ...]
+    dtype: str
+
+    @property
+    def made(self) -> Array:
+        """Names of the columns made."""
+        return np.array(self.columns, dtype=object)
+
+    def __call__(self, chunk: pa.Table, out: Array, table: BatchedTable, start: int) -> Array:
+        write_numbers(chunk, out, table.name)
+        return out
+
+
+@dataclass(frozen=True)
+class CodedColumns:
+    """Columns of any kind, by the encoders that learned them.
+
+    Attributes
+    ----------
+    known_only : bool
+        Whether a category that the encoders have not seen is refused: the rows are those that they learned from.
+    """
+
+    coding: Coding
+    known_only: bool
+    dtype: str = "float64"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names in the tables."""
+        return tuple(self.coding.feature_names_in_.tolist())
+
+    @property
+    def made(self) -> Array:
+        """Names of the columns made."""
+        return self.coding.get_feature_names_out()
+
+    def __call__(self, chunk: pa.Table, out: Array, table: BatchedTable, start: int) -> Array:
+        columns = {name: plain_column(table.name, name, chunk.column(name)) for name in chunk.column_names}
+        if self.known_only:
+            self._refuse_unknown(columns, table, start)
+        out[:] = self.coding.rows(to_frame(pa.table(columns)))
+        return out
+
+    def _refuse_unknown(self, columns: dict[str, pa.ChunkedArray], table: BatchedTable, start: int) -> None:
+        for coder in self.coding.coders_:
+            if not isinstance(coder, CategoricalEncoder):
+                continue
+            known = {*coder.known, *(label_of(code) for code in coder.column.codes)}
+            cells = columns[coder.column.name]
+            odd = [value for value in cells.unique().to_pylist() if value is not None and label_of(value) not in known]
+            if odd:
+                row = cells.to_pylist().index(odd[0])
+                raise InvalidData(
+                    "Column {column!r} holds {value!r} (row {row} of {file}), which was not there in the first pass; "
+                    "every pass must see the same rows. Scan them again when nothing writes to them.",
+                    column=coder.column.name,
+                    value=odd[0],
+                    row=start + row + 1,
+                    file=table.name,
+                )

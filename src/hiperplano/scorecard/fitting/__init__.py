@@ -1,0 +1,1 @@
+"""Rows on their way to a scorecard's coefficients."""

@@ -1,0 +1,48 @@
+"""What a fit warns of: scorecards that came about, and should not be used as they are."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from hiperplano.errors import SeparationWarning, SingularWarning
+from hiperplano.messages import Message
+from hiperplano.models.base import users_level
+
+
+def strongest(encoder: Any, names: list[str]) -> str:
+    """The variable with the largest information value."""
+    return max(names, key=lambda name: float(encoder.binnings_[name].iv_))
+
+
+def warn_of_no_choice(card: Any, n_variables: int) -> None:
+    """No variable was chosen: the scorecard has an intercept only."""
+    by = Message("by {criterion}", criterion=card.criterion)
+    warnings.warn(
+        Message(
+            "Scorecard: none of {n} variables was chosen ({rule}), so all applicants get the same score; {name!r}, "
+            "which has the largest information value, stands in the table without an effect. Check the target, give "
+            "other columns, or set selection=None.",
+            n=n_variables,
+            rule=by if card.selection else Message("coefficients would be against the WoE"),
+            name=card.variables_[0],
+        ),
+        SingularWarning,
+        stacklevel=users_level(),
+    )
+
+
+def warn_of_separation(card: Any) -> None:
+    """The variables separate the classes; the one that tells most of the event is named."""
+    name = strongest(card.encoder_, card.variables_)
+    warnings.warn(
+        Message(
+            "Scorecard: the variables separate the classes, so the likelihood has no maximum and coefficients were "
+            "stopped on their way to infinity. The largest information value has {name!r} ({iv:.2f}): look whether "
+            "it was known before the event. Leave such variables out, or set a finite C.",
+            name=name,
+            iv=card.encoder_.binnings_[name].iv_,
+        ),
+        SeparationWarning,
+        stacklevel=users_level(),
+    )

@@ -1,0 +1,205 @@
+"""Dual coordinate ascent, all of it compiled: one dual variable at a time, which costs its row only.
+
+Rows whose dual variables rest at a bound are left out until a check of all rows brings them back. An intercept without
+penalty asks that dual variables balance, Σβ = 0: its value is kept near a guess, which follows after each pass (an
+augmented Lagrangian of one number).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_square, subroutine
+from hiperplano.solvers.svm.compiled.box_loops import balance, best_level, gain, loss
+from hiperplano.solvers.svm.dual_loops import shuffle
+
+_AHEAD = 4  # rows between asking for one and using it
+_NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
+_WINDOW = 8  # last passes that tell how fast the ascent converges
+_PATIENCE = 10  # checks at which dual variables rest
+_LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own
+_STILL = 1e-14  # slopes, in units of the scores, that are rounding
+
+
+@part
+def _cannot_move(box, i, beta, slope, beyond):  # type: ignore[no-untyped-def]
+    """Whether a dual variable sits at an end or kink that its slope presses it to by more than `beyond`."""
+    up = slope - box.epsilon if beta >= 0.0 else slope + box.epsilon
+    down = box.epsilon - slope if beta > 0.0 else -slope - box.epsilon
+    return (beta >= box.high[i] or up < -beyond) and (beta <= box.low[i] or down < -beyond)
+
+
+@part
+def _best_value(box, i, beta, slope, stiffness):  # type: ignore[no-untyped-def]
+    """argmax over low ≤ b ≤ high of slope·(b − beta) − ½·stiffness·(b − beta)² − ε·|b|."""
+    middle, width = beta + slope / stiffness, box.epsilon / stiffness
+    if abs(middle) <= width:
+        return 0.0
+    return min(max(middle - width if middle > 0.0 else middle + width, box.low[i]), box.high[i])
+
+
+@subroutine
+def _one_pass(x, indices, indptr, box, square, pull, coef, beta, order, size, beyond, total, seed):  # type: ignore[no-untyped-def]
+    """Visit the rows order[:size] in random order, and maximise over the dual variable of each.
+
+    The function is Σ(target·β − ε|β| − ½·soft·β²) − ½‖Σβ·x‖² − level₀·Σβ − ½·pull·(Σβ)²; `coef` is Σβ·x, and the
+    level after it, level₀ + pull·Σβ, moves with every dual variable.
+
+    Returns
+    -------
+    size : rows that are still worth a visit
+    largest : violation of the optimality conditions
+    losses, slack : Σ loss and Σ(loss − gain) of the rows as they were met
+    total : Σβ
+    """
+    shuffle(order, size, seed)
+    d = len(coef) - 1
+    largest, losses, slack, k = 0.0, 0.0, 0.0, 0
+    while k < size:
+        i = order[k]
+        if k + _AHEAD < size:
+            fetch_row(x, indices, indptr, order[k + _AHEAD])
+        old = beta[i]
+        e = box.target[i] - row_dot(x, indices, indptr, i, coef[:d]) - coef[d]
+        value = loss(box, i, e)
+        losses += value
+        slack += value - gain(box, i, e, old)
+        slope = e - box.soft[i] * old
+        if _cannot_move(box, i, old, slope, beyond):
+            size -= 1
+            order[k], order[size] = order[size], order[k]
+            continue
+        k += 1
+        # An empty row has no stiffness: any dual variable on its residual's side will do.
+        stiffness = max(square[i] + pull + box.soft[i], 1e-300)
+        step = _best_value(box, i, old, slope, stiffness) - old
+        if step != 0.0:
+            beta[i] = old + step
+            row_add(x, indices, indptr, i, step, coef[:d])
+            total += step
+            coef[d] += pull * step
+            largest = max(largest, min(abs(slope) + box.epsilon, abs(step) * stiffness))
+    return size, largest, losses, slack, total
+
+
+@subroutine
+def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # type: ignore[no-untyped-def]
+    """The best level for the coefficients, balanced dual variables in `proved`, the objective and the gap."""
+    n, d = len(beta), len(coef) - 1
+    for i in range(n):
+        e[i] = box.target[i] - row_dot(x, indices, indptr, i, coef[:d])
+        proved[i] = beta[i]
+    level = 0.0
+    if control.fit_intercept:
+        level = best_level(box, e, coef[d], control.unit)
+        balance(box, proved)
+    for j in range(d):
+        moved[j] = 0.0
+    objective, gap = 0.0, 0.0
+    for i in range(n):
+        e[i] -= level
+        value = loss(box, i, e[i])
+        objective += value
+        gap += value - gain(box, i, e[i], proved[i])
+        if proved[i] != beta[i]:
+            row_add(x, indices, indptr, i, proved[i] - beta[i], moved)
+    for j in range(d):
+        objective += 0.5 * coef[j] * coef[j]
+        gap += 0.5 * moved[j] * moved[j]
+    return level, objective, gap if np.isfinite(gap) else np.inf
+
+
+@subroutine
+def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untyped-def]
+    """Put first those rows whose dual variables can move, by the residuals of a check, at another level."""
+    size, last = 0, len(order)
+    for i in range(len(beta)):
+        if _cannot_move(box, i, beta[i], e[i] - level - box.soft[i] * beta[i], beyond):
+            last -= 1
+            order[last] = i
+        else:
+            order[size] = i
+            size += 1
+    return size
+
+
+@part
+def _is_hopeless(history, used, wanted, affordable):  # type: ignore[no-untyped-def]
+    """Whether as many passes were made as are affordable, and more than that seem to be left."""
+    if used < affordable:
+        return False
+    window = min(used - 1, _WINDOW)
+    if window < 1:
+        return True
+    shrunk = np.log(max(history[(used - window) % _WINDOW_SIZE], 1e-300) / max(history[used % _WINDOW_SIZE], 1e-300))
+    left = np.log(max(history[used % _WINDOW_SIZE] / wanted, 1.0))
+    return left * window > shrunk * affordable
+
+
+_WINDOW_SIZE = _WINDOW + 1
+
+
+@loop
+def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # type: ignore[no-untyped-def]
+    """Maximise over the dual variables up to a gap of tol·objective + floor, or until it takes too long.
+
+    Parameters
+    ----------
+    affordable : float
+        Passes after which the ascent ends unless as many more would bring it to its goal.
+    coef : float64 of shape (d + 1,)
+        Σβ·x, and the level; overwritten with the last ones.
+    beta : float64 of shape (n,)
+        Dual variables to start from; overwritten with the last ones.
+
+    Returns
+    -------
+    coef, beta, objective, gap, passes
+        Of the check that proved most.
+    """
+    n, d = len(beta), len(coef) - 1
+    square, order, e, proved, moved = np.empty(n), np.arange(n), np.empty(n), np.empty(n), np.empty(d)
+    found, best = np.empty(d + 1), np.empty(n)
+    history = np.zeros(_WINDOW_SIZE)
+    mean_square, weight, total = 0.0, 0.0, 0.0
+    for i in range(n):
+        square[i] = row_square(x, indices, indptr, i)
+        mean_square += square[i] / n
+        weight += box.weight[i]
+        total += beta[i]
+    # The level follows Σβ as a column would that is shorter than the rows, so that they hardly mind it, but fast enough
+    # that all dual variables together can move it by a unit of the scores.
+    pull = _LEVEL_SQUARE * mean_square + control.softness / weight if control.fit_intercept else 0.0
+    size, beyond, used, still, trigger = n, np.inf, 0, 0, np.inf
+    least, objective_there = np.inf, 0.0
+    while True:
+        size, beyond, losses, slack, total = _one_pass(
+            x, indices, indptr, box, square, pull, coef, beta, order, size, beyond, total, used + 1
+        )
+        used += 1
+        coef[d] += pull * total
+        squares = 0.0
+        for j in range(d):
+            squares += coef[j] * coef[j]
+        wanted = control.tol * (0.5 * squares + losses) + control.floor
+        history[used % _WINDOW_SIZE] = slack
+        rests = beyond <= _STILL * control.unit
+        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable)
+        if ended or rests or slack <= min(2.0 * wanted, trigger):
+            level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
+            used += 1
+            history[used % _WINDOW_SIZE] = slack
+            if gap <= least:
+                least, objective_there = gap, objective
+                for j in range(d):
+                    found[j] = coef[j]
+                found[d] = level
+                for i in range(n):
+                    best[i] = proved[i]
+            still = still + 1 if rests else 0
+            if least <= control.tol * objective_there + control.floor or ended or still > _PATIENCE:
+                return found, best, objective_there, least, used
+            if rests and control.fit_intercept:  # dual variables rest at their bounds: the level must move by itself
+                coef[d] = level + pull * total
+            trigger = _NEXT_CHECK * slack
+            size = _restore_rows(box, coef[d] - level, beta, e, beyond, order)

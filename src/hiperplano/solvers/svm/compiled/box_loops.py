@@ -1,0 +1,191 @@
+"""The dual of a support vector machine in a box: losses, dual variables and their balance, row by row.
+
+With e = target − score of a row, its loss is the maximum over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β²: signs and
+weights of the rows are in target, bounds and softness, which `box` holds (`problem.Box`). `near` is what a distance of
+β from a centre costs, for a row of weight 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.solvers.rows_loops import loop, part, subroutine
+
+_ROUNDS = 200  # of a search for a root: far more than are ever needed
+_BALANCED = 1e-15  # share of Σ|β| under which Σβ is rounding
+
+
+@part
+def follow(box, i, e, centre, near):  # type: ignore[no-untyped-def]
+    """argmax over low ≤ β ≤ high of e·β − ε|β| − ½·soft·β² − ½·near/weight·(β − centre)²."""
+    near = near / box.weight[i]
+    pull, stiffness = e + near * centre, box.soft[i] + near
+    if abs(pull) <= box.epsilon:
+        return 0.0
+    pull -= box.epsilon if pull > 0.0 else -box.epsilon
+    if stiffness > 0.0:
+        return min(max(pull / stiffness, box.low[i]), box.high[i])
+    return box.high[i] if pull > 0.0 else box.low[i]
+
+
+@part
+def loss(box, i, e):  # type: ignore[no-untyped-def]
+    """The loss of a row."""
+    if abs(e) <= box.epsilon:
+        return 0.0
+    outside = e - box.epsilon if e > 0.0 else e + box.epsilon
+    bound = box.high[i] if e > 0.0 else box.low[i]
+    if bound == 0.0:
+        return 0.0
+    return 0.5 * outside * outside / box.soft[i] if box.soft[i] > 0.0 else bound * outside
+
+
+@part
+def gain(box, i, e, beta):  # type: ignore[no-untyped-def]
+    """e·β − ε|β| − ½·soft·β², at most the loss."""
+    return e * beta - box.epsilon * abs(beta) - 0.5 * box.soft[i] * beta * beta
+
+
+@part
+def is_free(box, i, beta):  # type: ignore[no-untyped-def]
+    """Whether a dual variable lies at no bound and no kink."""
+    return box.low[i] < beta < box.high[i] and (beta != 0.0 or box.epsilon == 0.0)
+
+
+@part
+def moved(box, i, beta, shift):  # type: ignore[no-untyped-def]
+    """β with `shift` for each unit of weight added, but not past 0 or its bound."""
+    low = 0.0 if beta > 0.0 else box.low[i]
+    high = 0.0 if beta < 0.0 else box.high[i]
+    return min(max(beta + shift * box.weight[i], low), high)
+
+
+@subroutine
+def _sum_moved(box, beta, shift, everywhere):  # type: ignore[no-untyped-def]
+    """Σβ after a shift, its slope in the shift."""
+    total, slope = 0.0, 0.0
+    for i in range(len(beta)):
+        new = beta[i]
+        if everywhere or (new != 0.0 and is_free(box, i, new)):
+            new = moved(box, i, beta[i], shift)
+            if box.low[i] < new < box.high[i] and new != 0.0:
+                slope += box.weight[i]
+        total += new
+    return total, slope
+
+
+@subroutine
+def balance(box, beta):  # type: ignore[no-untyped-def]
+    """Shift the dual variables that follow the score, or all where those are not enough, so that Σβ = 0."""
+    total, size, weight = 0.0, 0.0, 0.0
+    for i in range(len(beta)):
+        total += beta[i]
+        size += abs(beta[i])
+        weight += box.weight[i]
+    if abs(total) <= _BALANCED * size:
+        return
+    sign = 1.0 if total > 0.0 else -1.0
+    near, far, everywhere = 0.0, size / weight, False
+    while sign * _sum_moved(box, beta, -sign * far, everywhere)[0] > 0.0:
+        near, far = far, 4.0 * far
+        if far > 1e30:
+            if everywhere:
+                return
+            near, far, everywhere = 0.0, size / weight, True
+    at = near
+    for _ in range(_ROUNDS):
+        value, slope = _sum_moved(box, beta, -sign * at, everywhere)
+        value *= sign
+        if value > 0.0:
+            near = at
+        else:
+            far = at
+        if abs(value) <= _BALANCED * size or far - near <= 1e-15 * far:
+            break
+        at = at + value / slope if slope > 0.0 else np.inf
+        if not near < at < far:
+            at = 0.5 * (near + far)
+    for i in range(len(beta)):
+        if everywhere or (beta[i] != 0.0 and is_free(box, i, beta[i])):
+            beta[i] = moved(box, i, beta[i], -sign * at)
+
+
+@subroutine
+def _pull_at(box, residual, level):  # type: ignore[no-untyped-def]
+    """Σβ where the level is taken from all residuals, which falls with the level, and minus its slope."""
+    total, slope = 0.0, 0.0
+    for i in range(len(residual)):
+        beta = follow(box, i, residual[i] - level, 0.0, 0.0)
+        total += beta
+        if box.soft[i] > 0.0 and beta != 0.0:
+            slope += 1.0 / box.soft[i]
+    return total, slope
+
+
+@subroutine
+def _root(box, residual, low, high):  # type: ignore[no-untyped-def]
+    """The level between two others at which Σβ = 0, by Newton's method safeguarded by bisection."""
+    at = 0.5 * (low + high)
+    for _ in range(_ROUNDS):
+        total, slope = _pull_at(box, residual, at)
+        if total > 0.0:
+            low = at
+        else:
+            high = at
+        new = at + total / slope if slope > 0.0 else low
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if total == 0.0 or abs(new - at) <= 1e-15 * abs(at) or high - low <= 1e-15 * max(abs(low), abs(high)):
+            break
+        at = new
+    return at
+
+
+@subroutine
+def _stair(box, residual, low, high, from_below):  # type: ignore[no-untyped-def]
+    """The level between two others at which Σβ passes 0; of several, that next to where the search began.
+
+    Σβ falls by `high` of a row at its residual − ε, and by −`low` at its residual + ε.
+    """
+    n, count = len(residual), 0
+    stairs, falls = np.empty(2 * n), np.empty(2 * n)
+    size = 0.0
+    for i in range(n):
+        size += box.high[i] - box.low[i]
+        if low < residual[i] - box.epsilon <= high and box.high[i] > 0.0:
+            stairs[count], falls[count] = residual[i] - box.epsilon, box.high[i]
+            count += 1
+        if low <= residual[i] + box.epsilon <= high and box.low[i] < 0.0:
+            stairs[count], falls[count] = residual[i] + box.epsilon, -box.low[i]
+            count += 1
+    total, _ = _pull_at(box, residual, low)
+    tiny = 1e-14 * size
+    for k in np.argsort(stairs[:count]):
+        total -= falls[k]
+        if total <= (tiny if from_below else -tiny):
+            return stairs[k]
+    return high
+
+
+@loop
+def best_level(box, residual, guess, unit):  # type: ignore[no-untyped-def]
+    """The number to take from target − score of all rows so that the sum of the losses is least, near a guess.
+
+    For plain losses Σβ is a staircase in the level: once two levels with the right one between them are known, the
+    stairs between them are sorted.
+    """
+    total, slope = _pull_at(box, residual, guess)
+    sign = 1.0 if total > 0.0 else -1.0
+    here, there, reach = guess, guess, 1e-3 * unit
+    while sign * total > 0.0:
+        here = there
+        there = here + sign * (max(total * sign / slope, 1e-12 * reach) if slope > 0.0 else reach)
+        reach *= 4.0
+        total, slope = _pull_at(box, residual, there)
+        if reach > 1e30 * unit:
+            return guess
+    if here == there or total == 0.0:
+        return there
+    if box.soft[0] > 0.0:
+        return _root(box, residual, min(here, there), max(here, there))
+    return _stair(box, residual, min(here, there), max(here, there), sign > 0.0)

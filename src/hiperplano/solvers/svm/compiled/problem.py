@@ -1,0 +1,131 @@
+"""A support vector machine on rows in memory, as compiled loops take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.svm.dual_losses import DualLoss
+
+_ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
+_NOWHERE = np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class LoopRows:
+    """Rows, dense or CSR; dense ones are measured from near their mean, where level and slopes hardly interact.
+
+    Attributes
+    ----------
+    arrays : tuple of ndarray
+        As `rows_loops` has them.
+    shift : ndarray of shape (d,)
+    n_stored : float
+        Numbers in a row.
+    """
+
+    arrays: tuple[Array, Array, Array]
+    shift: Array
+    n_stored: float
+
+    @classmethod
+    def of(cls, design: InMemory, fit_intercept: bool) -> LoopRows:
+        """Sparse rows as they are, dense ones centred."""
+        if design.is_sparse:
+            shift = np.zeros(design.n_columns)
+            return cls(design.loop_arrays(), shift, max(1.0, design.density * design.n_columns))
+        return cls.dense(design.dense(), fit_intercept)
+
+    @classmethod
+    def dense(cls, x: Array, centred: bool) -> LoopRows:
+        """A centred copy."""
+        shift = x.mean(axis=0) if centred else np.zeros(x.shape[1])
+        rows = np.subtract(x, shift, order="C") if centred else np.ascontiguousarray(x)
+        return cls((rows, _NOWHERE, _NOWHERE), shift, float(x.shape[1]))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.arrays[0]) if self.is_dense else len(self.arrays[2]) - 1
+
+    @property
+    def is_dense(self) -> bool:
+        return self.arrays[0].ndim == 2
+
+
+class Box(NamedTuple):
+    """Losses of all rows, of shape (n,) each, and half the width of the tube in which residuals cost nothing."""
+
+    target: Array
+    low: Array
+    high: Array
+    soft: Array
+    weight: Array
+    epsilon: float
+
+
+class Control(NamedTuple):
+    """What a fit is asked for.
+
+    `unit` is that of the scores, `bound` the largest γ, infinite for squared losses, and `softness` the curvature of a
+    loss over its range, in its dual variable.
+    """
+
+    fit_intercept: bool
+    tol: float
+    floor: float
+    most: int
+    unit: float
+    bound: float
+    softness: float
+
+
+class Found(NamedTuple):
+    """A plane, β that prove its gap, and how they were found.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (d + 1,)
+        Coefficients, and the level after them.
+    """
+
+    coef: Array
+    beta: Array
+    objective: float
+    gap: float
+    passes: int
+
+
+def dual_box(design: InMemory, loss: DualLoss) -> Box:
+    """Targets, bounds and softness of the rows of a design with a vector "sign" for classification."""
+    weight = design.collect(design.vector("weight")) if design.has_weight else np.ones(design.n_rows)
+    if loss.classifies:
+        target = design.collect(design.vector("sign")).astype(np.float64, copy=False)
+        low, high = np.where(target > 0, loss.low, -loss.high), np.where(target > 0, loss.high, -loss.low)
+    else:
+        target = np.ascontiguousarray(design.collect(design.vector("y"))[:, 0], dtype=np.float64)
+        low, high = np.full(len(target), loss.low), np.full(len(target), loss.high)
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    return Box(target, weight * low, weight * high, loss.ridge / weight, weight, loss.epsilon)
+
+
+def control(box: Box, loss: DualLoss, fit_intercept: bool, tol: float, max_iter: int) -> Control:
+    """What is asked of a fit."""
+    size = np.abs(box.target)
+    unit = float(box.weight @ size / box.weight.sum()) or 1.0
+    outside = np.maximum(size - box.epsilon, 0.0)
+    zero_loss = float(box.weight @ (outside**2 / (2 * loss.ridge) if loss.ridge else loss.high * outside))
+    softness = loss.ridge or unit / loss.high
+    return Control(fit_intercept, tol, _ROUNDING * zero_loss, max_iter, unit, loss.high, softness)
+
+
+def middle(box: Box) -> Array:
+    """Dual variables where nothing is known yet: half way to the bound; 0 where there is none, or one on both sides."""
+    if not np.isfinite(box.high).all() or not np.isfinite(box.low).all():
+        return np.zeros(len(box.target))
+    if box.epsilon:
+        return 0.5 * np.where(box.target > 0, box.high, box.low)
+    return 0.5 * (box.low + box.high)

@@ -1,0 +1,187 @@
+"""Support vector machines on rows in memory: dual coordinate ascent, and Newton's method where that takes too long.
+
+Ascent costs little where C is small, where rows are sparse, and where there are no more of them than columns; elsewhere
+it may take forever. So it gets as many passes as the better way costs (`solvers/cost.py`): wide rows are then brought
+to coordinates of their span, and Newton's method begins where the ascent has ended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.row_span import RowSpan
+from hiperplano.solvers.cost import Costs
+from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
+from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
+
+_WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
+_VISIT, _NUMBER = 25.0, 0.3  # nanoseconds for a row that is visited by the ascent, and for each of its numbers
+_NEWTON_VISIT, _NEWTON_NUMBER = 30.0, 0.6  # the same for a pass of Newton's method
+_ENTRY = 1.5  # for a stored number of a sparse row
+_PAIR = 2.0  # for two of them, multiplied
+_CALL = 5e5  # for a step that sums over the rows in blocks
+_MANY = 50  # products with all rows in a step by conjugate gradients
+_PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
+_FEW = 10.0  # passes that lead nowhere, but prove what was found
+_DENSE_CELLS = 2**20  # of sparse rows that are made dense
+_MOST_ROWS = 4000  # whose products are taken
+
+
+class Search:
+    """The best plane so far, with the passes that it took.
+
+    Parameters
+    ----------
+    rows : LoopRows
+    box : Box
+    control : Control
+    """
+
+    def __init__(self, rows: LoopRows, box: Box, control: Control) -> None:
+        self.rows, self.box, self.control = rows, box, control
+        n, d = len(box.target), len(rows.shift)
+        self.coef, self.beta = np.zeros(d + 1), np.zeros(n)
+        self.found = Found(self.coef, self.beta, 0.0, np.inf, 0)
+        self.methods: list[str] = []
+
+    @property
+    def proved(self) -> bool:
+        """Whether the gap is small enough."""
+        return self.found.gap <= self.control.tol * self.found.objective + self.control.floor
+
+    @property
+    def left(self) -> int:
+        return self.control.most - self.found.passes
+
+    def ascend(self, affordable: float = np.inf) -> None:
+        """Dual coordinate ascent, up to about so many passes; if limited, others get half of the rest."""
+        from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
+
+        self._note("dual")
+        control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
+        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, self.coef, self.beta)))
+
+    def newton(self) -> None:
+        """Newton's method on dense rows, from what is known."""
+        from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
+
+        control = self.control._replace(most=max(1, self.left))
+        plain = np.isfinite(control.bound)
+        start = self.found.coef if self.methods else self.coef
+        centre = self.found.beta.copy() if self.methods else middle(self.box)
+        self._note("newton")
+        width = _WIDE * control.unit if plain else 0.0
+        found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width))
+        self.coef, self.beta = self._pull(found.beta, found.coef[-1]), found.beta.copy()
+        self._take(found)
+
+    def newton_in_span(self, x: Any) -> None:
+        """The same in coordinates of the rows' span; `ascend` must prove the outcome."""
+        inside = LoopRows.dense(RowSpan(x).coordinates, False)
+        here = Search(inside, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol))
+        here.beta = self.beta.copy()
+        here.coef = here._pull(here.beta, self.coef[-1])
+        here.ascend(affordable_passes(here.rows, bool(here.box.soft[0])))
+        if not here.proved:
+            here.newton()
+        for method in here.methods:
+            self._note(method)
+        self.beta = here.found.beta.copy()
+        self.coef = self._pull(self.beta, here.found.coef[-1])
+        self.found = self.found._replace(passes=self.found.passes + here.found.passes)
+
+    def newton_on_dense(self, x: Array) -> None:
+        """The same on sparse rows that were made dense."""
+        rows = LoopRows.dense(x, self.control.fit_intercept)
+        here = Search(rows, self.box, self.control._replace(most=max(1, self.left)))
+        here.methods = self.methods
+        coef = self.found.coef.copy()
+        coef[-1] += coef[:-1] @ rows.shift
+        here.found = self.found._replace(coef=coef, passes=0)
+        here.newton()
+        coef = here.found.coef.copy()
+        coef[-1] -= coef[:-1] @ rows.shift
+        self.coef, self.beta = here.coef, here.beta
+        self.coef[:-1] += here.beta.sum() * rows.shift
+        self.coef[-1] = coef[-1]
+        self.found = here.found._replace(coef=coef, passes=self.found.passes + here.found.passes)
+
+    def _note(self, method: str) -> None:
+        if method not in self.methods:
+            self.methods.append(method)
+
+    def _take(self, new: Found) -> None:
+        passes = self.found.passes + new.passes
+        self.found = (new if new.gap <= self.found.gap else self.found)._replace(passes=passes)
+
+    def _pull(self, beta: Array, level: float) -> Array:
+        """Σβ·x, and the level."""
+        x, indices, _ = self.rows.arrays
+        if self.rows.is_dense:
+            return np.append(beta @ x, level)
+        each = np.repeat(beta, np.diff(self.rows.arrays[2]))
+        return np.append(np.bincount(indices, each * x, len(self.rows.shift)), level)
+
+
+def ascent_pass(rows: LoopRows) -> float:
+    """Nanoseconds for one pass of the ascent."""
+    return rows.n_rows * (_VISIT + (_NUMBER if rows.is_dense else _ENTRY) * rows.n_stored)
+
+
+def affordable_passes(rows: LoopRows, squared: bool) -> float:
+    """Passes of the ascent for half of what Newton's method costs, about."""
+    n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
+    least, free = min(n // 2 + 1, d), n // 2
+    if rows.is_dense:
+        step = n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
+    else:
+        products = (
+            free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
+        )
+        step = _CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + products
+    steps = 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))  # as measured, within a factor of 2
+    passes = float(0.5 * steps * step / ascent_pass(rows))
+    return passes if passes > _FEW else 0.0
+
+
+def is_wide(n_rows: int, n_columns: float) -> bool:
+    """Whether rows are so few that their span is the place to solve in."""
+    return 2 * n_rows <= n_columns and n_rows <= _MOST_ROWS
+
+
+def solve_dense(rows: LoopRows, box: Box, control: Control) -> Search:
+    """The cheapest way to the wanted gap."""
+    search = Search(rows, box, control)
+    n, d = rows.n_rows, len(rows.shift)
+    wide = is_wide(n, d)
+    cost = Costs(n, d, 1.0, 1).row_products / ascent_pass(rows) if wide else affordable_passes(rows, bool(box.soft[0]))
+    if cost:
+        search.ascend(cost)
+    if not search.proved and search.left > 0:
+        if wide:
+            search.newton_in_span(rows.arrays[0])
+        else:
+            search.newton()
+    if not search.proved and search.left > 0:
+        search.ascend()
+    return search
+
+
+def solve_sparse(search: Search) -> None:
+    """Ascent, and Newton's method for rows whose span, or table, is small; what is left is for sums over all rows."""
+    rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
+    search.ascend(affordable_passes(rows, bool(search.box.soft[0])) or _FEW)
+    if search.proved or search.left <= 0:
+        return
+    held = csr_array(rows.arrays, shape=(n, d))
+    if is_wide(n, d):
+        search.newton_in_span(held)
+        search.ascend(_FEW)
+    elif n * d <= _DENSE_CELLS:
+        search.newton_on_dense(held.toarray().astype(np.float64, copy=False))
+        if not search.proved and search.left > 0:
+            search.ascend()

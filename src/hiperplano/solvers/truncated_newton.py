@@ -1,0 +1,75 @@
+"""Newton's method by conjugate gradients: products with the Hessian take the place of the matrix.
+
+For more parameters than a Hessian can have, where L-BFGS creeps: penalties too weak to hold many columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient
+from hiperplano.solvers.lbfgs import State, drive, line_search
+
+_LOOSEST, _MORE = 0.1, 0.3  # what a step leaves of the gradient at most, and of `tol` at least
+_MOST_PRODUCTS = 500  # for one step
+
+
+class Curvature(NamedTuple):
+    """The Hessian at a point: its diagonal, and products with it, for vectors of the shape of the parameters."""
+
+    diagonal: Array
+    product: Callable[[Array], Array]
+
+
+class Problem(Protocol):
+    """What is minimised."""
+
+    def evaluate(self, theta: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+
+    def curvature_at(self, theta: Array) -> Curvature:
+        """The Hessian, without forming it."""
+
+
+def truncated_newton(problem: Problem, state: State, tol: float, max_steps: int) -> State:
+    """Minimise from `state` until no entry of the gradient exceeds `tol`.
+
+    A step is solved for as accurately as it is worth: roughly far from the minimum, and to `tol` near it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Strictly convex.
+    state : State
+        Where to start.
+    tol : float
+    max_steps : int
+        With those that `state` has taken.
+    """
+    first, shape = state.largest, state.theta.shape
+    while state.largest > tol and state.steps < max_steps:
+        curvature = problem.curvature_at(state.theta)
+        accuracy = max(min(_LOOSEST, np.sqrt(state.largest / first)), _MORE * tol / state.largest)
+        found = conjugate_gradient(
+            _flat(curvature.product, shape),
+            -state.gradient.ravel(),
+            atol=0.0,
+            rtol=accuracy,
+            max_iter=_MOST_PRODUCTS,
+            preconditioner=1.0 / curvature.diagonal.ravel(),
+        )
+        reached = drive(line_search(state, found.x.reshape(shape)), problem.evaluate)
+        if reached is None:
+            state.stalled = True
+            return state
+        state = reached
+    return state
+
+
+def _flat(product: Callable[[Array], Array], shape: tuple[int, ...]) -> Callable[[Array], Array]:
+    """The same product for vectors."""
+    return lambda direction: product(direction.reshape(shape)).ravel()

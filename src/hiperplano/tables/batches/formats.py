@@ -1,0 +1,183 @@
+"""How files of each kind are read some rows at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+
+from hiperplano.errors import InvalidFile
+from hiperplano.messages import Message
+from hiperplano.tables.batches.table import TableFile, from_row
+from hiperplano.tables.text import MISSING, look_at_text, parse_error_message
+
+_BUFFER = 2**20  # bytes of each column that are read at a time, whatever the size of a row group
+_TEXT_BLOCK = 2**22
+
+
+@dataclass(frozen=True)
+class ParquetTable(TableFile):
+    """A Parquet file. Its pages are decoded as they are needed, so that row groups may be larger than memory."""
+
+    by_column = True
+
+    def _own_schema(self) -> pa.Schema:
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        with self.reading() as stream:
+            return pq.read_schema(stream)
+
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
+        texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
+        with self.reading() as stream:
+            file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER)
+            groups = list(range(file.metadata.num_row_groups))
+            while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
+                skip -= size
+                del groups[0]
+            batches = (
+                file.iter_batches(rows, row_groups=groups, columns=columns, use_threads=parallel) if groups else ()
+            )
+            for batch in from_row(batches, skip):
+                yield batch.select(columns)
+
+
+@dataclass(frozen=True)
+class ArrowTable(TableFile):
+    """An Arrow or Feather file, or an Arrow stream in a file."""
+
+    def _own_schema(self) -> pa.Schema:
+        with self.reading() as stream:
+            return _arrow_reader(stream).schema
+
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
+        with self.reading() as stream:
+            reader = _arrow_reader(stream)
+            if hasattr(reader, "get_batch"):
+                found: Any = (reader.get_batch(number) for number in range(reader.num_record_batches))
+            else:
+                found = reader
+            for batch in from_row(found, skip):
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.slice(start, rows).select(columns)
+
+
+@dataclass(frozen=True)
+class TextTable(TableFile):
+    """A text table. The types of its columns are told by its first rows; whole numbers may get fractions later.
+
+    Attributes
+    ----------
+    as_they_are : tuple of str
+        Columns whose whole numbers stay so: labels.
+    separator, decimal : str or None
+        None: found by looking at the beginning of the file.
+    """
+
+    as_they_are: tuple[str, ...] = ()
+    separator: str | None = None
+    decimal: str | None = None
+
+    @cached_property
+    def _look(self) -> tuple[str | None, Any, list[str]]:
+        return look_at_text(Path(self.name), self.separator, self.decimal)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        with self._open({}) as reader:
+            found = reader.schema
+        for place, each in enumerate(found):
+            whole = pa.types.is_integer(each.type) and each.name not in self.as_they_are
+            if whole or pa.types.is_null(each.type):
+                found = found.set(place, pa.field(each.name, pa.float64()))
+        return found
+
+    def _own_schema(self) -> pa.Schema:
+        return self._schema
+
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
+        with self._open({each.name: each.type for each in self._schema}) as reader:
+            for batch in from_row(reader, skip):
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.slice(start, rows).select(columns)
+
+    @contextmanager
+    def _open(self, types: dict[str, pa.DataType]) -> Iterator[Any]:
+        """The reader of its rows."""
+        compression, dialect, names = self._look
+        named: dict[str, Any] = {"column_names": ["", *names]} if dialect.unnamed_rows else {}
+        try:
+            with pa.input_stream(self.name, compression=compression) as stream:
+                yield arrow_csv.open_csv(
+                    stream,
+                    arrow_csv.ReadOptions(
+                        encoding=dialect.encoding,
+                        block_size=_TEXT_BLOCK,
+                        skip_rows=dialect.skipped + bool(named),
+                        **named,
+                    ),
+                    arrow_csv.ParseOptions(delimiter=dialect.separator),
+                    arrow_csv.ConvertOptions(
+                        column_types=types or dict.fromkeys(dialect.codes, pa.string()),
+                        decimal_point=dialect.decimal,
+                        null_values=MISSING,
+                        strings_can_be_null=True,
+                    ),
+                )
+        except (pa.ArrowInvalid, OSError) as problem:
+            raise InvalidFile(self._complaint(str(problem).splitlines()[0].rstrip("."))) from problem
+
+    def _complaint(self, why: str) -> str:
+        found = re.search(r"In CSV column #(\d+): .*?conversion error to (\w+): invalid value '(.*)'", why)
+        if not found:
+            return parse_error_message(Path(self.name), why, self._look[1])
+        column = self._schema.names[int(found[1])]
+        row, value = self._first_odd_cell(column, found[2])
+        return Message(
+            "{file}: column {name!r} holds {value!r} (row {row}), and the first rows hold {kind}. Correct the cell, or "
+            "write the table as Parquet, which knows the types of its columns.",
+            file=self.name,
+            name=column,
+            value=value or found[3],
+            row=row,
+            kind=found[2],
+        )
+
+    def _first_odd_cell(self, column: str, kind: str) -> tuple[int, str]:
+        """The row, from 1 on, and text of the first cell that cannot be converted."""
+        row = 0
+        with self._open({each.name: pa.string() for each in self._schema}) as reader:
+            for batch in reader:
+                for text in batch.column(column).to_pylist():
+                    row += 1
+                    if text is not None and not _converts(text, kind):
+                        return row, text
+        return row, ""
+
+
+def _converts(text: str, kind: str) -> bool:
+    try:
+        pa.array([text]).cast(pa.type_for_alias(kind.split("[")[0]))
+    except (pa.ArrowInvalid, ValueError):
+        return False
+    return True
+
+
+def _arrow_reader(stream: Any) -> Any:
+    start = stream.read(6)
+    stream.seek(0)
+    return pa.ipc.open_file(stream) if start == b"ARROW1" else pa.ipc.open_stream(stream)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

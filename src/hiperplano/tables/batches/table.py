@@ -1,0 +1,159 @@
+"""A table that is read some rows at a time, as often as asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from hiperplano.errors import InvalidFile
+from hiperplano.tables.reading import ReadErrors, no_such_column
+
+
+class BatchedTable(ABC):
+    """Rows in batches; one file, or what a function yields.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    """
+
+    name: str
+    by_column: ClassVar[bool] = False
+    """Whether some columns can be read without the cost of the others."""
+
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+
+    @abstractmethod
+    def batches(
+        self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows from number `skip` on, at most `rows` at a time, with these columns in this order.
+
+        Parameters
+        ----------
+        parallel : bool
+            Whether columns may be decoded in several threads.
+        """
+
+    @property
+    @abstractmethod
+    def state(self) -> str:
+        """Another one when the rows are no longer the same, as far as can be told without reading them."""
+
+    def has(self, columns: Sequence[str]) -> None:
+        """An error for the first column that is not there."""
+        there = self.schema().names
+        for name in columns:
+            if name not in there:
+                raise InvalidFile(no_such_column(Path(self.name), name, there))
+
+
+@dataclass(frozen=True)
+class TableFile(BatchedTable):
+    """A file.
+
+    Attributes
+    ----------
+    partition : mapping of str to value
+        Columns that have the same value in all rows of the file, told by the folders it is in.
+    filesystem : pyarrow FileSystem
+    """
+
+    name: str
+    filesystem: Any = field(repr=False)
+    partition: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> str:
+        info = self.filesystem.get_file_info(self.name)
+        return f"{info.size} {info.mtime_ns}"
+
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        """The open file; what goes wrong while it is read names it."""
+        with ReadErrors(Path(self.name)), self.filesystem.open_input_file(self.name) as stream:
+            yield stream
+
+    def schema(self) -> pa.Schema:
+        found = self._own_schema()
+        for name, value in self.partition.items():
+            if name not in found.names:
+                found = found.append(pa.field(name, pa.scalar(value).type))
+        return found
+
+    @abstractmethod
+    def _own_schema(self) -> pa.Schema:
+        """Of the columns in the file."""
+
+    def batches(
+        self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        schema = self._own_schema()
+        own = [name for name in columns if name in schema.names]
+        for batch in self._own_batches(own, rows, skip, parallel):
+            yield self._with_partition(batch, columns)
+
+    @abstractmethod
+    def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
+        """Batches of the columns in the file."""
+
+    def _with_partition(self, batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+        if list(columns) == batch.schema.names:
+            return batch
+        arrays = [
+            batch.column(name)
+            if name in batch.schema.names
+            else pa.repeat(pa.scalar(self.partition[name]), batch.num_rows)
+            for name in columns
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+@dataclass(frozen=True)
+class GivenBatches(BatchedTable):
+    """Record batches, or tables, from a function that can be called again."""
+
+    make: Callable[[], Iterable[Any]]
+    name: str = "the given batches"
+    state: str = ""
+
+    def schema(self) -> pa.Schema:
+        for batch in self.make():
+            return batch.schema
+        raise InvalidFile(
+            "{file} hold nothing, not even names of columns; a fit needs rows. Check what the function yields.",
+            file=self.name,
+        )
+
+    def batches(
+        self, columns: Sequence[str], rows: int, skip: int = 0, parallel: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        pieces = (batch for given in self.make() for batch in _cut(given, list(columns), rows, self.name))
+        return from_row(pieces, skip)
+
+
+def _cut(given: Any, columns: list[str], rows: int, name: str) -> Iterator[pa.RecordBatch]:
+    missing = [column for column in columns if column not in given.schema.names]
+    if missing:
+        raise InvalidFile(no_such_column(Path(name), missing[0], given.schema.names))
+    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
+    yield from table.select(columns).to_batches(max_chunksize=rows)
+
+
+def from_row(batches: Iterable[pa.RecordBatch], skip: int) -> Iterator[pa.RecordBatch]:
+    """Batches without the first rows of them all."""
+    for batch in batches:
+        if skip >= batch.num_rows:
+            skip -= batch.num_rows
+        else:
+            yield batch.slice(skip)
+            skip = 0
