@@ -132,6 +132,9 @@ def _certify(k: int, ends: Ends, sign: Array, low: Array, high: Array, beta: Arr
     for i in range(len(beta)):
         value += 0.5 * beta[i] * (gradient[i] - sign[i])
         miss = -gradient[i] - ends.intercept[k]
-        gap += max(high[i] * miss, low[i] * miss, 0.0) - beta[i] * miss
+        if np.isfinite(high[i] - low[i]):
+            gap += max(high[i] * miss, low[i] * miss, 0.0) - beta[i] * miss
+        else:  # without a bound no loss is allowed: what is left of one is the violation
+            gap += abs(beta[i] * miss)
         count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
     ends.lower[k], ends.gap[k], ends.n_bound[k] = -value, gap, count
