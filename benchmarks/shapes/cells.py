@@ -53,6 +53,8 @@ class Cell:
     seed : int
     table : str
         The name of a real table, or "".
+    gamma : float
+        Of the RBF kernel of kernel machines.
     """
 
     model: str
@@ -69,6 +71,7 @@ class Cell:
     weights: bool = False
     seed: int = 0
     table: str = ""
+    gamma: float = 0.0
 
     def __str__(self) -> str:
         said = [self.model, self.table or f"{self.n:,}×{self.d:,}"]
@@ -77,6 +80,7 @@ class Cell:
         said += [self.layout] if self.layout in ("F", "pandas", "polars") else []
         said += ["float32"] if self.dtype == "float32" else []
         said += [f"strength {self.strength:.0e}"]
+        said += [f"gamma {self.gamma:.0e}"] if self.gamma else []
         said += [f"correlation {self.correlation:g}"] if self.correlation else []
         said += [f"spread {self.spread:.0e}"] if self.spread > 1 else []
         return ", ".join(said + ["separable"] * self.separable + ["weights"] * self.weights)

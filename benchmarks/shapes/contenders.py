@@ -56,11 +56,6 @@ def ours(cell: Cell) -> Contender:
     return Contender("hiperplano", partial(_fit, models[cell.model]))
 
 
-def default_rival(cell: Cell) -> Contender:
-    """scikit-learn's model of the same name, at its defaults."""
-    return rivals(cell)[0]._replace(tolerances=())
-
-
 def rivals(cell: Cell) -> list[Contender]:
     """Every solver of scikit-learn that takes the cell, the default one first."""
     from sklearn import discriminant_analysis as da

@@ -15,7 +15,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.shapes.cells import Cell, make
-from benchmarks.shapes.contenders import Contender, default_rival, is_as_good, objective, ours, rivals
+from benchmarks.shapes.contenders import Contender, is_as_good
+from benchmarks.shapes.dispatch import objective, ours, rivals
 
 _SHORTEST, _ROUNDS = 0.02, 3
 
@@ -61,7 +62,7 @@ def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
     result: dict[str, Any] = {"objective": best, "warned": warned, "rivals": {}}
     solution = getattr(model, "solution_", None)
     result["method"] = str(getattr(solution, "method", ""))
-    by_default = default_rival(cell)
+    by_default = rivals(cell)[0]
     entries: list[tuple[str, Callable[..., Any], tuple[Any, ...], list[float]]] = [
         ("hiperplano", mine.fit, (table,), [first])
     ]

@@ -29,8 +29,8 @@ from hiperplano.solvers.statistics import count_rows
 class KernelRidgeCV(KernelLeastSquares):
     """Kernel ridge regression with the penalty chosen from `alphas`.
 
-    The Gram matrix is computed once. By folds, the equations of all folds and penalties are solved side by side;
-    leave-one-out is exact, from one eigendecomposition for all penalties.
+    The Gram matrix is computed once. By folds, equations are solved side by side, or with a factorisation that several
+    penalties share; leave-one-out is exact, from one eigendecomposition for all penalties.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 POLISHED = 200  # rows up to which the last digits cost next to nothing
+_POLISHED_TOL = 1e-10  # at least, in units of the margin
 _POLISH = 1e-6  # of tol: what they are
 
 
@@ -105,9 +106,10 @@ def solve_machines(
                 gradient += own[i] * part[i]
         allowed = min(max_steps, max(2000, per_row * size))
         steps, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, tol, allowed)
-        if size <= POLISHED and largest - least <= tol:
+        if size <= POLISHED and steps > 0 and largest - least <= tol:
+            goal = max(_POLISH * tol, _POLISHED_TOL)
             more = min(max(4 * steps, 10 * size), max_steps - steps)
-            further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, _POLISH * tol, more)
+            further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, goal, more)
             steps += further
         ends.steps[k], ends.violation[k], ends.intercept[k] = steps, largest - least, 0.5 * (largest + least)
         _certify(k, ends, sign, low, high, own, gradient)
@@ -130,6 +132,9 @@ def _certify(k: int, ends: Ends, sign: Array, low: Array, high: Array, beta: Arr
     for i in range(len(beta)):
         value += 0.5 * beta[i] * (gradient[i] - sign[i])
         miss = -gradient[i] - ends.intercept[k]
-        gap += max(high[i] * miss, low[i] * miss, 0.0) - beta[i] * miss
+        if np.isfinite(high[i] - low[i]):
+            gap += max(high[i] * miss, low[i] * miss, 0.0) - beta[i] * miss
+        else:  # without a bound no loss is allowed: what is left of one is the violation
+            gap += abs(beta[i] * miss)
         count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
     ends.lower[k], ends.gap[k], ends.n_bound[k] = -value, gap, count
