@@ -36,6 +36,7 @@ from hiperplano.solvers.truncated_newton import truncated_newton
 
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
+_TINY, _SETTLED_TINY = 3e5, 1e-9  # the same for the last digits, which cost next to nothing
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
@@ -190,8 +191,10 @@ def _lbfgs_with_purchases(
         state = end.state
         if state.largest <= tol and bought and end.hessian is None:
             step = current.precondition(state.gradient)
-            if _is_small(problem) and np.abs(step).max() > _settled(problem) * max(1.0, np.abs(state.theta).max()):
-                return method, _continued(problem, state, tol, max_iter, _settled(problem))
+            cost = Costs.of(problem.design, problem.n_scores).hessian
+            near = _SETTLED_TINY if cost <= _TINY else _settled(problem)
+            if cost <= _SMALL and np.abs(step).max() > near * max(1.0, np.abs(state.theta).max()):
+                return method, _continued(problem, state, tol, max_iter, near)
             state.theta = state.theta - step  # it costs no pass
         if state.largest > tol and state.steps < max_iter and not left and without_hessian:
             state = truncated_newton(problem, state, tol, max_iter)

@@ -18,6 +18,7 @@ from hiperplano.solvers.svm.solution import PlaneFit
 
 _COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a sample of tall tables is a good start
 _MOST_CELLS = 2**24  # of those that are copied for the ascent alone
+_POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits
 _TALL = 20  # rows for each column
 
 
@@ -60,6 +61,8 @@ class CompiledSearch:
             solve_dense(search, design.n_rows * design.n_columns <= _COPIED_CELLS)
         if self.solver == "auto" and not search.proved and search.left > 0:
             return self._by_sums(design, search)
+        if self.solver == "auto" and search.proved and design.n_rows * design.n_columns <= _POLISHED_CELLS:
+            search.polish()
         return self._published(search)
 
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:

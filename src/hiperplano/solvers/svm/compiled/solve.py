@@ -27,6 +27,7 @@ _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
+_EXACT, _POLISHING = 1e-14, 200  # gap and passes of the last steps on small tables
 _DENSE_CELLS = 2**20  # of sparse rows that are made dense
 _MOST_ROWS = 4000  # whose products are taken
 
@@ -78,6 +79,20 @@ class Search:
         found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width))
         self.coef, self.beta = self._pull(found.beta, found.coef[-1]), found.beta.copy()
         self._take(found)
+
+    def polish(self) -> None:
+        """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
+
+        Weights of rows then mean the same as rows that are there several times, and another order of rows changes
+        nothing.
+        """
+        asked, n, d = self.control, self.rows.n_rows, len(self.rows.shift)
+        self.control = asked._replace(tol=min(asked.tol, _EXACT), most=self.found.passes + _POLISHING)
+        if self.rows.is_dense:
+            self.newton()
+        else:
+            self.newton_on_dense(csr_array(self.rows.arrays, shape=(n, d)).toarray().astype(np.float64))
+        self.control = asked
 
     def newton_in_span(self, x: Any) -> None:
         """The same in coordinates of the rows' span; `ascend` must prove the outcome."""
