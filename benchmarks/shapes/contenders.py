@@ -44,7 +44,7 @@ def ours(cell: Cell) -> Contender:
         "ridge": partial(hp.Ridge, alpha=C),
         "ridge_cv": partial(hp.RidgeCV, alphas=np.logspace(-3, 3, 10)),
         "logistic": partial(hp.LogisticRegression, C=C),
-        "logistic_cv": partial(hp.LogisticRegressionCV, Cs=5, cv=3),
+        "logistic_cv": partial(hp.LogisticRegressionCV, Cs=5, cv=3, use_legacy_attributes=False),
         "svc_hinge": partial(hp.LinearSVC, C=C, loss="hinge"),
         "svc_squared": partial(hp.LinearSVC, C=C),
         "svr": partial(hp.LinearSVR, C=C),
@@ -78,6 +78,7 @@ def rivals(cell: Cell) -> list[Contender]:
         return [_varied(name, lm.LogisticRegression, C=C, solver=name, max_iter=5_000) for name in names]
     if cell.model == "logistic_cv":
         chosen = {"Cs": 5, "cv": 3, "max_iter": 5_000, "l1_ratios": (0,), "use_legacy_attributes": False}
+        chosen["scoring"] = "neg_log_loss"  # as ours, and theirs from 1.11 on
         return [_varied("lbfgs", lm.LogisticRegressionCV, **chosen)]
     if cell.model == "svc_hinge":
         return [_varied("dual", svm.LinearSVC, C=C, loss="hinge", dual=True, max_iter=50_000)]
@@ -116,7 +117,7 @@ def objective(cell: Cell, table: Table, model: Any) -> float:
     if cell.model == "ridge_cv":
         return float(np.mean(np.square(model.predict(table.X) - table.y)))
     if cell.model == "logistic_cv":
-        return -float(np.mean(np.asarray(model.predict_log_proba(table.X))[np.arange(len(table.y)), table.y]))
+        return -float(np.max(np.mean(model.scores_, axis=0)))  # the folds' log loss with the chosen C
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     score = np.asarray(table.plain @ coef.T, dtype=np.float64) + np.asarray(model.intercept_, dtype=np.float64)
     weight = np.ones(len(table.y)) if table.weight is None else table.weight
