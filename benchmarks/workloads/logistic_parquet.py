@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,17 @@ class Files:
     X: Array
     y: Array
     best: float
+
+    def __iter__(self) -> Iterator[Array | float]:
+        """What the same request makes again: rows and labels, on disk and in memory, and not where the folder lies."""
+        import pyarrow.parquet as pq
+
+        for path in sorted(self.folder.iterdir()):
+            for column in pq.read_table(path).itercolumns():
+                yield column.to_numpy()
+        yield self.X
+        yield self.y
+        yield self.best
 
     def loss(self, coef: Array, intercept: float) -> float:
         """Mean log loss on the rows to judge by."""

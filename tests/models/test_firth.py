@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import chdtrc, chdtri, expit, ndtri
 
 from hiperplano import LogisticRegression, inference
-from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, NotAvailable
+from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from tests.golden import r_glm
 
 
@@ -238,8 +238,29 @@ def test_dependent_columns_change_no_prediction():
     model = LogisticRegression(firth=True).fit(both, y)
     assert model.solution_.converged
     np.testing.assert_allclose(model.predict_proba(both), expected.predict_proba(X), atol=1e-9)
-    with pytest.raises(NotAvailable, match="'x0', 'x1', 'x2' do not vary or follow"):
-        model.summary()
+    found, without = model.summary(), expected.summary()
+    for key in ("se", "statistic", "p", "low", "high"):
+        values = getattr(found, key)
+        assert np.isnan(values[1:]).all()
+        np.testing.assert_allclose(values[0], getattr(without, key)[0], rtol=1e-6)
+    assert "coefficients of 'x0', 'x1', 'x2', since" in found.notes[0]
+    assert found.stats["df"] == without.stats["df"]
+
+
+def test_a_column_that_does_not_vary_has_no_interval():
+    X, y = small_sample(7)
+    expected = LogisticRegression(firth=True).fit(X, y).summary()
+    found = LogisticRegression(firth=True).fit(np.column_stack([X, np.full(len(y), 3.0)]), y).summary()
+    for key in ("coef", "se", "p", "low", "high"):
+        np.testing.assert_allclose(getattr(found, key)[:3], getattr(expected, key), rtol=1e-6)
+    assert np.isnan([found.se[3], found.p[3], found.low[3], found.high[3]]).all()
+
+
+def test_no_coefficient_is_determined():
+    X, y = small_sample(7)
+    model = LogisticRegression(firth=True, fit_intercept=False).fit(X[:, [0, 0]], y)
+    found = model.summary()
+    assert np.isnan([found.se, found.p, found.low, found.high]).all()
 
 
 def test_a_warm_start():

@@ -13,25 +13,23 @@ _NUMBER = re.compile(r"\{value:,?(\.\d)?[dfge%]?\}")  # what `Message.number` ma
 def translate(text: str | BaseException) -> str:
     """A message in the current language; other text as it is.
 
-        Parameters
-        ----------
-        text : str or exception
-            A `Message`, or an error or warning made with one.
+    Parameters
+    ----------
+    text : str or exception
+        A `Message`, or an error or warning made with one.
 
-        Returns
-        -------
-        str
-            English where there is no translation.
+    Returns
+    -------
+    str
+        English where there is no translation.
 
-        Examples
-        --------
-        >>> from hiperplano.messages import Message, translate
-        >>> import re
-
-    from hiperplano.messages.catalogue import use_language
-        >>> with use_language("es"):
-        ...     translate(ValueError(Message("Solved by {method}", method=Message("normal equations"))))
-        'Resuelto por ecuaciones normales'
+    Examples
+    --------
+    >>> from hiperplano.messages import Message, translate
+    >>> from hiperplano.messages.catalogue import use_language
+    >>> with use_language("es"):
+    ...     translate(ValueError(Message("Solved by {method}", method=Message("normal equations"))))
+    'Resuelto por ecuaciones normales'
     """
     if isinstance(text, BaseException):
         text = message_of(text)

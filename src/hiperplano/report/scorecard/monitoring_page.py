@@ -12,6 +12,7 @@ from hiperplano.report.number_format import count, decimal
 from hiperplano.report.render import render
 from hiperplano.report.scorecard.tables import page_table
 from hiperplano.scorecard import Monitoring
+from hiperplano.scorecard.monitoring.monitor import CHANGED, STABLE
 
 _ = translator("report")
 
@@ -58,8 +59,10 @@ def _page(found: Monitoring, source: str, language: str) -> Page:
 def _rule() -> str:
     return _(
         "The population stability index (PSI) compares shares at development with those of the new applicants: below "
-        "0.1 the distribution is stable, from 0.25 on the population has changed. Small samples differ by chance, and "
-        "the judgement allows for that."
+        "{stable:g} the distribution is stable, from {changed:g} on the population has changed. Small samples differ "
+        "by chance, and the judgement allows for that.",
+        stable=STABLE,
+        changed=CHANGED,
     )
 
 

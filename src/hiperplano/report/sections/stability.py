@@ -39,8 +39,10 @@ def stability_section(subject: Subject, validated: Ranking | None) -> Section:
 def _sentence() -> str:
     return _(
         "The population stability index (PSI) compares how training and validation rows are spread over ten bands of "
-        "the training rows: below 0.1 the distribution is stable, above 0.25 the population has changed. Small "
-        "samples differ by chance, and the judgement allows for that."
+        "the training rows: below {moved:g} the distribution is stable, above {changed:g} the population has changed. "
+        "Small samples differ by chance, and the judgement allows for that.",
+        moved=_MOVED,
+        changed=_CHANGED,
     )
 
 

@@ -170,13 +170,16 @@ class Shift:
 
     def verdict(self, name: str) -> Message:
         """The judgement in a sentence."""
-        fields = {"name": name, "psi": self.psi}
+        fields = {"name": name, "psi": self.psi, "stable": STABLE, "changed": CHANGED}
         if self.psi < max(STABLE, self.chance):
             return Message("{name}: stable (PSI {psi:.3f}).", **fields)
         if self.psi < CHANGED:
-            return Message("{name}: shifted (PSI {psi:.3f}, between 0.1 and 0.25). Look at its bins.", **fields)
+            return Message(
+                "{name}: shifted (PSI {psi:.3f}, between {stable:g} and {changed:g}). Look at its bins.", **fields
+            )
         return Message(
-            "{name}: changed (PSI {psi:.3f}, 0.25 or more). Find the reason; a new scorecard may be needed.", **fields
+            "{name}: changed (PSI {psi:.3f}, {changed:g} or more). Find the reason; a new scorecard may be needed.",
+            **fields,
         )
 
 

@@ -27,8 +27,11 @@ _SHARES = (1.0, 0.3)  # looked for from these shares of the other coefficients,
 _HIGHER = 1e-7  # if it is higher by so much
 
 
-def firth_intervals(solution: FirthSolution, level: float) -> tuple[Array, Array]:
-    """Ends of intervals and p-values of all coefficients, the intercept first; found once for each level."""
+def firth_intervals(solution: FirthSolution, level: float, determined: Array) -> tuple[Array, Array]:
+    """Ends of intervals and p-values of all coefficients, the intercept first; found once for each level.
+
+    Those that the rows do not determine have none (NaN).
+    """
     if level not in solution.profiles:
         if solution.problem is None:
             known = ", ".join(f"{one:g}" for one in sorted(solution.profiles))
@@ -40,7 +43,9 @@ def firth_intervals(solution: FirthSolution, level: float) -> tuple[Array, Array
                 known=Message(" (it knows those at {levels})", levels=known) if known else "",
             )
         directions = solution.scale.matrix() @ solution.problem.basis
-        solution.profiles[level] = profile(solution.problem, solution.theta, directions, level)
+        ends, p = np.full((len(directions), 2), np.nan), np.full(len(directions), np.nan)
+        ends[determined], p[determined] = profile(solution.problem, solution.theta, directions[determined], level)
+        solution.profiles[level] = ends, p
     return solution.profiles[level]
 
 
@@ -74,7 +79,7 @@ def profile(problem: FirthLikelihood, theta: Array, directions: Array, level: fl
         # Many blocks of rows keep all threads busy by themselves; with few numbers threads wait for each other.
         n_cells = problem.design.n_rows * len(theta)
         workers = worker_count() if _THREADED[0] < n_cells < _THREADED[1] else 1
-        rows = np.array(ordered_map(of, directions, workers))
+        rows = np.array(ordered_map(of, directions, workers)).reshape(-1, 3)
     return rows[:, :2], rows[:, 2]
 
 

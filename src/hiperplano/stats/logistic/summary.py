@@ -129,7 +129,7 @@ def table(model: Any, solution: LogisticSolution, spread: Spread, kind: str, lev
     if solution.strength > 0 or not solution.converged:
         p, low, high = (np.full(coef.shape, np.nan) for _ in range(3))
     elif isinstance(solution, FirthSolution) and kind == "classical":
-        ends, tests = firth_intervals(solution, float(level))
+        ends, tests = firth_intervals(solution, float(level), ~unknown)
         low, high, p = ends[None, :, 0].copy(), ends[None, :, 1].copy(), tests[None].copy()  # what is kept stays
 
     def shaped(values: Array) -> Array:
