@@ -166,7 +166,7 @@ WITHOUT_COEFFICIENTS = [
     Entry(SVC(kernel="linear", class_weight="balanced")),
     Entry(SVCCV(Cs=[0.5, 2.0], gammas=[0.1, 1.0], cv=2)),
     Entry(SVR()),
-    Entry(NuSVC(nu=0.3)),
+    Entry(NuSVC(kernel="laplacian", nu=0.3)),  # on a table of the checks "rbf" has no margin, and says so
     Entry(NuSVR()),
     Entry(KernelPerceptron()),
     Entry(KernelPerceptron(budget=60)),

@@ -60,6 +60,18 @@ def test_the_judge_of_a_model_knows_right_from_wrong(name):
     assert attacked.judge(model, Sample(X, y, np.ones(40), X)) != ""
 
 
+@pytest.mark.parametrize("pair", range(3))
+def test_the_judge_of_pairs_of_classes_knows_right_from_wrong(pair):
+    attacked = MODELS["SVC linear"]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.digitize(X @ [1.0, 2.0, 0.5] + rng.normal(size=60), [-1.0, 1.0])
+    model = attacked.make().fit(X, y)
+    assert attacked.judge(model, Sample(X, y, np.ones(60), X)) == ""
+    model._weights_ = model._weights_ * np.where(np.arange(3) == pair, 1.1, 1.0)
+    assert attacked.judge(model, Sample(X, y, np.ones(60), X)) != ""
+
+
 _EVERY = {"classes": 3, "weight": "of every size"}
 MENDED = [
     Case("LogisticRegression", 2000502446, (30, 45), dtype="uint8", container="frame", **_EVERY),  # took 15 s
@@ -72,6 +84,7 @@ MENDED = [
     Case("RidgeClassifier", 872541680, (40, 8), 3, target="two columns"),
     Case("SVC", 1884090915, (12, 1), values="rounding", dtype="<f4", container="coo_array", weight="of every size"),
     Case("SVC linear", 1525712837, (30, 45), values="units"),
+    Case("SVC linear", 0, (3, 1), target="one rare class"),  # a third class: one plane for each pair
 ]
 
 

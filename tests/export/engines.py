@@ -55,7 +55,7 @@ class Postgres:
         expected = model_predictions(model, with_valid_columns(X, formula, set(cells)), formula)
         columns = plain_columns(X, formula.cells, set(cells))
         quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
-        types = [KINDS[cells[name].kind] for name in columns]
+        types = [_type(cells[name].kind, values) for name, values in columns.items()]
         listed = ", ".join(f"{name} {kind}" for name, kind in zip(quoted, types, strict=True))
         rows = zip(range(expected.n_rows), *columns.values(), strict=True)
         copied = "".join(",".join(map(_cell, row)) + "\n" for row in rows)
@@ -71,6 +71,12 @@ class Postgres:
         known = {str(label): label for label in expected.labels or []} | {"t": True, "f": False}
         labels = None if got.labels is None else [known.get(label) for label in got.labels]
         return expected, Predictions(got.numbers, labels)
+
+
+def _type(kind, values) -> str:
+    """Booleans as PostgreSQL's own, which the statement has to make texts."""
+    booleans = kind == "label" and all(value is None or isinstance(value, bool) for value in values)
+    return "boolean" if booleans else KINDS[kind]
 
 
 def _cell(value) -> str:
@@ -122,4 +128,6 @@ def feeds(formula, X):
 def _text(value) -> str:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

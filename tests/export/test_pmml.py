@@ -169,6 +169,8 @@ class Interpreter:
     def cell(value, kind):
         if value is None or value != value:
             return None
+        if kind == "string" and isinstance(value, bool):
+            return "true" if value else "false"
         if kind == "string":
             return str(int(value)) if isinstance(value, float) else str(value)
         return value.to_pydatetime() if kind == "dateTime" else float(value)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -91,6 +93,12 @@ class _Primal:
         self.coef_ = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)
         self.intercept_, self.C = model.intercept_, model.C
 
+    def only(self, plane: int) -> _Primal:
+        """One of several planes."""
+        one = copy(self)
+        one.coef_, one.intercept_ = self.coef_[[plane]], self.intercept_[[plane]]
+        return one
+
 
 def _is_blurred(model: Any, sample: Sample) -> bool:
     """Whether kernel values of this size leave no digits of a score: float64 cannot tell."""
@@ -105,7 +113,16 @@ def _is_blurred(model: Any, sample: Sample) -> bool:
 def _kernel_svc(model: Any, sample: Sample) -> str:
     if _is_blurred(model, sample):
         return ""
-    return ref.support_vectors(_Primal(model), sample, _signs(model, sample), False, None)
+    plane, classes = _Primal(model), len(model.classes_)
+    if classes == 2:
+        return ref.support_vectors(plane, sample, _signs(model, sample), False, None)
+    for pair, (first, second) in enumerate(combinations(range(classes), 2)):  # positive for the first, on their rows
+        own = (sample.y == first) | (sample.y == second)
+        part = Sample(sample.X[own], sample.y[own], sample.weight[own], None)
+        wrong = ref.support_vectors(plane.only(pair), part, np.where(part.y == first, 1.0, -1.0)[:, None], False, None)
+        if wrong:
+            return f"classes {first} and {second}: {wrong}"
+    return ""
 
 
 def _kernel_svr(model: Any, sample: Sample) -> str:
@@ -167,7 +184,7 @@ MODELS = {
         may_refuse=True,
     ),
     "SVC": Attacked(lambda: hp.SVC(), None),
-    "SVC linear": Attacked(lambda: hp.SVC(kernel="linear", tol=1e-8, max_iter=100_000), _kernel_svc, classes=2),
+    "SVC linear": Attacked(lambda: hp.SVC(kernel="linear", tol=1e-8, max_iter=100_000), _kernel_svc),
     "SVC with probabilities": Attacked(lambda: hp.SVC(probability=True, random_state=0), None),
     "OneClassSVM": Attacked(lambda: hp.OneClassSVM(), None, takes_target=False),
     "KernelLogisticRegression": Attacked(lambda: hp.KernelLogisticRegression(), None),

@@ -18,7 +18,8 @@ class Cell:
     Attributes
     ----------
     kind : {"number", "date", "text", "label"}
-        A date counts as microseconds since 1970. A label is text, or a number of which the text is taken.
+        A date counts as microseconds since 1970. A label is text, or a number or boolean of which
+        the text is taken: `3` for 3.0, `true` for True.
     codes : tuple of float
         Numbers that stand for no value, in addition to NULL and NaN.
     """

@@ -234,7 +234,7 @@ def factorise(series: Any, column: Column) -> tuple[Array, list[str]]:
 
 def label_of(value: Any) -> str:
     """Whole numbers look the same whether the column has gaps (and is of floats) or not; so do yes and no."""
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return str(value).lower()  # as files write it
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

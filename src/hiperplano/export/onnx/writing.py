@@ -18,7 +18,8 @@ def to_onnx(model: Any, *, path: str | Path | None = None) -> Any:
 
     A model that takes an array has one input, `X`, of doubles of shape (n, d). A model that takes a table has one input
     of shape (n, 1) for each column, under its name: doubles for numbers, with NaN where there is none; texts for
-    categories, where "" stands for no value unless it is a category of its own; microseconds since 1970 for dates.
+    categories (`true` and `false` for booleans, `3` for 3.0), where "" stands for no value unless it is a category of
+    its own; microseconds since 1970 for dates.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
 
     A scorecard becomes a `Scorecard` whose partial scores are its points, with reason codes against the best bin of
     each variable. A linear regressor, a logistic regression or a linear discriminant analysis becomes a
-    `RegressionModel` whose encoded columns are derived fields. Empty values are missing values; a row that the model
-    would refuse has no result.
+    `RegressionModel` whose encoded columns are derived fields. Categories are strings: `true` and `false` for
+    booleans, `3` for 3.0. Empty values are missing values; a row that the model would refuse has no result.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from hiperplano.errors import NotAvailable
 from hiperplano.export.formula import Cell, Combination, Decision, Feature, LinearScores, Lookup, Steps
 from hiperplano.features.binning.bins import Bins, NumericBins
 from hiperplano.features.binning.encoder import WoEEncoder
+from hiperplano.features.encoders import label_of
 from hiperplano.scorecard.scorecard import Scorecard
 
 
@@ -39,7 +40,7 @@ def _category_kind(name: str, groups: tuple[tuple[Any, ...], ...]) -> tuple[str,
     if all(isinstance(value, str) for value in values):
         return "text", groups
     if all(isinstance(value, bool) for value in values):
-        return "label", tuple(tuple(str(value) for value in group) for group in groups)
+        return "label", tuple(tuple(label_of(value) for value in group) for group in groups)
     if all(isinstance(value, int | float) for value in values):
         return "number", groups
     raise NotAvailable(

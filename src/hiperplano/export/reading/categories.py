@@ -10,6 +10,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from hiperplano.errors import NotAvailable
 from hiperplano.export.formula import Cell, Feature, Imputed, Lookup, Number
+from hiperplano.features.encoders import label_of
 
 Group = tuple[Any, ...]
 
@@ -105,7 +106,7 @@ def _source(step: Any, feature: Feature, categories: Any) -> tuple[Cell, Any]:
 
 def _values(group: Group) -> Group:
     """The categories of a group; booleans by their names."""
-    return tuple(str(value) if isinstance(value, bool) else value for value in group if not _is_empty(value))
+    return tuple(label_of(value) if isinstance(value, bool) else value for value in group if not _is_empty(value))
 
 
 def _is_empty(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hiperplano.errors import NotAvailable
 from hiperplano.export.formula import Cell, Feature, Imputed, Lookup, Number, is_empty, scaled
 from hiperplano.features.coding import Coding
-from hiperplano.features.encoders import RARE, CategoricalEncoder, NumericEncoder
+from hiperplano.features.encoders import RARE, CategoricalEncoder, NumericEncoder, label_of
 
 _MICROSECONDS_A_DAY = 86_400e6
 
@@ -27,8 +27,9 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
     column = coder.column
     if column.kind == "ordered":
         cell = Cell(column.name, "label")
-        places = tuple(((label,), float(place)) for place, label in enumerate(column.order))
-        marks = tuple(((label,), 0.0) for label in column.order)
+        codes = {label_of(code) for code in column.codes}
+        places = tuple(((label,), float(place)) for place, label in enumerate(column.order) if label not in codes)
+        marks = tuple((labels, 0.0) for labels, _ in places)
         # A value that is not in the order counts as none.
         made: list[Feature] = [Lookup(cell, places, coder.fill, coder.fill)]
         return [*made, Lookup(cell, marks, 1.0, 1.0)] if coder.marked else made
@@ -44,7 +45,8 @@ def _numeric(coder: NumericEncoder) -> list[Feature]:
 def _nominal(coder: CategoricalEncoder) -> list[Feature]:
     cell = Cell(coder.column.name, "label")
     known = tuple(label for label in (*coder.kept, coder.reference) if label is not None and label != RARE)
+    codes = tuple(label_of(code) for code in coder.column.codes)  # no value, not a rare one
     return [
-        Lookup(cell, tuple(((each,), float(each == label)) for each in known), 0.0, float(label == RARE))
+        Lookup(cell, tuple(((each,), float(each == label)) for each in (*known, *codes)), 0.0, float(label == RARE))
         for label in coder.kept
     ]

@@ -121,8 +121,8 @@ class Dialect:
     def spellings(self, label: str) -> list[str]:
         """How the text of a number or boolean may be written in this system, the label itself first."""
         found = [label]
-        if label.lower() in ("true", "false"):
-            found += [label.lower(), "1" if label.lower() == "true" else "0"]
+        if label in ("true", "false"):
+            found.append("1" if label == "true" else "0")
         elif label.removeprefix("-").isdecimal() and str(int(label)) == label:
             found += [f"{label}.0"] + (["-0", "-0.0"] if label == "0" else [])
         return list(dict.fromkeys(found))

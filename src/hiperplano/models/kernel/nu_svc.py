@@ -45,6 +45,8 @@ class NuSVC(SVC):
         As in `SVC`; `class_weight_` is 1 for all.
     fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in `SVC`.
+    probA_, probB_ : ndarray of shape (0,)
+        Empty: there are no probabilities.
     solution_ : SupportVectorSolution
         How the fit ended: `status`, `gap`, `violation`, `objective`, `dual_objective`; objectives and gap are those of
         the `SVC` that it is.
