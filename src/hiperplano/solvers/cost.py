@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hiperplano.data.design import Design
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
-# Measured on 16 shapes (x86-64 with AVX-512); the formulas below hold within a factor of 2 on all of them.
+# Measured on 16 shapes (x86-64, AVX-512), on which the formulas hold within a factor of 2; `_STEP` from one profile.
 _CALL = 6e4  # a pass and a step of L-BFGS, however small the table
 _ROW = 15.0  # the loss of one score of one row
 _CELL, _CELL_SCORE = 0.5, 0.12  # a number read by both products of a pass, and its products with one score

@@ -56,5 +56,5 @@ def _of_partition(call: _Call, number: int, part: Any) -> Array:
         return call.nothing
     try:
         return call(part)
-    except Exception as problem:
+    except Exception as problem:  # whatever a user's own reading or function raises
         raise unreadable(Place(number), problem) from problem

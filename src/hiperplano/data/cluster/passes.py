@@ -45,7 +45,7 @@ def _named_faults(places: Sequence[Place], inputs: Sequence[Parts]) -> Iterator[
             yield
     except HiperplanoError:
         raise
-    except Exception as problem:
+    except Exception as problem:  # a worker hands on whatever was raised there; it is raised again below
         lost = _lost(problem, inputs)
         if lost is not None:
             raise lost from problem
@@ -76,7 +76,7 @@ def _first_unreadable(places: Sequence[Place], inputs: Sequence[Parts]) -> tuple
 def _error_of(probes: Parts) -> Exception | None:
     try:
         values(probes)
-    except Exception as problem:
+    except Exception as problem:  # the question is whether anything is raised at all
         return problem
     return None
 

@@ -73,7 +73,7 @@ class Reader:
     def __call__(self, place: Place, part: Any, n_rows: int | None = None) -> Any:
         try:
             rows = self._rows(part)
-        except Exception as problem:
+        except Exception as problem:  # whatever a user's own reading or function raises
             raise unreadable(place, problem) from problem
         if n_rows is not None and rows.shape[0] != n_rows:
             raise InvalidData(
@@ -229,7 +229,7 @@ def piece(name: str, place: Place, part: Any) -> Array:
     try:
         found = np.asarray(part)
         return found.astype(np.float64, copy=False) if name == "sample_weight" else found
-    except Exception as problem:
+    except Exception as problem:  # whatever a user's own reading or function raises
         raise unreadable(place, problem) from problem
 
 
