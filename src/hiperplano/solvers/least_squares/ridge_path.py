@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dgejsv
 from hiperplano.data.design import Array, Design
 from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.wide import centred_rows
+from hiperplano.solvers.least_squares.centred_rows import centred_rows
 from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
