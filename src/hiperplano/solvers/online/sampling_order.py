@@ -7,6 +7,8 @@ with steps a hundred times as long. So the time of a pass does not grow with the
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from hiperplano.data.block import Array
@@ -117,7 +119,7 @@ def _by_content(arrays: RowArrays, target: Array) -> Array:
     """
     x, indices, indptr = arrays
     n_columns = x.shape[1] if x.ndim == 2 else int(indices.max(initial=-1)) + 1
-    direction = np.random.default_rng(0).normal(size=n_columns)
+    direction = _directions(1 << max(n_columns - 1, 0).bit_length())[:n_columns]
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite are refused elsewhere
         if x.ndim == 2:
             key = np.add.reduce(x * direction, axis=1)
@@ -126,4 +128,12 @@ def _by_content(arrays: RowArrays, target: Array) -> Array:
             filled = np.diff(indptr) > 0
             if filled.any():
                 key[filled] = np.add.reduceat(x * direction[indices], indptr[:-1][filled])
-        return np.lexsort((target, key))
+    order = np.argsort(key)
+    along = key[order]
+    return np.lexsort((target, key)) if (along[1:] == along[:-1]).any() or np.isnan(along[-1:]).any() else order
+
+
+@lru_cache(maxsize=2)
+def _directions(size: int) -> Array:
+    """The same numbers at every call; a longer array begins with the shorter ones."""
+    return frozen(np.random.default_rng(0).normal(size=size))
