@@ -46,6 +46,7 @@ class CentredRows:
         """`x` with columns at unit length, of dense rows."""
         return np.asarray(self.x * reciprocal(self.length))
 
+    @cached_property
     def products(self) -> Array | None:
         """Of all pairs of centred rows, of shape (n, n); None where centring sparse rows leaves too few digits."""
         if not issparse(self.x):

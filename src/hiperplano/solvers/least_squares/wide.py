@@ -32,7 +32,12 @@ _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones wer
 
 
 def wide_least_squares(
-    design: Design, *, alpha: Array, fit_intercept: bool = True, positive: bool = False
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    rows: CentredRows | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² in the span of the rows.
 
@@ -46,14 +51,17 @@ def wide_least_squares(
     alpha : ndarray of shape (targets,)
     positive : bool
         Constrain the coefficients to be non-negative.
+    rows : CentredRows, optional
+        Of the design, dense, where somebody has them already.
     """
     with one_blas_thread():
-        if design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > _MOST_FACTORED and not positive:
+        few_entries = design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > _MOST_FACTORED
+        if few_entries and rows is None and not positive:
             few = sparse_rows(design, fit_intercept)
             end = _by_row_products(few, alpha, fit_intercept)
             if end is not None:
                 return _solution(design, few, alpha, fit_intercept, end)
-        rows = centred_rows(design, fit_intercept)
+        rows = centred_rows(design, fit_intercept) if rows is None else rows
         end = None if positive else _by_row_products(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
@@ -128,12 +136,12 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
 
     None where the products of rows do not tell ten digits of it.
     """
-    products = rows.products()
+    products = rows.products
     if products is None:
         return None
     if fit_intercept:  # centred rows add up to nothing, and so do centred targets: that direction may weigh anything
         ones = rows.root[:, 0] / np.linalg.norm(rows.root)
-        products += float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
+        products = products + float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
     coef = np.empty((len(alpha), len(rows.length)))
     smallest = 1.0  # reciprocal condition
     for strength in set(alpha.tolist()):
