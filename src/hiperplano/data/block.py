@@ -142,8 +142,11 @@ class Block:
 
     def column_sizes(self) -> Array:
         """The largest |x| of every column, in float64."""
-        found = abs(self.x).max(axis=0)
-        return np.asarray(found.toarray() if self.is_sparse else found, dtype=np.float64).ravel()
+        if self.is_sparse:
+            sizes = np.zeros(self.n_columns)
+            np.maximum.at(sizes, self.x.indices, np.abs(self.x.data).astype(np.float64, copy=False))
+            return sizes
+        return np.abs(self.x).max(axis=0).astype(np.float64, copy=False)
 
     def entries(self) -> Array:
         """The stored numbers: `x` itself, or the data of CSR rows."""
