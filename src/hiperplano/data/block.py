@@ -95,10 +95,8 @@ class Block:
         """xᵀ, without a copy."""
         if not self.is_sparse:
             return self.x.T
-        # SciPy's own transpose copies arrays that are parts of larger ones, and checks them again.
-        turned = csc_array(self.x.shape[::-1], dtype=self.x.dtype)
-        turned.data, turned.indices, turned.indptr = self.x.data, self.x.indices, self.x.indptr
-        return turned
+        kept = getattr(self.x, "turned", None)  # of rows in memory, which are met at every pass
+        return transposed(self.x) if kept is None else kept
 
     def weighted_products(self, weights: Array) -> Array:
         """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
@@ -201,3 +199,13 @@ def scratch(name: str, shape: tuple[int, ...], like: Any = None) -> Array:
     if name not in arrays or arrays[name].size < size:
         arrays[name] = np.empty(size)
     return arrays[name][:size].reshape(shape)
+
+
+def transposed(x: Any) -> csc_array:
+    """xᵀ of CSR rows, without a copy.
+
+    SciPy's own transpose copies arrays that are parts of larger ones, and checks them again.
+    """
+    turned = csc_array(x.shape[::-1], dtype=x.dtype)
+    turned.data, turned.indices, turned.indptr = x.data, x.indices, x.indptr
+    return turned
