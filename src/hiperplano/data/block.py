@@ -105,8 +105,9 @@ class Block:
 
             out = np.zeros((self.n_columns, self.n_columns))
             add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)
-            lower = np.tril_indices(self.n_columns, -1)
-            out[lower] = out.T[lower]
+            diagonal = out.diagonal().copy()
+            out += out.T  # only pairs in one order were summed
+            np.fill_diagonal(out, diagonal)
             return out
         rows = self.x * np.sqrt(weights)[:, None]
         return np.asarray(rows.T @ rows, dtype=np.float64)
