@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED, process_routing
 from hiperplano.data import Design, validate
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
+from hiperplano.data.held_columns import HeldColumns
 from hiperplano.data.labels import labels_without_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, one_of_ours, whole
 from hiperplano.errors import ConvergenceWarning, InvalidParameter
@@ -325,6 +326,10 @@ class LogisticRegressionCV(LogisticClassifier):
         self, design: Design, Cs: Array, n_classes: int, solver: str, control: dict[str, Any]
     ) -> tuple[Array, Array, Array, bool]:
         """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; whether all did."""
+        columns = HeldColumns.of(design)
+        if columns is not None:
+            coef, intercept, steps, converged = self._fit_folds(columns.narrow(), Cs, n_classes, solver, control)
+            return columns.widen(coef), intercept, steps, converged
         if is_wide(design):  # all folds share the span of the rows
             shift = ColumnScale.exact(design, control["fit_intercept"]).shift
             span = SpannedRows(design, shift, ("trained",))
