@@ -88,7 +88,7 @@ def fit_likelihood(
     watch : callable, optional
         Is told coefficients and intercepts at the start and after every step.
     """
-    columns = HeldColumns.of(design) if n_scores * design.n_columns > MOST_KEPT else None
+    columns = HeldColumns.of(design) if strength > 0 and n_scores * design.n_columns > MOST_KEPT else None
     if columns is not None:
         found = fit_likelihood(
             columns.narrow(),
