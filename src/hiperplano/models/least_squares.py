@@ -25,9 +25,9 @@ from hiperplano.data.parameters import (
 )
 from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.models.base import LinearModel, all_or_nothing, publish
-from hiperplano.solvers.least_squares.centred_rows import CentredRows
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, suited_solver, sums_first
 from hiperplano.solvers.statistics import Moments, NonFiniteRows
 from hiperplano.stats.least_squares import Sample, summarise

@@ -12,11 +12,11 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.parameters import check_number, flag, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.models.base import decided_classes
 from hiperplano.selection.routing import Routed, of_rows
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import Split, row_splits
-from hiperplano.solvers.least_squares.centred_rows import CentredRows, centred_rows
 from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.least_squares.leave_one_out import LeaveOneOutPath
 from hiperplano.solvers.least_squares.ridge_folds import fold_paths, predictions, squared_errors

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.least_squares.centred_rows import CentredRows
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution

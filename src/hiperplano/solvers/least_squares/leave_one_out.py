@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
-from hiperplano.solvers.least_squares.centred_rows import CentredRows
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path, wide_path
 from hiperplano.solvers.statistics import Moments
 

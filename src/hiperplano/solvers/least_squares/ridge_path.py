@@ -9,7 +9,7 @@ from scipy.linalg import eigh, svd
 from scipy.linalg.lapack import dgejsv
 
 from hiperplano.data.design import Array, Design
-from hiperplano.solvers.least_squares.centred_rows import CentredRows, centred_rows
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.statistics import Moments, moments

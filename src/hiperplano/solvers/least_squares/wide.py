@@ -10,10 +10,10 @@ from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.solvers.least_squares.normal import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,

@@ -16,10 +16,10 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
-from hiperplano.data.held_columns import HeldColumns
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.lbfgs import State, drive, lbfgs
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent

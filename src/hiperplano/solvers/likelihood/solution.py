@@ -8,8 +8,8 @@ import numpy as np
 
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
-from hiperplano.data.held_columns import HeldColumns
 from hiperplano.messages import Message
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.solution import Solution
