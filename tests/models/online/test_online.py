@@ -20,8 +20,8 @@ from hiperplano import (
     SGDRegressor,
     replay,
 )
+from hiperplano.data.loops.arrays import row_arrays
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.online.learner import row_arrays
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 from tests.models.online.test_passive_aggressive import regression
 from tests.models.online.test_perceptron import noisy
