@@ -487,11 +487,11 @@ def test_a_fit_that_goes_astray_is_refused(tol, average):
 CHECKED = [
     Perceptron(),
     Perceptron(average=True),
-    Perceptron(pocket=True, max_iter=100),
+    Perceptron(pocket=True),
     Perceptron(multi_class="multinomial", pocket=True),
     Perceptron(update="batch", max_iter=100),
-    Perceptron(init="least_squares", pocket=True, max_iter=100),
-    Perceptron(early_stopping=True, pocket=True, max_iter=100),
+    Perceptron(init="least_squares", pocket=True),
+    Perceptron(early_stopping=True, pocket=True),
     PassiveAggressiveClassifier(),
     PassiveAggressiveClassifier(average=True),
     PassiveAggressiveClassifier(C=0.1, loss="squared_hinge"),
@@ -501,7 +501,7 @@ CHECKED = [
     PassiveAggressiveRegressor(loss="squared_epsilon_insensitive"),
     PassiveAggressiveRegressor(early_stopping=True),
     Pegasos(),
-    Pegasos(average=True, max_iter=100),
+    Pegasos(average=True),
     Pegasos(batch_size=None, max_iter=100),
     SGDClassifier(),
     SGDClassifier("log_loss", average=True),
@@ -514,7 +514,7 @@ CHECKED = [
     SGDRegressor("huber"),
     SGDRegressor("epsilon_insensitive"),
     SGDRegressor(average=True, batch_size=5, max_iter=100),
-    SGDRegressor(batch_size=None, max_iter=100),
+    SGDRegressor(batch_size=None),
     SGDRegressor(early_stopping=True),
 ]
 
