@@ -12,6 +12,7 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block, transposed
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
+from hiperplano.data.loops.arrays import RowArrays, row_arrays
 from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 
@@ -220,11 +221,9 @@ class InMemory(Design):
         """All rows as they are held, an ndarray or a CSR array, for those that a model shows; not to be written to."""
         return self.x
 
-    def loop_arrays(self) -> tuple[Array, Array, Array]:
+    def loop_arrays(self) -> RowArrays:
         """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
-        if not self.is_sparse:
-            return np.ascontiguousarray(self.x), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
-        return self.x.data, self.x.indices, self.x.indptr
+        return row_arrays(self.x)
 
 
 def require_memory(design: Design, reason: str) -> InMemory:

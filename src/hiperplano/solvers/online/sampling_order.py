@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hiperplano.data.block import Array
-from hiperplano.solvers.online.learner import NO_WEIGHTS, RowArrays, frozen
+from hiperplano.data.loops.arrays import RowArrays, frozen
+from hiperplano.solvers.online.learner import NO_WEIGHTS
 
 _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs nothing
 _BLOCK = 2**15  # bytes side by side, where they do not
