@@ -111,3 +111,10 @@ REFUSALS = [
 def test_refusals_give_evidence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_last_digits_cost_no_more_steps_than_the_first():
+    rng = np.random.default_rng(8)
+    model = NuSVC(nu=0.1).fit(rng.normal(size=(40, 2)), rng.integers(0, 2, size=40))
+    assert model.solution_.converged
+    assert model.n_iter_.max() < 50_000
