@@ -16,7 +16,7 @@ from hiperplano.linalg.tiles import cuts, symmetric_product
 if TYPE_CHECKING:
     from hiperplano.kernels.algebra import Kernel, Prepared
 
-_SAMPLED = 1000  # rows that tell where the others lie
+_SAMPLED = 100  # rows that tell where the others lie
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
 
 
