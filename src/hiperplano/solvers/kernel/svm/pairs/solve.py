@@ -78,7 +78,7 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
         beta[second, machine] = flat[middle : places[machine + 1]]
         if control.progress is not None:
             control.progress(1, int(ends.steps[machine]), float(ends.violation[machine]))
-    return Machines(beta, *ends)
+    return Machines(beta, *ends, np.zeros(count, dtype=bool))
 
 
 def _one_by_one(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
