@@ -13,7 +13,6 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
-from hiperplano.models.kernel.base import seed_of
 from hiperplano.models.kernel.ridge import KernelLeastSquares
 from hiperplano.selection.ridge import at_the_border
 from hiperplano.selection.ridge_search import Choice, GivenNumbers
@@ -202,8 +201,7 @@ class KernelRidgeCV(KernelLeastSquares):
 
     def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
         """Means over the folds."""
-        seed = seed_of(self.random_state)
-        predicted = fold_predictions(problem, alphas, [train for train, _ in splits], seed)
+        predicted = fold_predictions(problem, alphas, [train for train, _ in splits])
         pairs = zip(predicted, splits, strict=True)
         return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
 
