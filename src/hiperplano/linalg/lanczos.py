@@ -1,6 +1,6 @@
 """Lanczos: symmetric systems with many shifts, (matrix + σ)·x = right, from one Krylov space for each right side.
 
-The space does not depend on σ. Every new direction is made orthogonal to all before it, so that rounding delays nothing.
+The space does not depend on σ. Every new direction is made orthogonal to all before it: rounding delays nothing.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from hiperplano.solvers.statistics import count_rows
 class KernelRidgeCV(KernelLeastSquares):
     """Kernel ridge regression with the penalty chosen from `alphas`.
 
-    The Gram matrix is computed once. By folds, equations are solved side by side, or with a factorisation that several
-    penalties share; leave-one-out is exact, from one eigendecomposition for all penalties.
+    The Gram matrix is computed once. By folds, equations are solved side by side, all penalties of a fold in one Krylov
+    space or with a factorisation that several share; leave-one-out is exact, from one eigendecomposition for all penalties.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class KernelRidgeCV(KernelLeastSquares):
     max_iter : int, optional
         Most steps of conjugate gradients in the final fit.
     random_state : int, RandomState or None, default=0
-        For the pivots of preconditioners, and for centres.
+        For the pivots of the preconditioner of the final fit, and for centres.
 
     Attributes
     ----------

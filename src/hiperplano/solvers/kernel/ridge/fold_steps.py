@@ -1,7 +1,7 @@
 """The systems of all folds and penalties side by side, by Lanczos steps.
 
-The equations of a fold are those of all rows with some left out, so one product of the Gram matrix serves a direction of
-each fold; and a Krylov space serves all penalties.
+The equations of a fold are those of all rows with some left out, so one product of the Gram matrix serves a direction
+of each fold; and a Krylov space serves all penalties.
 """
 
 from __future__ import annotations

@@ -76,7 +76,6 @@ class FoldProblem:
 
     def residuals(self, solved: Array, images: Array, alphas: Array) -> Array:
         """The largest relative residual of each fold and penalty, from solutions and their images."""
-        n, sides = self.right.shape
         right = self.masks[:, :, None, None] * self.right[:, None, None, :]
         left = right - self.masks[:, :, None, None] * images - alphas[:, None] * solved
         size = np.linalg.norm(right, axis=0)
@@ -147,7 +146,7 @@ def _factor_the_rest(folds: FoldProblem, alphas: Array, left: Array, solved: Arr
         rows, matrix = folds.part(fold)
         solved[:, fold, left[fold]] = 0.0
         part = factored(matrix, folds.right[rows], alphas[left[fold]], mixed)
-        solved[np.ix_(rows, [fold], left[fold])] = part[:, None]
+        solved[rows[:, None], fold, np.flatnonzero(left[fold])] = part
 
     workers = worker_count()
     fits = workers * _bytes_of_factors(n) <= memory_limit()

@@ -61,11 +61,26 @@ class WhitenedFeatures:
         weight = np.square(self.problem.root).astype(self.rough.dtype)[:, None]
 
         def block(place: tuple[int, slice]) -> Array:
-            values = self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
+            values = self._values(place)
             scores = (values @ beta + constant) * weight[place[1]]
             return np.vstack([values.T @ scores, scores.sum(axis=0)]).astype(np.float64)
 
         return self._whitened(self._summed(block))
+
+    def rough_right(self) -> Array:
+        """Ψᵀ·W·y, in the precision of `rough`."""
+        right = np.square(self.problem.root)[:, None] * self.problem.y
+
+        def block(place: tuple[int, slice]) -> Array:
+            scores = right[place[1]]
+            sums = self._values(place).T @ scores.astype(self.rough.dtype)
+            return np.vstack([sums, scores.sum(axis=0)]).astype(np.float64)
+
+        return self._whitened(self._summed(block))
+
+    def _values(self, place: tuple[int, slice]) -> Array:
+        """A block of rows of `rough`."""
+        return self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
 
     def residual_sums(self, solved: Array, targets: Array | slice = slice(None)) -> tuple[Array, Array]:
         """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64; for some of the targets."""

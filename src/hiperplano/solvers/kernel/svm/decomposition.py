@@ -13,7 +13,6 @@ from hiperplano.solvers.kernel.svm.gram_rows import GramRows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
-SMALL = 1024  # rows that are all in the working set from the start
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _MARGIN = 30.0
@@ -67,14 +66,14 @@ def minimise(
     coarse : GramRows, optional
         The same in float32, to be used until its rounding shows; the end is judged with `rows`.
     capacity : int
-        Rows that a working set may have.
+        Rows that a working set may have in float64; in float32, as many as take the same memory.
     progress : callable, optional
         Called with round, steps and violation.
     """
     n, beta = rows.n, problem.start.copy()
     source = rows if coarse is None else coarse
     gradient = _gradient(problem, source, beta)
-    order = np.random.default_rng(0).permutation(n) / n if n > SMALL else np.zeros(n)
+    order = np.random.default_rng(0).permutation(n) / n if n > rows.small else np.zeros(n)
     steps, rounds, idle, value = 0, 0, 0, np.inf
     while True:
         up, down = problem.slopes(beta, gradient)
@@ -89,7 +88,8 @@ def minimise(
         idle = idle + 1 if value >= before else 0
         if violation <= tol or steps >= max_steps or idle > _IDLE:
             return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
-        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, capacity, order)
+        limit = capacity if source is rows else int(np.sqrt(2) * capacity)
+        chosen = np.arange(n) if n <= rows.small else _working_set(problem, beta, up, down, limit, order)
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
         gram = source.block(chosen)
         made, part, part_gradient = _solve_part(

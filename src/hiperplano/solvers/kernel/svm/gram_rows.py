@@ -16,6 +16,7 @@ from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather
 
 _TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
 _SUMMED = 4096  # columns that are summed together
+SMALL = 1024  # rows whose whole Gram matrix costs next to nothing
 
 
 class GramRows(Protocol):
@@ -26,10 +27,13 @@ class GramRows(Protocol):
     n : int
     diagonal : ndarray of shape (n,)
         In float64.
+    small : int
+        Rows up to which a working set of all of them costs no more than choosing.
     """
 
     n: int
     diagonal: Array
+    small: int
 
     def block(self, rows: Array) -> Array:
         """The Gram matrix of some rows."""
@@ -45,6 +49,8 @@ class HeldGram:
     ----------
     gram : ndarray of shape (n, n)
     """
+
+    small = 8192
 
     def __init__(self, gram: Array) -> None:
         self.gram, self.n = gram, len(gram)
@@ -70,6 +76,8 @@ class ComputedGram:
         Of all rows with each other.
     diagonal : ndarray of shape (n,)
     """
+
+    small = SMALL
 
     def __init__(self, matrix: KernelMatrix, diagonal: Array) -> None:
         self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
