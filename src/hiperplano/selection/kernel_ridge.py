@@ -29,7 +29,8 @@ class KernelRidgeCV(KernelLeastSquares):
     """Kernel ridge regression with the penalty chosen from `alphas`.
 
     The Gram matrix is computed once. By folds, equations are solved side by side, all penalties of a fold in one Krylov
-    space or with a factorisation that several share; leave-one-out is exact, from one eigendecomposition for all penalties.
+    space or with a factorisation that several share; leave-one-out is exact, from one eigendecomposition for all of
+    them.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def minimise(
     n, beta = rows.n, problem.start.copy()
     source = rows if coarse is None else coarse
     gradient = _gradient(problem, source, beta)
-    order = np.random.default_rng(0).permutation(n) / n if n > rows.small else np.zeros(n)
+    rng = np.random.default_rng(0)
     steps, rounds, idle, value = 0, 0, 0, np.inf
     while True:
         up, down = problem.slopes(beta, gradient)
@@ -89,7 +89,7 @@ def minimise(
         if violation <= tol or steps >= max_steps or idle > _IDLE:
             return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
         limit = capacity if source is rows else int(np.sqrt(2) * capacity)
-        chosen = np.arange(n) if n <= rows.small else _working_set(problem, beta, up, down, limit, order)
+        chosen = np.arange(n) if n <= rows.small else _working_set(problem, beta, up, down, limit, rng)
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
         gram = source.block(chosen)
         made, part, part_gradient = _solve_part(
@@ -114,20 +114,25 @@ def _rounding(beta: Array, rows: GramRows) -> float:
     return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
-def _working_set(problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array) -> Array:
-    """The free variables and those that violate most, as many that should grow as that should fall."""
+def _working_set(
+    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, rng: np.random.Generator
+) -> Array:
+    """The free variables and those that violate most, as many that should grow as that should fall.
+
+    Where there is no room for all free variables, chance decides: sets that overlap now here, now there need a tenth of
+    the rounds of those that violation chooses, or turns.
+    """
+    n = len(beta)
     free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
-    spread = 1e-3 * (up.max() - down.min()) * order
+    spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
     growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
     chosen = np.union1d(growing, falling)
     room = capacity - len(chosen)
     if len(free) > room:
-        middle = 0.5 * (up.max() + down.min())
-        doubt = np.maximum(up[free] - middle, middle - down[free])
-        free = free[np.argpartition(-doubt, room)[:room]]
+        free = rng.choice(free, room, replace=False)
     return np.union1d(chosen, free)
 
 

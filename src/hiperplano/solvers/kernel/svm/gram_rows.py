@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -83,15 +82,28 @@ class ComputedGram:
         self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
 
     def block(self, rows: Array) -> Array:
-        found = np.empty((len(rows), len(rows)), self.matrix.dtype)
-        self._tiles(rows, rows, partial(_put, found))
+        m = len(rows)
+        found = np.empty((m, m), self.matrix.dtype)
+        left, right = cut(self.matrix.left, rows), cut(self.matrix.right, rows)
+
+        def fill(start: int) -> None:
+            columns = slice(start, min(start + _TILE, m))
+            z = cut(right, columns)
+            for first in range(start, m, _TILE):  # the other half is the same
+                chosen = slice(first, min(first + _TILE, m))
+                tile = np.empty((chosen.stop - first, columns.stop - start), self.matrix.dtype)
+                self.matrix.kernel.fill(cut(left, chosen), z, tile)
+                found[columns, chosen] = tile.T
+                found[chosen, columns] = tile
+
+        in_threads(fill, range(0, m, _TILE), m * m)
         return found
 
     def times(self, columns: Array, factors: Array) -> Array:
-        found = np.zeros(self.n)
+        found, rounded = np.zeros(self.n), factors.astype(self.matrix.dtype)
 
         def add(rows: slice, part: slice, tile: Array) -> None:
-            found[part] += factors[rows] @ tile
+            found[part] += rounded[rows] @ tile
 
         self._tiles(columns, None, add)
         return found
@@ -178,10 +190,6 @@ class CachedGram(ComputedGram):
             self.held[slots[part], columns] = tile
 
         self._tiles(rows, None, keep)
-
-
-def _put(found: Array, rows: slice, columns: slice, tile: Array) -> None:
-    found[rows, columns] = tile
 
 
 def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 POLISHED = 200  # rows up to which the last digits cost next to nothing
@@ -109,10 +110,25 @@ def solve_machines(
         if size <= POLISHED and steps > 0 and largest - least <= tol:
             goal = max(_POLISH * tol, _POLISHED_TOL)
             more = min(max(4 * steps, 10 * size), max_steps - steps)
+            settle_free(part, low, high, own, gradient)
             further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, goal, more)
             steps += further
         ends.steps[k], ends.violation[k], ends.intercept[k] = steps, largest - least, 0.5 * (largest + least)
         _certify(k, ends, sign, low, high, own, gradient)
+
+
+@njit(cache=True, nogil=True)
+def spread(flat: Array, borders: Array, positive: Array, negative: Array, places: Array, chosen: Array) -> Array:
+    """The variables of chosen machines as columns, of shape (n, machines), with 0 for rows that a machine lacks."""
+    found = np.zeros((borders[-1], len(positive)))
+    for k in chosen:
+        one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
+        place = places[k]
+        for each in (one, other):
+            for i in range(borders[each], borders[each + 1]):
+                found[i, k] = flat[place]
+                place += 1
+    return found
 
 
 @njit(cache=True, nogil=True)
