@@ -16,6 +16,7 @@ from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedG
 
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
+_FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,12 @@ def held_gram(kernel: Kernel, x: Any) -> HeldGram:
     """The whole Gram matrix in float64."""
     if isinstance(kernel, Precomputed):
         return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
-    return HeldGram(KernelMatrix(kernel, x, dtype=np.float64).dense())
+    return HeldGram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64).dense())
 
 
 def dense_if_small(x: Any) -> Any:
-    """Sparse rows as an array where it is small: BLAS is faster than products of sparse rows."""
-    return x.toarray() if issparse(x) and x.shape[0] * x.shape[1] <= _MOST_DENSE else x
+    """Sparse rows as an array where it is small and BLAS is faster: for few columns, or many entries that are not 0."""
+    if not issparse(x) or x.shape[0] * x.shape[1] > _MOST_DENSE:
+        return x
+    filled = x.nnz > _DENSE * x.shape[0] * x.shape[1]
+    return x.toarray() if filled or x.shape[1] <= _FEW_COLUMNS else x
