@@ -213,7 +213,16 @@ class InMemory(Design):
         """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
         if not self.is_sparse:
             return np.ascontiguousarray(self.x), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
-        return self.x.data, self.x.indices, self.x.indptr
+        return self.x.data, *short_indices(self.x)
+
+
+def short_indices(x: Any) -> tuple[Array, Array]:
+    """Column numbers and borders of CSR rows in 32 bits where that holds them.
+
+    64-bit indices are rare, and would have every loop compiled once more.
+    """
+    kind = np.int32 if x.nnz < 2**31 and x.shape[1] < 2**31 else np.int64
+    return x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)
 
 
 def require_memory(design: Design, reason: str) -> InMemory:

@@ -167,13 +167,14 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True, reset: bool = Fal
     ----------
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
-        False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
+        False does not look at the numbers: for callers who see in what they make of them whether it is finite. Others
+        need the squares of numbers, which must be floats.
     reset : bool
         True records the columns instead: for a fit to rows without targets.
     """
     rows = _comparable_rows(estimator, X, reset)
     if finite:
-        refuse_nonfinite(rows)
+        refuse_out_of_range(rows, smallest=0.0)
     return rows
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from hiperplano.data.block import Array
+from hiperplano.data.in_memory import short_indices
 from hiperplano.solvers.online import rules as at
 
 
@@ -40,10 +41,7 @@ def row_arrays(x: Any) -> RowArrays:
     """
     if not issparse(x):
         return RowArrays(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
-    # 64-bit indices are rare, and would have every loop compiled once more.
-    small = x.nnz < 2**31 and x.shape[1] < 2**31
-    kind = np.int32 if small else np.int64
-    index, pointer = x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)
+    index, pointer = short_indices(x)
     return RowArrays(frozen(np.ascontiguousarray(x.data)), frozen(index), frozen(pointer))
 
 

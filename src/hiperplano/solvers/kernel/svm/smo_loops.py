@@ -12,7 +12,9 @@ from hiperplano.data.design import Array
 
 _CLOSED = 1e300  # stands for infinity, which these loops may not meet
 _BLOCK = 64  # variables between two looks at where the best is: it is then searched for among them, one by one
-_FLAT = np.float32(1e-12)  # least curvature of a pair in units of the diagonal: equal rows have none
+_FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
+_LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+_LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
 
 def _selection(comparison: str) -> Any:
@@ -82,8 +84,9 @@ def _rank_partners(
     largest = np.float32(-1.0)
     for k in range(start, stop):
         slope = _larger(np.float32((top - down[k] + gradient[k]) * per_slope), np.float32(0.0))
-        bend = np.float32((own + diagonal[k] - 2.0 * np.float64(row[k])) * per_bend)
-        gains[k] = slope * slope / _larger(bend, _FLAT)
+        both = own + diagonal[k]
+        bend = _larger(both - 2.0 * np.float64(row[k]), _FLAT * both)
+        gains[k] = slope * slope / _larger(np.float32(bend * per_bend), _LEAST_RANKED)
         largest = _larger(largest, gains[k])
     return largest
 
@@ -127,7 +130,7 @@ def smo(
     for k in range(n):
         up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
     first, second, step, steps = 0, 0, 0.0, 0
-    per_bend = 1.0 / max(diagonal.max(), 1e-300)
+    per_bend = 1.0 / max(diagonal.max(), 1e-200)
     while True:
         largest, least = -2 * _CLOSED, 2 * _CLOSED
         row, other = gram[first], gram[second]
@@ -164,7 +167,8 @@ def smo(
                 best, second = gain, start
         while gains[second] < best:
             second += 1
-        bend = max(own + diagonal[second] - 2.0 * row[second], _FLAT / per_bend)
+        both = own + diagonal[second]
+        bend = max(both - 2.0 * row[second], _FLAT * both, _LEAST / per_bend)
         step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)
         up[first], down[first] = open_directions(beta[first], low[first], high[first], width)
         up[second], down[second] = open_directions(beta[second], low[second], high[second], width)

@@ -9,11 +9,13 @@ from numba import njit
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
-from hiperplano.solvers.kernel.svm.smo_loops import smo
+from hiperplano.solvers.kernel.svm.smo_loops import open_directions, smo
 
 POLISHED = 200  # rows up to which the last digits cost next to nothing
 _POLISHED_TOL = 1e-10  # at least, in units of the margin
 _POLISH = 1e-6  # of tol: what they are
+_FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
+_EPS = np.finfo(np.float64).eps
 
 
 class Ends(NamedTuple):
@@ -26,6 +28,8 @@ class Ends(NamedTuple):
         The dual objective, and what the losses cost beyond it.
     n_bound : ndarray
         Support vectors at their bound.
+    rounding : ndarray
+        What the rounding of kernel values and their sums may make of the violation.
     """
 
     steps: Array
@@ -34,12 +38,13 @@ class Ends(NamedTuple):
     lower: Array
     gap: Array
     n_bound: Array
+    rounding: Array
 
     @classmethod
     def none(cls, count: int) -> Ends:
         """Of machines that are not solved yet."""
-        steps, violation, intercept, lower, gap, n_bound = np.zeros((6, count))
-        return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64))
+        steps, violation, intercept, lower, gap, n_bound, rounding = np.zeros((7, count))
+        return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64), rounding)
 
 
 @njit(cache=True, nogil=True)
@@ -101,19 +106,19 @@ def solve_machines(
             else:
                 low[i] = -limit
         own = beta[places[k] : places[k + 1]]
-        gradient = -sign
-        for i in range(size):
-            if own[i] != 0.0:
-                gradient += own[i] * part[i]
+        gradient = _gradient(part, own, sign)
         allowed = min(max_steps, max(2000, per_row * size))
         steps, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, tol, allowed)
         if size <= POLISHED and steps > 0 and largest - least <= tol:
             goal = max(_POLISH * tol, _POLISHED_TOL)
             more = min(max(4 * steps, 10 * size), max_steps - steps)
             settle_free(part, low, high, own, gradient)
-            further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, goal, more)
+            further, _, _ = smo(part, diagonal, gradient, own, low, high, 0.0, goal, more)
             steps += further
-        ends.steps[k], ends.violation[k], ends.intercept[k] = steps, largest - least, 0.5 * (largest + least)
+        if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
+            gradient = _gradient(part, own, sign)
+        ends.steps[k] = steps
+        _judge(k, ends, diagonal, low, high, own, gradient)
         _certify(k, ends, sign, low, high, own, gradient)
 
 
@@ -129,6 +134,31 @@ def spread(flat: Array, borders: Array, positive: Array, negative: Array, places
                 found[i, k] = flat[place]
                 place += 1
     return found
+
+
+@njit(cache=True, nogil=True)
+def _gradient(gram: Array, beta: Array, target: Array) -> Array:
+    """Kβ − t."""
+    gradient = -target
+    for i in range(len(beta)):
+        if beta[i] != 0.0:
+            gradient += beta[i] * gram[i]
+    return gradient
+
+
+@njit(cache=True, nogil=True)
+def _judge(k: int, ends: Ends, diagonal: Array, low: Array, high: Array, beta: Array, gradient: Array) -> None:
+    """The worst violation of the optimality conditions, what rounding may make of it, and the intercept between."""
+    first, largest, second, least, norm = 0, -np.inf, 0, np.inf, 0.0
+    for i in range(len(beta)):
+        up, down = open_directions(beta[i], low[i], high[i], 0.0)
+        if up - gradient[i] > largest:
+            first, largest = i, up - gradient[i]
+        if down - gradient[i] < least:
+            second, least = i, down - gradient[i]
+        norm += abs(diagonal[i]) * beta[i] ** 2
+    ends.violation[k], ends.intercept[k] = max(0.0, largest - least), 0.5 * (largest + least)
+    ends.rounding[k] = _EPS * np.sqrt(norm) * (np.sqrt(abs(diagonal[first])) + np.sqrt(abs(diagonal[second])))
 
 
 @njit(cache=True, nogil=True)

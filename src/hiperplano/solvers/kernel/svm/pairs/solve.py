@@ -74,7 +74,7 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
     if control.progress is not None:
         for machine in chosen.tolist():
             control.progress(1, int(ends.steps[machine]), float(ends.violation[machine]))
-    return Machines(beta, *ends)
+    return Machines(beta, *ends, np.zeros(count, dtype=bool))
 
 
 def _one_by_one(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:
