@@ -104,15 +104,6 @@ class SymmetricTiles:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision."""
         return symmetric_product(self.n, self.tile, right.astype(self.dtype, copy=False))
 
-    def astype(self, dtype: object) -> SymmetricTiles:
-        """A copy in another precision."""
-        number = {rows.start: place for place, rows in enumerate(self.cuts)}
-        return SymmetricTiles(
-            self.n,
-            dtype,
-            lambda rows, columns, out: np.copyto(out, self.tile(number[rows.start], number[columns.start])),
-        )
-
     def part(self, rows: Array) -> Array:
         """The matrix of some rows, in increasing order, and the same columns."""
         found = np.empty((len(rows), len(rows)), self.dtype)

@@ -119,6 +119,7 @@ def minimise(
         else:  # afresh: that of the loop has added up the rounding of all its steps
             gradient = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target
         beta[chosen] = part
+        del gram  # before the next one is made: two would take twice the memory
 
 
 def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
