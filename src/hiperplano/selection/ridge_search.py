@@ -92,7 +92,7 @@ class PenaltySearch:
             best, scores, per_target = best[0], scores[:, 0], False
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
-        self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
+        self.best_score_ = scores.max(axis=0) if per_target else scores[best]
         vars(self).pop("cv_results_", None)
         if results is not None:
             results = align_rows(results, design, n_rows)

@@ -6,6 +6,9 @@ from sklearn import svm
 
 from hiperplano import SVC, SVR, NuSVC
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning
+from hiperplano.solvers.kernel.svm.decomposition import minimise
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_rows import HeldGram
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -21,6 +24,14 @@ def test_without_a_bound_rows_that_no_function_separates_are_named(kernel, n):
         model.fit(rng.normal(size=(n, 2)), rng.integers(0, 2, size=n))
     assert not model.solution_.converged
     assert model.n_iter_.max() < 200_000  # of the 10 million that are allowed
+
+
+def test_folds_without_a_bound_end_soon_too():
+    """Rows that a fold leaves out have bounds of 0, and say nothing about the others."""
+    inside = DualProblem.classification(np.where(MIXED == 1, 1.0, -1.0), np.where(np.arange(40) < 5, 0.0, np.inf))
+    found = minimise(inside, HeldGram(X @ X.T), tol=1e-3, max_steps=10_000_000, capacity=1024)
+    assert found.unbounded
+    assert found.steps < 200_000
 
 
 def test_without_a_bound_a_tube_that_no_function_keeps_to_is_named():

@@ -119,6 +119,7 @@ def test_the_last_digits_cost_no_more_steps_than_the_first():
     assert model.n_iter_.max() < 50_000
 
 
+@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
 @pytest.mark.parametrize("labels", [Y, np.digitize(TARGET, [-1.0, 1.0])], ids=["two classes", "three"])
 def test_probabilities_are_near_scikit_learns_and_class_weights_change_nothing(labels):
     """Their folds are dealt in another order: sigmoids agree as far as those of two of their own seeds do."""

@@ -111,7 +111,8 @@ class DualProblem:
         A function that allows no loss has ‖f‖ ≥ (tᵀβ − width·Σ|β|)/√(βᵀKβ), whatever β: the rows of two classes come as
         close as that is large.
         """
-        if np.isfinite(self.high - self.low).any():
+        room = self.high - self.low
+        if np.isfinite(room[room > 0]).any():
             return False
         gain = float(self.target @ beta - self.width * np.abs(beta).sum())
         rounding = np.finfo(float).eps * float(np.sqrt(np.abs(diagonal)) @ np.abs(beta)) ** 2
