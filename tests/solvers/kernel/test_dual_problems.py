@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from hiperplano.kernels import RBF, KernelMatrix
+from hiperplano.solvers.kernel.svm import decomposition
 from hiperplano.solvers.kernel.svm.decomposition import minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
@@ -75,19 +76,21 @@ def test_gram_rows_are_the_same_however_they_are_held():
         np.testing.assert_allclose(source.block(many), whole[np.ix_(many, many)], atol=1e-12)
 
 
-def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum():
+def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(monkeypatch):
+    monkeypatch.setattr(decomposition, "_NEW", 64)
+    monkeypatch.setattr(decomposition, "_POLISHED", 0)
     rows = RNG.normal(size=(1100, 5))
     sign = np.where(rows[:, 0] * rows[:, 1] + 0.5 * RNG.normal(size=1100) > 0, 1.0, -1.0)
     problem = DualProblem.classification(sign, np.full(1100, 10.0))
-    matrix = KernelMatrix(RBF(0.2), rows)
-    given = {"tol": 1e-3, "max_steps": 10**6}
+    matrix = KernelMatrix(RBF(0.5), rows)
+    given = {"tol": 1e-2, "max_steps": 10**6}
     whole = minimise(problem, HeldGram(matrix.dense()), capacity=1100, **given)
-    small = minimise(problem, ComputedGram(matrix, matrix.diagonal), capacity=150, **given)
-    assert small.violation <= 1e-3
-    assert problem.free(whole.beta).sum() > 150
+    small = minimise(problem, ComputedGram(matrix, matrix.diagonal), capacity=250, **given)
+    assert small.violation <= 1e-2
+    assert problem.free(whole.beta).sum() > 300
     values = [problem.value(each.beta, each.gradient) for each in (whole, small)]
-    np.testing.assert_allclose(*values, rtol=1e-5)
-    assert small.rounds <= 200  # chosen by violation, they go round in circles for ten times as many
+    np.testing.assert_allclose(*values, rtol=1e-4)
+    assert small.rounds <= 100  # chosen by violation, they would go round in circles
 
 
 @pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])

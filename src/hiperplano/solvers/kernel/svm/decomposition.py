@@ -9,7 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.gram_rows import GramRows, sum_of_rows
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
@@ -106,7 +106,8 @@ def minimise(
                 beta, gradient, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
             )  # fmt: skip
         limit = capacity if source is rows else int(np.sqrt(2) * capacity)
-        chosen = np.arange(n) if n <= rows.small else _working_set(problem, beta, up, down, limit, rng)
+        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, limit, rng)
+        chosen = np.arange(n) if len(chosen) > source.large else chosen
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
         gram = source.block(chosen)
         made, part, crawling = _solve_part(

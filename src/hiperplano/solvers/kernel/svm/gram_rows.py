@@ -26,13 +26,13 @@ class GramRows(Protocol):
     n : int
     diagonal : ndarray of shape (n,)
         In float64.
-    small : int
-        Rows up to which a working set of all of them costs no more than choosing.
+    large : int
+        Rows of a working set beyond which all of them cost no more.
     """
 
     n: int
     diagonal: Array
-    small: int
+    large: int
 
     def block(self, rows: Array) -> Array:
         """The Gram matrix of some rows."""
@@ -49,10 +49,9 @@ class HeldGram:
     gram : ndarray of shape (n, n)
     """
 
-    small = 8192
-
     def __init__(self, gram: Array) -> None:
         self.gram, self.n = gram, len(gram)
+        self.large = self.n // 2  # all rows need no copy
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def block(self, rows: Array) -> Array:
@@ -76,10 +75,9 @@ class ComputedGram:
     diagonal : ndarray of shape (n,)
     """
 
-    small = SMALL
-
     def __init__(self, matrix: KernelMatrix, diagonal: Array) -> None:
         self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
+        self.large = self.n
 
     def block(self, rows: Array) -> Array:
         m = len(rows)
