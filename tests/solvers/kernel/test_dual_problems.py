@@ -71,6 +71,9 @@ def test_gram_rows_are_the_same_however_they_are_held():
         for source in sources:
             np.testing.assert_allclose(source.times(some, factors), whole[:, some] @ factors, atol=1e-12)
             np.testing.assert_allclose(source.block(some), whole[np.ix_(some, some)], atol=1e-12)
+    single = KernelMatrix(kernel, rows, dtype=np.float32)
+    vast = ComputedGram(single, matrix.diagonal).times(some, 1e50 * factors)
+    np.testing.assert_allclose(vast, 1e50 * whole[:, some] @ factors, atol=1e45)
     many = np.arange(0, 1200, 2)
     for source in sources:
         np.testing.assert_allclose(source.block(many), whole[np.ix_(many, many)], atol=1e-12)

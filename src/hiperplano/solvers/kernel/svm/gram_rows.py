@@ -98,13 +98,14 @@ class ComputedGram:
         return found
 
     def times(self, columns: Array, factors: Array) -> Array:
-        found, rounded = np.zeros(self.n), factors.astype(self.matrix.dtype)
+        size = float(np.abs(factors).max(initial=0.0)) or 1.0  # which may be beyond float32
+        found, rounded = np.zeros(self.n), (factors / size).astype(self.matrix.dtype)
 
         def add(rows: slice, part: slice, tile: Array) -> None:
             found[part] += rounded[rows] @ tile
 
         self._tiles(columns, None, add)
-        return found
+        return found * size
 
     def _tiles(self, rows: Array, columns: Array | None, use: Callable[[slice, slice, Array], None]) -> None:
         """Compute the values of rows with columns (all, if None), and have each tile used; no two threads at once use
