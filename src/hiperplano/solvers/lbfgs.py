@@ -24,6 +24,7 @@ Preconditioner = Callable[[Array], Array]
 _MEMORY = 12
 _ARMIJO = 1e-4
 _FLAT = 4e-15  # relative change of a value that is rounding only
+_PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
 
 
 @dataclass
@@ -90,7 +91,7 @@ def lbfgs(
         Yields points, takes (value, gradient) and returns the last `State`.
     """
     memory = _Memory()
-    history = [state.largest]
+    history, values = [state.largest], [state.value]
     while state.largest > tol and state.steps < max_steps:
         found = yield from line_search(state, memory.direction(state.gradient, precondition))
         if found is None:
@@ -103,7 +104,17 @@ def lbfgs(
             watch(state)
         if budget is not None and budget.is_spent(history):
             return state
+        values.append(state.value)
+        if len(values) > _PATIENCE and _stands_still(values, history):
+            state.stalled = True
+            return state
     return state
+
+
+def _stands_still(values: list[float], history: list[float]) -> bool:
+    """Whether in the last steps the value fell by no more than rounding and the gradient by less than half."""
+    flat = values[-_PATIENCE - 1] - values[-1] <= _PATIENCE * _FLAT * max(1.0, abs(values[-1]))
+    return flat and min(history[-_PATIENCE:]) > 0.5 * min(history[:-_PATIENCE])
 
 
 def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:
