@@ -67,6 +67,22 @@ def test_outcomes_may_be_unknown(card, applicants):
         monitor(card, X[3000:], y[3001:])
 
 
+def test_a_score_that_ranks_nothing_is_called_so(card, applicants):
+    X, y = applicants
+    X, y = X[3000:], y[3000:].to_numpy()
+
+    def ranking(rows, outcomes):
+        return next(said for said in monitor(card, rows, outcomes).verdicts if said.startswith("ranking"))
+
+    by_chance = np.random.default_rng(0).permutation(y)
+    assert "no longer ranks: the interval includes 0.5" in ranking(X, by_chance)
+    assert "wrong way round" in ranking(X, np.where(y == "yes", "no", "yes"))
+    few = np.r_[np.flatnonzero(y == "yes")[:3], np.flatnonzero(y == "no")[:3]]
+    said = ranking(X.iloc[few], y[few])
+    assert "3 events are too few" in said or "AUC 1.000" in said
+    assert "beyond chance" in ranking(X, y)
+
+
 def test_bins_that_turn_round_are_named(small, applicants):
     X, y = applicants
     X, y = X[TWO], (y == "yes").to_numpy()

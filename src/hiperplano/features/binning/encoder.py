@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from hiperplano.data.design import Array, Design, add
 from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import number
-from hiperplano.data.threads import in_threads
+from hiperplano.data.threads import in_threads, one_worker, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
 from hiperplano.features.binning.columns import read_column
 from hiperplano.features.binning.encoding import (
@@ -35,6 +36,7 @@ from hiperplano.features.binning.prebinning.target import Target, target_rows, t
 from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14
+_MANY_COLUMNS = 4  # for each thread: so many keep all threads busy, without threads of their own
 
 
 class WoEEncoder(TransformerMixin, BaseEstimator):
@@ -136,12 +138,14 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         rows = rows.with_vectors(**vectors)
         names = self._names_in()
         rules = self._rules(names)
+        many = len(names) >= _MANY_COLUMNS * worker_count()
 
         def learn(column: int) -> OptimalBinning:
             name, rule = names[column], rules[column]
             values, plan = read_column(column_of(table, column), rule.kind, rule.special_codes, name)
             held = rows.with_vectors(column=values if kept is None else values[kept])
-            (learned,) = learn_columns([rule], held, [plan], target, "column")
+            with one_worker() if many else nullcontext():
+                (learned,) = learn_columns([rule], held, [plan], target, "column")
             return rule._keep(learned, target, name)
 
         found = in_threads(learn, range(len(names)), len(table) * len(names))

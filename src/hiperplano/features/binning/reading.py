@@ -224,8 +224,8 @@ def _number(value: Any, row: int, name: Any) -> float:
             value = value.astimezone(UTC).replace(tzinfo=None)
         return float(np.datetime64(value, "us").astype(np.int64))
     raise InvalidData(
-        "{column} holds {value!r} (row {row}); these bins are of numbers or dates. Correct the value, or use "
-        "kind='categorical'.",
+        "{column} holds {value!r} (row {row}), and its bins are of numbers or dates. Correct the value, leave it empty "
+        "where it is not known, or make a new fit that takes the column as categories.",
         column=Message("the column") if name is None else Message("column {name!r}", name=name),
         value=value,
         row=row,
