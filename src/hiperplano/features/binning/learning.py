@@ -12,7 +12,7 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
-from hiperplano.features.binning.columns import Plan, plan_for
+from hiperplano.features.binning.columns import Plan, plan_of_numbers
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
 from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
 from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
@@ -20,6 +20,7 @@ from hiperplano.features.binning.prebinning.target import Target, bin_sums, targ
 from hiperplano.features.binning.reading import as_numbers
 from hiperplano.features.binning.search.candidates import Limits
 from hiperplano.features.binning.search.partition import Partition, search
+from hiperplano.features.scanning.scan import kinds_of
 from hiperplano.messages import Message
 
 
@@ -67,7 +68,7 @@ def learn_columns(
 
 
 def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[Learned], Target]:
-    """The bins of every column of rows that may lie anywhere: columns of numbers, all in one pass.
+    """The bins of every column of rows that may lie anywhere, all in one pass.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[
     """
     design = design.weighted_rows()
     target, vectors = target_vectors(design, kind)
-    plans = [plan_for("numeric" if rule.kind == "auto" else rule.kind, rule.special_codes) for rule in rules]
+    forms = zip(rules, *kinds_of(design), strict=True)
+    plans = [plan_of_numbers(rule.kind, kind, rule.special_codes, categories) for rule, kind, categories in forms]
     return learn_columns(rules, design.with_vectors(**vectors), plans, target), target
 
 

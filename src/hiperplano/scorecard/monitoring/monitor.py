@@ -275,8 +275,8 @@ def _ranking_verdict(found: AUCInterval, before: float, events: int) -> Message:
         )
     if found.high < before:
         return figures + Message(
-            ": a loss beyond chance. Some of it may be the optimism of figures on the rows of the fit; compare with the "
-            "AUC of rows that were held out."
+            ": a loss beyond chance. Some of it may be the optimism of figures on the rows of the fit; compare with "
+            "the AUC of rows that were held out."
         )
     return figures + Message(": no loss beyond chance.")
 

@@ -1,8 +1,8 @@
 """Compiled loops of sketches: a hash table from keys to sums, whose keys lose bits when it is full.
 
 A table is three arrays: `slots` (which record a slot has, or `_FREE`), `keys` (of the records, in the order of their
-appearance) and `records`, whose columns are the smallest value, the largest one, and the sums of the target. What one row
-touches is little, and lies together: that decides the speed.
+appearance) and `records`, whose columns are the smallest value, the largest one, and the sums of the target. What one
+row touches is little, and lies together: that decides the speed.
 """
 
 from __future__ import annotations
