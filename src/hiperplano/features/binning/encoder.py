@@ -328,7 +328,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         columns, names, binnings = zip(*self._chosen(), strict=True)
         categories = [None] * self.n_features_in_ if design is None else kinds_of(design)[1]
         codes = (
-            ColumnCode(numbered(binning.bins_, categories[column]), one, name)
+            ColumnCode(numbered(binning.bins_, categories[column]), one, name, binning.handle_unknown == "error")
             for column, name, binning, one in zip(columns, names, binnings, numbers, strict=True)
         )
         return Encoded(columns, tuple(codes))
