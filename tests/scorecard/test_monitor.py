@@ -202,8 +202,8 @@ def test_the_bootstrap_repeats_everything(small, applicants):
     points = found.points.to_pandas().dropna()
     assert (points["low"] <= points["high"]).all()
     assert (points["low"] <= points["points"] + 8).all()
-    again = small.bootstrap(X, y, n_resamples=30, random_state=0)
-    assert str(again) == str(found)
+    few = [str(small.bootstrap(X[:500], y[:500], n_resamples=2, random_state=0)) for _ in range(2)]
+    assert few[0] == few[1]
 
 
 def test_strategy_counts_the_rows_of_the_score(card, applicants):

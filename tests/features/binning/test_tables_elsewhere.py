@@ -71,17 +71,21 @@ def test_an_encoder_and_one_column_of_scanned_files(credit, folder):
     assert one.bins_ == OptimalBinning().fit(X["housing"], y).bins_
 
 
-def test_dask(credit, folder, in_memory):
+def test_dask(credit, folder):
     dask = pytest.importorskip("dask")
     import dask.dataframe as dd
 
     X, y = credit
+    some = ["income", "housing", "application_date", "older"]
     with dask.config.set(scheduler="synchronous"):
-        frame = dd.from_pandas(X.assign(bad=y), npartitions=3)
-        rows = frame.drop(columns="bad")
-        expected = in_memory.points().to_pandas()
-        pd.testing.assert_frame_equal(made(rows, frame["bad"]).points().to_pandas(), expected, rtol=1e-9)
-        read_by_workers = made(scan(folder, target="bad", engine="dask"))
-        pd.testing.assert_frame_equal(read_by_workers.points().to_pandas(), expected, rtol=1e-9)
-        for name in ("income", "housing", "application_date"):
-            assert OptimalBinning().fit(frame[name], frame["bad"]).bins_ == OptimalBinning().fit(X[name], y).bins_
+        frame = dd.from_pandas(X.assign(bad=y), npartitions=2)
+        card, expected = (Scorecard(event="yes") for _ in range(2))
+        found = card.fit(frame[some], frame["bad"]).points().to_pandas()
+        pd.testing.assert_frame_equal(found, expected.fit(X[some], y).points().to_pandas(), rtol=1e-9)
+        here, there = (WoEEncoder(per_column=RULES) for _ in range(2))
+        here.fit(X, y)
+        there.fit(scan(folder, target="bad", engine="dask"))
+        for name, binning in here.binnings_.items():
+            assert there.binnings_[name].bins_ == binning.bins_
+            np.testing.assert_array_equal(there.binnings_[name].sums_, binning.sums_)
+        assert OptimalBinning().fit(frame["housing"], frame["bad"]).bins_ == OptimalBinning().fit(X["housing"], y).bins_

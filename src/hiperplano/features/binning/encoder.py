@@ -175,7 +175,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
             name: rule._keep(one, target, name) for name, rule, one in zip(names, rules, learned, strict=True)
         }
         self.classes_ = target.classes
-        return self._select(target, design.weighted_rows(), None, None)
+        return self._select(target, design, None, None)
 
     def _table(self, X: Any, reset: bool) -> Any:
         """A table as it came, or an array of any type."""
@@ -267,7 +267,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _moments(self, X: Any, rows: InMemory | None, kept: Array | None) -> Any:
         if rows is None:
-            return X.fold(EncodedMoments(self._encoded(X)))
+            return X.weighted_rows().fold(EncodedMoments(self._encoded(X)))
         total = None
         weight = rows.collect(rows.vector("weight")) if rows.has_weight else np.ones(rows.n_rows)
         numbers = np.arange(rows.n_rows) if kept is None else kept

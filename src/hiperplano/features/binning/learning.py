@@ -76,9 +76,9 @@ def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[
     kind : str
         What the target is, one of `TARGETS`.
     """
+    forms = zip(rules, *kinds_of(design), strict=True)
     design = design.weighted_rows()
     target, vectors = target_vectors(design, kind)
-    forms = zip(rules, *kinds_of(design), strict=True)
     plans = [plan_of_numbers(rule.kind, kind, rule.special_codes, categories) for rule, kind, categories in forms]
     return learn_columns(rules, design.with_vectors(**vectors), plans, target), target
 

@@ -22,14 +22,9 @@ def cluster_of_columns(X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     if example is None or all(column_kind(example[name]) == "numeric" for name in example.columns):
         return cluster_of(X, y, sample_weight)
     code = FrameColumns.of(X, example)
-    rows: Any = cluster_of(X.map_partitions(code, meta=example.astype(object).map(float_zero)), y, sample_weight)
+    rows: Any = cluster_of(X.map_partitions(code, meta=code(example)), y, sample_weight)
     rows.code = code
     return rows
-
-
-def float_zero(_cell: Any) -> float:
-    """What a cell of a partition becomes, by its type."""
-    return 0.0
 
 
 @dataclass(frozen=True)
