@@ -134,7 +134,15 @@ def _group_categories(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> 
     members = [sorted(np.concatenate(groups[start:stop]).tolist()) for start, stop in pairwise(stops)]
     assert pieces.categories is not None
     named = tuple(tuple(pieces.categories[place] for place in group) for group in members)
-    return Learned(CategoryBins(named, plan.special, plan.special_names), pieces, None, found.status)
+    status = found.status
+    if len(groups) == 1 < len(pieces.categories):
+        status = Message(
+            "All {n} categories are rare ({rare:g} or more is asked for), and share one bin. Lower rare to tell them "
+            "apart.",
+            n=len(pieces.categories),
+            rare=rule.rare,
+        )
+    return Learned(CategoryBins(named, plan.special, plan.special_names), pieces, None, status)
 
 
 def _search(rule: Any, sums: Array, totals: Array, target: Target, trend: str | None) -> Partition:
