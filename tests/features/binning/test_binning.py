@@ -255,6 +255,7 @@ def test_ten_thousand_categories():
     assert binning.bins_.n_regular == 3  # the rare ones are pooled
     assert "more" in binning.bins_.labels()[1]
     assert binning.sums_.sum() == 24_000
+    assert "categories are rare" in OptimalBinning().fit(x[:20_000], y[:20_000]).status_
 
 
 def test_dates_are_cut_at_midnight_where_that_is_possible():
