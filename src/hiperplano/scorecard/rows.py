@@ -32,7 +32,7 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
     chosen = list(encoder._chosen())
     if isinstance(X, Design):
         rows = as_they_are(X)
-        return rows.collect(rows.map(encoder.looked_up(numbers, rows)))
+        return rows.collect(rows.map(encoder._looked_up(numbers, rows)))
     table = encoder._table(X, reset=False)
     made = np.empty((len(table), len(chosen)), order="F")
 

@@ -411,7 +411,7 @@ REFUSED = [
     ({}, sparse.csr_array(X[:, None]), Y, InvalidData, "dense"),
     ({}, X.astype(complex), Y, InvalidData, "complex"),
     ({}, np.array([[1], [1, 2]] * 300, dtype=object), Y, InvalidData, "no categories"),
-    ({"kind": "numeric"}, np.array(["1", "x"] * 300), Y, InvalidData, "holds '1'"),
+    ({"kind": "numeric"}, np.array(["1", "x"] * 300), Y, InvalidData, "holds 'x'"),
     ({"cuts": [2, 1]}, X, Y, InvalidParameter, "ascend"),
     ({"cuts": [["a"], ["a", "b"]]}, np.where(Y, "a", "b"), Y, InvalidParameter, "twice"),
     ({"criterion": "ks"}, X, X, InvalidParameter, "continuous"),

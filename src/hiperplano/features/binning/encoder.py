@@ -321,9 +321,9 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _encoded(self, design: Design | None = None) -> Encoded:
         """What `transform` writes, of a table or of a design in which numbers stand for categories."""
-        return self.looked_up([binning.encoding_ for _, _, binning in self._chosen()], design)
+        return self._looked_up([binning.encoding_ for _, _, binning in self._chosen()], design)
 
-    def looked_up(self, numbers: Sequence[Array], design: Design | None = None) -> Encoded:
+    def _looked_up(self, numbers: Sequence[Array], design: Design | None = None) -> Encoded:
         """The function of a block that writes numbers of bins, given for each column that was kept."""
         columns, names, binnings = zip(*self._chosen(), strict=True)
         categories = [None] * self.n_features_in_ if design is None else kinds_of(design)[1]
