@@ -173,6 +173,13 @@ def encoder(X: Array, y: Array, max_bins: int, prebins: list[Array] | None = Non
     return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 
 
+def group_categories(frame: Any, y: Array, max_bins: int) -> Answer:
+    from hiperplano import OptimalBinning, WoEEncoder
+
+    model = WoEEncoder(OptimalBinning(max_bins=max_bins, min_bin_size=0.05, rare=0.0)).fit(frame, y)
+    return Answer(figures={"groups": [each.bins_.groups for each in model.binnings_.values()]})
+
+
 def encode(model: Any, X: Array) -> Answer:
     return Answer(figures={"woe": model.transform(X)})
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Sums
 from hiperplano.data.loops.arrays import frozen
+from hiperplano.errors import InvalidData
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
 from hiperplano.features.binning.reading import as_numbers
 
@@ -34,11 +35,14 @@ class ColumnCode:
         The numbers of each bin.
     name : str
         For messages.
+    known_only : bool
+        Whether blocks with categories that the fit did not see are refused.
     """
 
     bins: Bins
     encoding: Array
     name: str
+    known_only: bool = False
 
     @property
     def width(self) -> int:
@@ -83,8 +87,14 @@ class Encoded:
             return made
         end = 0
         for column, code in zip(self.columns, self.codes, strict=True):
-            code.write(rows[:, column], made[:, end : end + code.width])
+            codes = code.write(rows[:, column], made[:, end : end + code.width])
             end += code.width
+            if code.known_only and codes is not None and (codes == code.bins.n_bins - 1).any():
+                raise InvalidData(
+                    "column {name!r} holds a category that the fit did not see. Set handle_unknown='ignore' to give "
+                    "it WoE 0, or fit again.",
+                    name=code.name,
+                )
         return made
 
     def writer(self, rows: Array, made: Array) -> Callable[[int, int], None]:
