@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,12 @@ class ParquetTable(TableFile):
     def _schema(self) -> pa.Schema:
         with self.reading() as stream:
             return pq.read_schema(stream)
+
+    def starts(self) -> list[int]:
+        with self.reading() as stream:
+            found = pq.read_metadata(stream)
+            sizes = [found.row_group(group).num_rows for group in range(found.num_row_groups)]
+        return [0, *accumulate(sizes[:-1])]
 
     def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]

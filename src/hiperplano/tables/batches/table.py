@@ -44,6 +44,10 @@ class BatchedTable(ABC):
             Whether columns may be decoded in several threads.
         """
 
+    def starts(self) -> list[int]:
+        """Rows, ascending from 0, where reading can begin without the cost of those before."""
+        return [0]
+
     @property
     @abstractmethod
     def state(self) -> str:
