@@ -166,6 +166,8 @@ def _refuse_unlike(tables: Sequence[BatchedTable], wanted: Wanted) -> None:
             if not known:
                 seen[name] = kind_of_type(kind), kind, table.name
             elif kind_of_type(kind) not in ("", known):
+                if (odd := table.odd_cell(name, type_before)) is not None:
+                    raise InvalidFile(odd)
                 raise InvalidFile(
                     "{file}: column {name!r} holds {kind}, and {before} in {first}; a column must be of one kind in "
                     "all files. Write one of them again.",

@@ -151,14 +151,21 @@ class TextTable(TableFile):
             return parse_error_message(Path(self.name), why, self._look[1])
         column = self._schema.names[int(found[1])]
         row, value = self._first_odd_cell(column, found[2])
+        return self._odd_cell(column, value or found[3], row, found[2])
+
+    def odd_cell(self, column: str, kind: pa.DataType) -> Message | None:
+        row, value = self._first_odd_cell(column, str(kind))
+        return self._odd_cell(column, value, row, str(kind)) if value else None
+
+    def _odd_cell(self, column: str, value: str, row: int, kind: str) -> Message:
         return Message(
             "{file}: column {name!r} holds {value!r} (row {row}), and the first rows hold {kind}. Correct the cell, or "
             "write the table as Parquet, which knows the types of its columns.",
             file=self.name,
             name=column,
-            value=value or found[3],
+            value=value,
             row=row,
-            kind=found[2],
+            kind=kind,
         )
 
     def _first_odd_cell(self, column: str, kind: str) -> tuple[int, str]:
