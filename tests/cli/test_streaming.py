@@ -52,6 +52,15 @@ def test_rows_are_held_out_and_what_cannot_be_done_is_said(run, folder, tmp_path
     refused = run("fit", made / "parts", "-t", target, "--select", "aic", "-o", tmp_path)
     assert refused.code != 0
     assert "--select needs the whole table in memory" in " ".join(refused.err.split())
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    frame = pd.read_parquet(made / "whole.parquet")
+    frame.to_parquet(parts / "0.parquet")
+    for wrong, said in ((frame.drop(columns=frame.columns[0]), "has no column"), (frame.astype(str), "of one kind")):
+        wrong.to_parquet(parts / "1.parquet")
+        refused = run("fit", parts, "-t", target, "-o", tmp_path)
+        assert "1.parquet" in refused.err.replace("\n", "")
+        assert said in " ".join(refused.err.split())
     model = tmp_path / "model.skops"
     refused = run("predict", model, made / "parts", "-o", tmp_path / "found.csv")
     assert ".parquet" in refused.err

@@ -83,6 +83,15 @@ class Block:
         """The rows of `x` as an array; not to be written to."""
         return np.asarray(self.x.toarray() if self.is_sparse else self.x)
 
+    def doubles(self) -> Array:
+        """The rows of `x` as an array of float64, not to be written to: each product of others converts them again."""
+        x = self.dense()
+        if x.dtype == np.float64:
+            return x
+        out = scratch("doubles", x.shape, x)
+        out[...] = x
+        return out
+
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
         return np.asarray(self.x @ coef)

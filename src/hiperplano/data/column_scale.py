@@ -206,7 +206,7 @@ class LinearScores:
     def rows(self, block: Block) -> Any:
         """The rows of a block as they are multiplied; not to be written to."""
         if self.shift is None:
-            return block.x
+            return block.x if block.is_sparse else block.doubles()
         return block.xp.subtract(block.dense(), self.shift, out=scratch("centred", block.x.shape, block.x))
 
     def of(self, rows: Any) -> Array:

@@ -185,7 +185,7 @@ class HessianSums:
         if self.stays_sparse:
             both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
             return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
-        x, rows = block.dense(), scratch("weighted", block.x.shape, block.x)
+        x, rows = block.doubles(), scratch("weighted", block.x.shape, block.x)
         if self.origin.any():
             x = xp.subtract(x, self.origin, out=scratch("centred", x.shape, x))
         xp.multiply(x, xp.sqrt(curvature)[:, None], out=rows)

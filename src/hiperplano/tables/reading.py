@@ -203,6 +203,11 @@ class ReadErrors:
         pass
 
     def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
+        if isinstance(problem, FileNotFoundError):
+            raise InvalidFile(
+                "{file} is not there any longer; a file that is read in every pass must stay. Put it back.",
+                file=self._path,
+            ) from problem
         if isinstance(problem, pa.ArrowException | OSError) and not isinstance(problem, MemoryError):
             first = str(problem).splitlines()[0]
             raise InvalidFile(

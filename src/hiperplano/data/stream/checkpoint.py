@@ -36,29 +36,21 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, every: float = _EVERY) -> None:
         self.path, self.every = Path(path), every
-        self._saved = monotonic()
         with self._open() as database:
-            database.execute("CREATE TABLE IF NOT EXISTS sums (key BLOB PRIMARY KEY, chunks INTEGER, arrays BLOB)")
+            database.execute("CREATE TABLE IF NOT EXISTS sums (key BLOB PRIMARY KEY, parts INTEGER, arrays BLOB)")
 
     def find(self, key: bytes) -> tuple[int, Sums | None]:
-        """How many chunks are summed, and their sums; 0 and None where nothing was saved."""
-        self._saved = monotonic()
+        """How many parts are summed, and their sums; 0 and None where nothing was saved."""
         with self._open() as database:
-            found = database.execute("SELECT chunks, arrays FROM sums WHERE key = ?", (key,)).fetchone()
+            found = database.execute("SELECT parts, arrays FROM sums WHERE key = ?", (key,)).fetchone()
         return (0, None) if found is None else (int(found[0]), _unpacked(found[1]))
 
-    def save(self, key: bytes, chunks: int, sums: Sums) -> None:
-        """Keep the sums of the first so many chunks."""
+    def save(self, key: bytes, parts: int, sums: Sums) -> None:
+        """Keep the sums of the first so many parts."""
         if any(each.dtype.hasobject for each in map(np.asarray, sums)):
             return
         with self._open() as database:
-            database.execute("INSERT OR REPLACE INTO sums VALUES (?, ?, ?)", (key, chunks, _packed(sums)))
-        self._saved = monotonic()
-
-    @property
-    def is_due(self) -> bool:
-        """Whether an unfinished pass should be saved."""
-        return monotonic() - self._saved >= self.every
+            database.execute("INSERT OR REPLACE INTO sums VALUES (?, ?, ?)", (key, parts, _packed(sums)))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -72,6 +64,39 @@ class Checkpoint:
                 file=self.path,
                 problem=problem,
             ) from problem
+
+
+class SavedSums:
+    """Sums of parts that are added one after the other: those a checkpoint has, and from time to time those so far.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint or None
+        None keeps nothing.
+    key : bytes
+        Of what is summed.
+    n_parts : int
+
+    Attributes
+    ----------
+    done : int
+        Parts in the total.
+    total : tuple of ndarray or None
+    """
+
+    def __init__(self, checkpoint: Checkpoint | None, key: bytes, n_parts: int) -> None:
+        self._checkpoint, self._key, self._n_parts = checkpoint, key, n_parts
+        self._saved = monotonic()
+        self.done, self.total = (0, None) if checkpoint is None else checkpoint.find(key)
+
+    def keep(self, total: Sums, done: int) -> None:
+        """So many parts are in the total; that of all is always saved."""
+        self.done, self.total = done, total
+        if self._checkpoint is None:
+            return
+        if done == self._n_parts or monotonic() - self._saved >= self._checkpoint.every:
+            self._checkpoint.save(self._key, done, total)
+            self._saved = monotonic()
 
 
 def _packed(sums: Sums) -> bytes:

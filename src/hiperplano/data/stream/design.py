@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, reduce
 from hashlib import blake2b
+from itertools import islice
+from threading import Event
 from typing import Any, Self
 
 import joblib
@@ -15,13 +17,20 @@ from scipy.sparse import csr_array, vstack
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.stream.checkpoint import SavedSums
+from hiperplano.data.stream.progress import Count
 from hiperplano.data.stream.read_ahead import read_ahead
-from hiperplano.data.stream.settings import Settings
+from hiperplano.data.stream.settings import CHUNKS_OF_A_READER, Settings
+from hiperplano.data.stream.side_by_side import Result, Run, runs_of, side_by_side, until
 from hiperplano.data.stream.source import Source
 from hiperplano.data.stream.vectors import StoredVector
+from hiperplano.data.threads import worker_count
 from hiperplano.errors import NotAvailable
 
+Parts = Iterator[tuple[int, InMemory]]
+
 _AHEAD = 2  # chunks that wait while one is summed
+_AT_WORK = 0.75  # share of their time that threads side by side should have work
 
 
 class Stream(Design):
@@ -79,22 +88,23 @@ class Stream(Design):
                 yield part
 
     @contextmanager
-    def _read(self, chunks: Sequence[int]) -> Iterator[Iterator[tuple[int, InMemory]]]:
-        """Numbers and rows of these chunks; those without rows are left out."""
-        wanted = [chunk for chunk in chunks if self._sizes[chunk]]
+    def _read(self, chunks: Sequence[int]) -> Iterator[Parts]:
+        """Numbers and rows of these chunks, read ahead; those without rows are left out."""
+        wanted = self._filled(chunks)
         with read_ahead(self.source.read(wanted), _AHEAD) as found:
-            yield self._walk(wanted, found)
+            yield self._walk(wanted, found, self._count(wanted))
 
-    def _walk(self, wanted: Sequence[int], found: Iterator[Any]) -> Iterator[tuple[int, InMemory]]:
-        watcher, seen = self.settings.watcher, int(self._sizes[: wanted[0]].sum()) if wanted else 0
-        if watcher is not None:
-            watcher.begin()
+    def _filled(self, chunks: Sequence[int]) -> list[int]:
+        return [chunk for chunk in chunks if self._sizes[chunk]]
+
+    def _count(self, wanted: Sequence[int]) -> Count:
+        return Count(self.settings.watcher, self.n_rows - int(self._sizes[list(wanted)].sum()), self.n_rows)
+
+    def _walk(self, wanted: Sequence[int], found: Iterator[Any], count: Count) -> Parts:
         for number, rows in zip(wanted, found, strict=True):
             yield number, self._part(number, self._as_seen(number, rows))
             self.source.give_back(rows)
-            seen += int(self._sizes[number])
-            if watcher is not None:
-                watcher.tell(seen, self.n_rows)
+            count.add(int(self._sizes[number]))
 
     def _as_seen(self, number: int, rows: Any) -> Any:
         """Rows of the source without those that are not there, in the units of the design."""
@@ -105,49 +115,72 @@ class Stream(Design):
         vectors = {name: vector.piece(number) for name, vector in self._vectors.items()}
         return InMemory(rows, vectors.pop("y"), None, self.one_target, self.names, vectors)
 
-    def _without_rows(self) -> Iterator[tuple[int, InMemory]]:
+    def _without_rows(self, run: Run) -> Parts:
         """For statistics that read vectors only: nothing is read, and who looks at rows nevertheless finds NaN."""
         nothing = np.array(np.nan, dtype=self.dtype)
-        for number, size in enumerate(self._sizes.tolist()):
-            if size:
-                yield number, self._part(number, np.broadcast_to(nothing, (size, self.n_columns)))
+        for number in run:
+            yield number, self._part(number, np.broadcast_to(nothing, (int(self._sizes[number]), self.n_columns)))
+
+    @cached_property
+    def _runs(self) -> list[Run]:
+        """Of the chunks that have rows."""
+        return runs_of(self.source, self._filled(range(len(self._sizes))))
 
     @contextmanager
-    def _parts_for(self, statistic: Any, first: int = 0) -> Iterator[Iterator[tuple[int, InMemory]]]:
-        if not getattr(statistic, "reads_rows", True):
-            yield self._without_rows()
+    def _results(
+        self, function: Callable[[Parts], Result], runs: Sequence[Run], reads_rows: bool = True
+    ) -> Iterator[Iterator[Result]]:
+        """What a function makes of the chunks of each run, in the order of the runs.
+
+        Threads read and sum runs of their own where enough runs can be begun; elsewhere the next chunk is read while
+        all threads sum the last.
+        """
+        if not reads_rows:
+            yield (function(self._without_rows(run)) for run in runs)
             return
-        with self._read(range(first, len(self._sizes))) as found:
+        chunks = [chunk for run in runs for chunk in run]
+        workers = self._readers(runs)
+        if workers == 1:
+            with self._read(chunks) as parts:
+                yield (function(islice(parts, len(run))) for run in runs)
+                next(parts, None)  # the last chunk has been used
+            return
+        count = self._count(chunks)
+
+        def read(run: Run, stopped: Event) -> Result:
+            return function(until(stopped, self._walk(run, self.source.read(run), count)))
+
+        with side_by_side(read, runs, workers) as found:
             yield found
 
+    def _readers(self, runs: Sequence[Run]) -> int:
+        """Threads that read side by side: as memory allows, and 1 where there would be too little for each."""
+        chunk = float(self._sizes.max()) * self.n_columns * self.dtype.itemsize * self.density
+        workers = min(worker_count(), int(self.settings.memory / (CHUNKS_OF_A_READER * chunk)))
+        if workers < 2 or not all(self.source.can_begin(run[0]) for run in runs):
+            return 1
+        rounds = -(-len(runs) // workers)
+        return workers if len(runs) >= _AT_WORK * workers * rounds else 1
+
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
-        if self.settings.checkpoint is not None and getattr(statistic, "reads_rows", True):
-            return self._saved_fold(statistic, combine)
-        total: Sums | None = None
-        with self._parts_for(statistic) as parts:
-            for _number, part in parts:
-                sums = part.fold(statistic, combine)
+        def summed(parts: Parts) -> Sums:
+            return reduce(combine, (part.fold(statistic, combine) for _number, part in parts))
+
+        saved = self._saved(statistic, combine)
+        total = saved.total
+        with self._results(summed, self._runs[saved.done :], reads_rows(statistic)) as found:
+            for done, sums in enumerate(found, start=saved.done + 1):
                 total = sums if total is None else combine(total, sums)
+                saved.keep(total, done)
         assert total is not None  # a design has rows
         return total
 
-    def _saved_fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums]) -> Sums:
-        """The same, with what is found in the checkpoint and what is put there."""
-        checkpoint = self.settings.checkpoint
-        assert checkpoint is not None
+    def _saved(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums]) -> SavedSums:
+        """The sums of this pass that are in the checkpoint."""
+        if self.settings.checkpoint is None or not reads_rows(statistic):
+            return SavedSums(None, b"", len(self._runs))
         key = blake2b(self._digest + joblib.hash((statistic, combine)).encode(), digest_size=16).digest()
-        done, total = checkpoint.find(key)
-        if total is not None and done == len(self._sizes):
-            return total
-        with self._parts_for(statistic, done) as parts:
-            for number, part in parts:
-                sums = part.fold(statistic, combine)
-                total = sums if total is None else combine(total, sums)
-                if checkpoint.is_due:
-                    checkpoint.save(key, number + 1, total)
-        assert total is not None
-        checkpoint.save(key, len(self._sizes), total)
-        return total
+        return SavedSums(self.settings.checkpoint, key, len(self._runs))
 
     @cached_property
     def _digest(self) -> bytes:
@@ -164,16 +197,26 @@ class Stream(Design):
     def fold_and_map(
         self, statistic: Callable[[Block], tuple[Sums, Rows]], combine: Callable[[Sums, Sums], Sums] = add
     ) -> tuple[Sums, dict[str, RowVector]]:
-        total: Sums | None = None
-        kept: dict[str, StoredVector] = {}
-        with self._parts_for(statistic) as parts:
+        def summed(parts: Parts) -> tuple[Sums, list[tuple[int, Rows]]]:
+            total: Sums | None = None
+            rows = []
             for number, part in parts:
                 sums, vectors = part.fold_and_map(statistic, combine)
                 total = sums if total is None else combine(total, sums)
-                for name, piece in vectors.items():
-                    vector = kept.setdefault(name, StoredVector(self._vector_limit))
-                    self._skip_to(number, vector, piece)
-                    vector.append(piece)
+                rows.append((number, vectors))
+            assert total is not None  # a run has rows
+            return total, rows
+
+        total: Sums | None = None
+        kept: dict[str, StoredVector] = {}
+        with self._results(summed, self._runs, reads_rows(statistic)) as found:
+            for sums, rows in found:
+                total = sums if total is None else combine(total, sums)
+                for number, vectors in rows:
+                    for name, piece in vectors.items():
+                        vector = kept.setdefault(name, StoredVector(self._vector_limit))
+                        self._skip_to(number, vector, piece)
+                        vector.append(piece)
         assert total is not None
         for vector in kept.values():
             self._skip_to(len(self._sizes), vector, vector.piece(0))
@@ -250,6 +293,7 @@ class Stream(Design):
         changed = type(self).__new__(type(self))
         changed.__dict__.update(self.__dict__)
         changed.__dict__.pop("_digest", None)
+        changed.__dict__.pop("_runs", None)
         changed._vectors, changed._keep = vectors, StoredVector.of(self._within_source(masks), self._vector_limit)
         changed._sizes = np.array([int(mask.sum()) for mask in masks], dtype=np.int64)
         changed.n_rows = int(changed._sizes.sum())
@@ -287,13 +331,18 @@ class Stream(Design):
         self._refuse_too_many(sum(map(len, rows)))
         starts = np.cumsum(self._sizes) - self._sizes
         numbers = self._vectors.get("row")
-        found = []
-        with self._read([number for number, some in enumerate(rows) if len(some)]) as parts:
+
+        def taken(parts: Parts) -> list[InMemory]:
+            found = []
             for number, part in parts:
-                chosen = rows[number] - starts[number]
                 if numbers is None:
                     part = part.with_vectors(row=self._numbers_of(number))
-                found.append(part.subset(chosen))
+                found.append(part.subset(rows[number] - starts[number]))
+            return found
+
+        wanted = self._filled([number for number, some in enumerate(rows) if len(some)])
+        with self._results(taken, runs_of(self.source, wanted)) as results:
+            found = [part for parts in results for part in parts]
         if not found:
             nothing = self._part(0, self._no_rows())
             return nothing.with_vectors(row=np.empty(0, dtype=np.int64)).subset(slice(0, 0))
@@ -322,6 +371,11 @@ class Stream(Design):
                 size=size / 2**20,
                 memory=self.settings.memory / 2**20,
             )
+
+
+def reads_rows(statistic: Any) -> bool:
+    """Whether a statistic looks at rows, and not at their vectors alone."""
+    return bool(getattr(statistic, "reads_rows", True))
 
 
 def _joined(parts: Sequence[InMemory]) -> InMemory:

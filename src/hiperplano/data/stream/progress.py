@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -81,6 +82,31 @@ class Watcher:
         if rows == n_rows or now - self._told >= _EVERY:
             self._told = now
             self._callback(Progress(self.passes, rows, n_rows, now - self._begun))
+
+
+class Count:
+    """Rows of one pass, counted by the threads that read them.
+
+    Parameters
+    ----------
+    watcher : Watcher or None
+        Is told.
+    seen, n_rows : int
+        Rows that were seen before, and rows of a whole pass.
+    """
+
+    def __init__(self, watcher: Watcher | None, seen: int, n_rows: int) -> None:
+        self._watcher, self._seen, self._n_rows = watcher, seen, n_rows
+        self._access = Lock()
+        if watcher is not None:
+            watcher.begin()
+
+    def add(self, rows: int) -> None:
+        """So many more were seen."""
+        if self._watcher is not None:
+            with self._access:
+                self._seen += rows
+                self._watcher.tell(self._seen, self._n_rows)
 
 
 def show(progress: Progress) -> None:

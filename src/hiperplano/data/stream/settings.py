@@ -9,8 +9,10 @@ from hiperplano.data.stream.progress import Watcher
 
 MEMORY = 256 * 2**20
 """Bytes that the chunks in hand may take together, unless another number is given."""
-CHUNKS_IN_HAND = 8
+CHUNKS_IN_HAND = 16
 """Summed, decoded and waiting chunks, with the copies made on the way."""
+CHUNKS_OF_A_READER = 4
+"""Of them, those of each thread that reads and sums: the one in work, and what it is decoded from."""
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,13 @@ class Source(ABC):
     def read(self, chunks: Sequence[int]) -> Iterator[Any]:
         """The rows of these chunks, ascending numbers, one chunk after the other.
 
-        Each is an ndarray or a CSR array of shape (sizes[number], n_columns), not to be used after `give_back`.
+        Each is an ndarray or a CSR array of shape (sizes[number], n_columns), not to be used after `give_back`. Several
+        threads may read at a time; inside `one_worker` no more threads are started.
         """
+
+    def can_begin(self, chunk: int) -> bool:
+        """Whether a chunk can be read without those before it."""
+        return chunk == 0
 
     @abstractmethod
     def give_back(self, rows: Any) -> None:

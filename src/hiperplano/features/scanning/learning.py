@@ -117,7 +117,7 @@ def _cell_bytes(kind: pa.DataType) -> int:
 
 def first_pass(tables: Sequence[BatchedTable], wanted: Wanted, settings: Settings, nan_is_missing: bool) -> FirstPass:
     """Read all tables once."""
-    _refuse_unlike(tables, wanted)
+    refuse_unlike(tables, wanted.names)
     schema = tables[0].schema()
     walk = Walk.over(tables, chunk_rows(sum(_cell_bytes(schema.field(name).type) for name in wanted.names), settings))
     found = FirstPass(walk, [tally_of(column, nan_is_missing) for column in wanted.columns], settings.memory // 4)
@@ -154,18 +154,20 @@ def _add(tallies: Sequence[Tally], chunk: pa.Table, table: BatchedTable, start: 
     in_threads(add, tallies, chunk.num_rows * len(tallies))
 
 
-def _refuse_unlike(tables: Sequence[BatchedTable], wanted: Wanted) -> None:
-    """All tables need the wanted columns, with values of one kind."""
+def refuse_unlike(tables: Sequence[BatchedTable], names: Sequence[str]) -> None:
+    """All tables need these columns, with values of one kind."""
     seen: dict[str, tuple[str, Any, str]] = {}
     for table in tables:
-        table.has(wanted.names)
+        table.has(names)
         schema = table.schema()
-        for name in wanted.names:
+        for name in names:
             kind = schema.field(name).type
             known, type_before, file_before = seen.setdefault(name, (kind_of_type(kind), kind, table.name))
             if not known:
                 seen[name] = kind_of_type(kind), kind, table.name
             elif kind_of_type(kind) not in ("", known):
+                if (odd := table.odd_cell(name, type_before)) is not None:
+                    raise InvalidFile(odd)
                 raise InvalidFile(
                     "{file}: column {name!r} holds {kind}, and {before} in {first}; a column must be of one kind in "
                     "all files. Write one of them again.",

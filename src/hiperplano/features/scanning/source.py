@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from hiperplano.data.design import Array
 from hiperplano.data.stream.source import Source
+from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
 from hiperplano.features.encoders import CategoricalEncoder, label_of
@@ -59,6 +61,20 @@ class TableSource(Source):
         for number, wanted in groupby(chunks, key=lambda chunk: self._places[chunk].table):
             yield from self._read_table(number, list(wanted))
 
+    def can_begin(self, chunk: int) -> bool:
+        return chunk in self._beginnings
+
+    @cached_property
+    def _beginnings(self) -> frozenset[int]:
+        """Chunks in which, or right before which, a file or one of its row groups begins."""
+        starts = [table.starts() for table in self._walk.tables]
+        found = []
+        for chunk, (table, start) in enumerate(map(astuple, self._places)):
+            place = int(np.searchsorted(starts[table], start, side="right"))
+            if start - starts[table][place - 1] < self._walk.rows:
+                found.append(chunk)
+        return frozenset(found)
+
     def _read_table(self, number: int, wanted: list[int]) -> Iterator[Any]:
         table, left = self._walk.tables[number], len(wanted)
         places = {self._places[chunk].start: chunk for chunk in wanted}
@@ -79,10 +95,11 @@ class TableSource(Source):
     def _coded(self, number: int, start: int) -> Iterator[Array]:
         """The chunks of a table from a row on, as numbers."""
         table, code = self._walk.tables[number], self._code
-        if isinstance(code, PlainNumbers) and table.by_column:
+        several = worker_count() > 1
+        if isinstance(code, PlainNumbers) and table.by_column and several:
             yield from read_side_by_side(self._walk, number, code.columns, start, self._array)
             return
-        for chunk in self._walk.chunks(number, code.columns, start):
+        for chunk in self._walk.chunks(number, code.columns, start, parallel=several):
             yield code(chunk, self._array(chunk.num_rows), table, start)
             start += chunk.num_rows
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,12 @@ class ParquetTable(TableFile):
     def _schema(self) -> pa.Schema:
         with self.reading() as stream:
             return pq.read_schema(stream)
+
+    def starts(self) -> list[int]:
+        with self.reading() as stream:
+            found = pq.read_metadata(stream)
+            sizes = [found.row_group(group).num_rows for group in range(found.num_row_groups)]
+        return [0, *accumulate(sizes[:-1])]
 
     def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
         texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
@@ -144,14 +151,21 @@ class TextTable(TableFile):
             return parse_error_message(Path(self.name), why, self._look[1])
         column = self._schema.names[int(found[1])]
         row, value = self._first_odd_cell(column, found[2])
+        return self._odd_cell(column, value or found[3], row, found[2])
+
+    def odd_cell(self, column: str, kind: pa.DataType) -> Message | None:
+        row, value = self._first_odd_cell(column, str(kind))
+        return self._odd_cell(column, value, row, str(kind)) if value else None
+
+    def _odd_cell(self, column: str, value: str, row: int, kind: str) -> Message:
         return Message(
             "{file}: column {name!r} holds {value!r} (row {row}), and the first rows hold {kind}. Correct the cell, or "
             "write the table as Parquet, which knows the types of its columns.",
             file=self.name,
             name=column,
-            value=value or found[3],
+            value=value,
             row=row,
-            kind=found[2],
+            kind=kind,
         )
 
     def _first_odd_cell(self, column: str, kind: str) -> tuple[int, str]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from hiperplano.errors import InvalidFile
+from hiperplano.messages import Message
 from hiperplano.tables.reading import ReadErrors, no_such_column
 
 
@@ -43,6 +44,14 @@ class BatchedTable(ABC):
         parallel : bool
             Whether columns may be decoded in several threads.
         """
+
+    def odd_cell(self, column: str, kind: pa.DataType) -> Message | None:
+        """What to say of the first cell that is not of the kind that other tables have, where cells are texts."""
+        return None
+
+    def starts(self) -> list[int]:
+        """Rows, ascending from 0, where reading can begin without the cost of those before."""
+        return [0]
 
     @property
     @abstractmethod

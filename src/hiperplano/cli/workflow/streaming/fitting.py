@@ -28,7 +28,7 @@ from hiperplano.data.stream.progress import watcher_for
 from hiperplano.data.stream.settings import Settings as StreamSettings
 from hiperplano.errors import ConvergenceWarning, InvalidFile, InvalidParameter, SeparationWarning
 from hiperplano.features.columns import Column
-from hiperplano.features.scanning.learning import Wanted
+from hiperplano.features.scanning.learning import Wanted, refuse_unlike
 from hiperplano.features.scanning.rows import ScannedRows, scan_tables
 from hiperplano.features.target import Target, read_target
 from hiperplano.messages import Message, translate
@@ -128,6 +128,7 @@ def _read(path: Path, target: str, choices: TableOptions, settings: Settings, sh
             raise InvalidFile(no_such_column(path, name, names))
     left_out = {*settings.aside, *(choices.drop or [])} - {target}
     kept = [name for name in names if name not in left_out and (not choices.only or name in {*choices.only, target})]
+    refuse_unlike(tables, kept)
     sample, columns = choices.kinds(_sample(tables, kept), target, leaks=True)
     there = sample.column(target).drop_null()
     wanted = Wanted([column for column in columns if column.used], [target], settings.weight)

@@ -1,0 +1,77 @@
+"""Runs of chunks that threads read and sum side by side, each its own, with results in the order of the runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from threading import Event
+from typing import TypeVar
+
+from hiperplano.data.blas import guard, one_blas_thread
+from hiperplano.data.stream.source import Source
+from hiperplano.data.threads import one_worker
+
+Result = TypeVar("Result")
+Item = TypeVar("Item")
+Run = list[int]
+
+_FEWEST, _MOST = 4, 1024  # chunks of a run: little is read twice at its ends, or lost when a pass is broken off
+
+
+def runs_of(source: Source, chunks: Sequence[int]) -> list[Run]:
+    """Chunks in groups of neighbours, which begin where reading can begin unless they would be very long.
+
+    Rows that can only be read from their beginning on are not grouped.
+    """
+    most = _MOST if sum(map(source.can_begin, chunks)) > 1 else 1
+    runs: list[Run] = []
+    for chunk in chunks:
+        if not runs or len(runs[-1]) >= (min(_FEWEST, most) if source.can_begin(chunk) else most):
+            runs.append([])
+        runs[-1].append(chunk)
+    return runs
+
+
+@contextmanager
+def side_by_side(
+    function: Callable[[Run, Event], Result], runs: Sequence[Run], workers: int
+) -> Iterator[Iterator[Result]]:
+    """What a function makes of the runs, in their order; at most one more than there are threads waits.
+
+    When the block is left, by an error or Ctrl-C too, no thread is at work: the function is to look at the event, which
+    `until` does.
+    """
+    stopped = Event()
+    with one_blas_thread(), ThreadPoolExecutor(workers, thread_name_prefix="hiperplano-reader") as pool:
+
+        def work(run: Run) -> Result:
+            guard.limit_this_thread()
+            with one_worker():
+                return function(run, stopped)
+
+        try:
+            yield _in_order(lambda run: pool.submit(copy_context().run, work, run), runs, workers + 1)
+        finally:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def _in_order(begin: Callable[[Run], Future[Result]], runs: Sequence[Run], ahead: int) -> Iterator[Result]:
+    begun: deque[Future[Result]] = deque()
+    for run in runs:
+        begun.append(begin(run))
+        if len(begun) > ahead:
+            yield begun.popleft().result()
+    while begun:
+        yield begun.popleft().result()
+
+
+def until(stopped: Event, items: Iterator[Item]) -> Iterator[Item]:
+    """The items, until nobody wants them."""
+    for item in items:
+        if stopped.is_set():
+            raise CancelledError
+        yield item
