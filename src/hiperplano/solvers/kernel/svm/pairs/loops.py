@@ -173,4 +173,4 @@ def _certify(k: int, ends: Ends, sign: Array, low: Array, high: Array, beta: Arr
         else:  # without a bound no loss is allowed: what is left of one is the violation
             gap += abs(beta[i] * miss)
         count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
-    ends.lower[k], ends.gap[k], ends.n_bound[k] = -value, gap, count
+    ends.lower[k], ends.gap[k], ends.n_bound[k] = -value, max(gap, 0.0), count
