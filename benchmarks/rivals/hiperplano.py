@@ -190,8 +190,8 @@ def svr(X: Array, y: Array, C: float, gamma: float, epsilon: float) -> Answer:
 
 
 def _dual(model: Any, n: int) -> Answer:
-    beta = np.zeros(n)
-    beta[model.support_] = model.dual_coef_[0]
+    beta, found = np.zeros(n), model.dual_coef_
+    beta[model.support_] = (found.toarray() if hasattr(found, "toarray") else found)[0]
     return Answer(beta, model.intercept_[0])
 
 

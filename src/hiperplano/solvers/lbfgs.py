@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from scipy.linalg.blas import daxpy, ddot
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.cost import Budget
@@ -50,22 +51,23 @@ class _Memory:
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
 
     def add(self, step: Array, change: Array) -> None:
-        along = float(np.vdot(step, change))
+        step, change = step.ravel(), change.ravel()
+        along = float(ddot(step, change))
         if along > 1e-14 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
             self._pairs.append((step, change, along))
 
     def direction(self, gradient: Array, precondition: Preconditioner) -> Array:
         """−(approximate inverse Hessian)·gradient, by the two-loop recursion."""
-        left = gradient.copy()
+        left = gradient.ravel().copy()
         shares = []
         for step, change, along in reversed(self._pairs):
-            share = float(np.vdot(step, left)) / along
+            share = ddot(step, left) / along
             shares.append(share)
-            left -= share * change
-        left = precondition(left)
+            left = daxpy(change, left, a=-share)  # in place
+        left = precondition(left.reshape(gradient.shape)).ravel()
         for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
-            left += (share - float(np.vdot(change, left)) / along) * step
-        return -left
+            left = daxpy(step, left, a=share - ddot(change, left) / along)
+        return -left.reshape(gradient.shape)
 
 
 def lbfgs(

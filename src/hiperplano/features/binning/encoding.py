@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.loops.arrays import frozen
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
 from hiperplano.features.binning.reading import as_numbers
 
@@ -50,7 +51,7 @@ class ColumnCode:
             encoding = self.encoding.reshape(-1).astype(out.dtype, copy=False)
             from hiperplano.features.binning.lookup_loops import look_up  # numba is loaded late
 
-            look_up(as_numbers(column, self.name), *self.bins.loop_arrays(), encoding, out[:, 0])
+            look_up(frozen(as_numbers(column, self.name)), *self.bins.loop_arrays(), encoding, out[:, 0])
             return None
         codes = self.bins.assign(column, self.name)
         out[...] = self.encoding[codes].reshape(len(codes), -1)
@@ -97,7 +98,7 @@ class Encoded:
         encoding, chosen = _joined(encodings), np.array(self.columns)
 
         def write(start: int, stop: int) -> None:
-            look_up_rows(rows, chosen, *cuts, *special, special_bins, missing, *encoding, made.T, start, stop)
+            look_up_rows(frozen(rows), chosen, *cuts, *special, special_bins, missing, *encoding, made.T, start, stop)
 
         return write
 

@@ -204,7 +204,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         codes, bound = codes[order], bound[order]
         weight = weights_of(design)[order]
         self.kernel_ = self._settled_kernel(rows, weight if design.has_weight else None)
-        positive, negative = np.array(class_pairs(len(self.classes_))).T
+        positive, negative = np.ascontiguousarray(np.transpose(class_pairs(len(self.classes_))))
         last = self._last_weights(n_given, len(positive))
         start = None if last is None else last[numbers]
         machines = solve_pairs(ClassPairs(codes, positive, negative, bound, start), self.kernel_, rows, control)

@@ -9,11 +9,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.gram_rows import GramRows, sum_of_rows
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
-SMALL = 1024  # rows that are all in the working set from the start
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _MARGIN = 30.0
@@ -75,14 +74,14 @@ def minimise(
     coarse : GramRows, optional
         The same in float32, to be used until its rounding shows; the end is judged with `rows`.
     capacity : int
-        Rows that a working set may have.
+        Rows that a working set may have in float64; in float32, as many as take the same memory.
     progress : callable, optional
         Called with round, steps and violation.
     """
     n, beta = rows.n, problem.start.copy()
     source = rows if coarse is None else coarse
     gradient = _gradient(problem, source, beta)
-    order = np.random.default_rng(0).permutation(n) / n if n > SMALL else np.zeros(n)
+    rng = np.random.default_rng(0)
     steps, rounds, idle, value, gap, crawling = 0, 0, 0, np.inf, np.inf, False
     while True:
         up, down = problem.slopes(beta, gradient)
@@ -106,7 +105,9 @@ def minimise(
             return Minimum(
                 beta, gradient, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
             )  # fmt: skip
-        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, capacity, order)
+        limit = capacity if source is rows else int(np.sqrt(2) * capacity)
+        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, limit, rng)
+        chosen = np.arange(n) if len(chosen) > source.large else chosen
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
         gram = source.block(chosen)
         made, part, crawling = _solve_part(
@@ -119,6 +120,7 @@ def minimise(
         else:  # afresh: that of the loop has added up the rounding of all its steps
             gradient = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target
         beta[chosen] = part
+        del gram  # before the next one is made: two would take twice the memory
 
 
 def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
@@ -137,20 +139,25 @@ def _rounding_of_float32(beta: Array, rows: GramRows) -> float:
     return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
-def _working_set(problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array) -> Array:
-    """The free variables and those that violate most, as many that should grow as that should fall."""
+def _working_set(
+    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, rng: np.random.Generator
+) -> Array:
+    """The free variables and those that violate most, as many that should grow as that should fall.
+
+    Where there is no room for all free variables, chance decides: sets that overlap now here, now there need a tenth of
+    the rounds of those that violation chooses, or turns.
+    """
+    n = len(beta)
     free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
-    spread = 1e-3 * (up.max() - down.min()) * order
+    spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
     growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
     chosen = np.union1d(growing, falling)
     room = capacity - len(chosen)
     if len(free) > room:
-        middle = 0.5 * (up.max() + down.min())
-        doubt = np.maximum(up[free] - middle, middle - down[free])
-        free = free[np.argpartition(-doubt, room)[:room]]
+        free = rng.choice(free, room, replace=False)
     return np.union1d(chosen, free)
 
 
