@@ -99,7 +99,7 @@ class DualProblem:
         ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative.
         """
         miss = -gradient - intercept  # t − score
-        with np.errstate(invalid="ignore"):  # ∞·0
+        with np.errstate(invalid="ignore", over="ignore"):  # ∞·0, and folds of one class, which have no intercept
             losses = np.maximum(self.high * (miss - self.width), self.low * (miss + self.width)).clip(min=0.0)
         accounted = beta * miss - self.width * np.abs(beta)
         # Without a bound no loss is allowed: what is left of one is the violation, which `tol` bounds.
