@@ -14,7 +14,7 @@ from scipy.stats import entropy
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
-from hiperplano import LogisticRegression
+from hiperplano import LogisticRegression, LogisticRegressionCV
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget, NotAvailable
 
 SOLVERS = ["auto", "newton", "lbfgs"]
