@@ -173,6 +173,13 @@ def encoder(X: Array, y: Array, max_bins: int, prebins: list[Array] | None = Non
     return Answer(figures={"cuts": [each.bins_.cuts for each in fitted], "iv": [each.iv_ for each in fitted]})
 
 
+def group_categories(frame: Any, y: Array, max_bins: int) -> Answer:
+    from hiperplano import OptimalBinning, WoEEncoder
+
+    model = WoEEncoder(OptimalBinning(max_bins=max_bins, min_bin_size=0.05, rare=0.0)).fit(frame, y)
+    return Answer(figures={"groups": [each.bins_.groups for each in model.binnings_.values()]})
+
+
 def encode(model: Any, X: Array) -> Answer:
     return Answer(figures={"woe": model.transform(X)})
 
@@ -190,8 +197,8 @@ def svr(X: Array, y: Array, C: float, gamma: float, epsilon: float) -> Answer:
 
 
 def _dual(model: Any, n: int) -> Answer:
-    beta = np.zeros(n)
-    beta[model.support_] = model.dual_coef_[0]
+    beta, found = np.zeros(n), model.dual_coef_
+    beta[model.support_] = (found.toarray() if hasattr(found, "toarray") else found)[0]
     return Answer(beta, model.intercept_[0])
 
 

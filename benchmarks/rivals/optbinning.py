@@ -41,6 +41,19 @@ def encoder(X: Array, y: Array, max_bins: int, prebins: list[Array] | None = Non
     return Answer(figures={"cuts": cuts})
 
 
+def group_categories(frame: Any, y: Array, max_bins: int) -> Answer:
+    from optbinning import BinningProcess
+
+    names = list(frame.columns)
+    process = BinningProcess(
+        names, categorical_variables=names, max_n_bins=max_bins, max_n_prebins=50, min_bin_size=0.05
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        process.fit(frame, y)
+    return Answer(figures={"groups": [process.get_binned_variable(name).splits for name in names]})
+
+
 def encode(process: Any, X: Array) -> Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -76,7 +76,9 @@ _EVERY = {"classes": 3, "weight": "of every size"}
 MENDED = [
     Case("LogisticRegression", 2000502446, (30, 45), dtype="uint8", container="frame", **_EVERY),  # took 15 s
     Case("LinearSVC of Crammer and Singer", 1655097583, (24, 2), 3, "large outlier"),
+    Case("LinearSVC", 960824814, (24, 2), values="large outlier", weight="all large"),
     Case("LogisticRegression of Firth", 1436561085, (12, 3), values="whole", weight="a million at one row"),
+    Case("LogisticRegressionCV", 400023363, (40, 8), values="far", container="explicit zeros"),  # took 16 s
     Case("OneClassSVM", 24073442, (2, 2), container="nothing"),
     Case("PassiveAggressiveClassifier", 389073239, (12, 1), values="huge cell"),
     Case("Perceptron averaged", 1780251893, (40, 4), 3, "any units", weight="no weight for a class"),

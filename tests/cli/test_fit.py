@@ -87,6 +87,8 @@ def test_predict_writes_what_the_model_says(fitted, run, tables, tmp_path):
 
 def test_predict_can_keep_the_columns(fitted, run, tables, tmp_path):
     run("predict", fitted[1] / "model.skops", tables / "credit.csv", "-o", tmp_path / "p.csv", "--keep")
+    days = [pd.read_csv(path, dtype=str)["application_date"] for path in (tables / "credit.csv", tmp_path / "p.csv")]
+    assert list(days[1]) == list(days[0])  # dates as they were written, without a time of day
     table = pd.read_csv(tmp_path / "p.csv")
     assert table["client_id"].tolist() == pd.read_csv(tables / "credit.csv")["client_id"].tolist()
     assert "probability yes" in table

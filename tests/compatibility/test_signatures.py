@@ -34,9 +34,7 @@ OTHER_DEFAULTS = {
 }
 OTHER_ATTRIBUTES = {"loss_function_", "sparse_coef_"}
 OF_LINEAR_KERNELS = {"coef_"}
-IGNORED_BY_SCIKIT_LEARN = {("NuSVC", "class_weight")}
 CASES = [(name, parameter) for name in OURS for parameter in signature(THEIRS[name]).parameters]
-CASES = [case for case in CASES if case not in IGNORED_BY_SCIKIT_LEARN]
 
 
 @pytest.mark.parametrize(("name", "parameter"), CASES)

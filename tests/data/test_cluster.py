@@ -16,8 +16,9 @@ from distributed import Client, LocalCluster
 from hiperplano import KernelRidge, LinearRegression, LogisticRegression, Ridge, scan
 from hiperplano.data.cluster import design as cluster_design
 from hiperplano.data.cluster.collections import cluster_of
+from hiperplano.data.cluster.tasks import Place, unreadable
 from hiperplano.data.finite import refuse_out_of_range
-from hiperplano.errors import ClusterError, InvalidData, InvalidTarget, NotAvailable
+from hiperplano.errors import ClusterError, InvalidData, InvalidTarget, NotAvailable, NotSeparable
 
 N, D = 600, 3
 
@@ -130,6 +131,16 @@ def test_a_partition_that_fails_names_itself(spoil, words):
         LinearRegression().fit(spoiled, y)
     with pytest.raises((InvalidData, OSError), match=r"part-4|partition 4 cannot be used"):
         LinearRegression().fit(rows, y).predict(spoiled).compute()
+
+
+@pytest.mark.parametrize("problem", [InvalidTarget("y is odd."), NotAvailable("No."), NotSeparable("Mixed.", "proof")])
+def test_our_own_refusals_keep_their_type_and_name_the_partition(problem):
+    found = unreadable(Place(4), problem)
+    assert type(found) is type(problem)
+    assert str(found) == f"X: partition 4 cannot be used: {problem}"
+    assert str(problem) != str(found)
+    assert getattr(found, "certificate", None) == getattr(problem, "certificate", None)
+    assert type(unreadable(Place(4), OSError("gone"))) is InvalidData
 
 
 def test_what_cannot_be_a_fit_is_refused_in_words():

@@ -1,11 +1,26 @@
 """Sizes of numbers: what the gate refuses, so that no solver has to care."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from hiperplano import LinearDiscriminantAnalysis, LinearRegression, LinearSVC, LogisticRegression, Perceptron, Ridge
+from hiperplano import (
+    SVC,
+    SVR,
+    KernelLogisticRegression,
+    KernelRidge,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    OneClassSVM,
+    Perceptron,
+    QuadraticDiscriminantAnalysis,
+    Ridge,
+)
 from hiperplano.errors import InvalidData, InvalidTarget
 
 BATCH = [LinearRegression(), Ridge(), LogisticRegression(), LinearSVC(), LinearDiscriminantAnalysis()]
@@ -73,6 +88,22 @@ def test_weights_beyond_the_range_are_refused(weight):
     X, y = table()
     with pytest.raises(InvalidData, match=r"sample_weight holds .* Divide them by their mean"):
         LinearRegression().fit(X, y, sample_weight=np.full(len(y), weight))
+
+
+KERNELS = [SVC(), SVC(kernel="linear"), SVR(), OneClassSVM(), KernelRidge(), KernelLogisticRegression()]
+
+
+@pytest.mark.parametrize(
+    "model", [*BATCH, *KERNELS, QuadraticDiscriminantAnalysis()], ids=lambda model: type(model).__name__
+)
+@pytest.mark.parametrize("row", [[1.7e308, -1.7e308, 1.7e308], [1.7e308, 1.7e308, -1.7e308], [1e308, 0.0, 0.0]])
+def test_rows_of_huge_numbers_get_finite_answers_or_are_refused(model, row):
+    X, y = table()
+    model.fit(X, y)
+    for name in ("predict", "decision_function", "predict_proba", "transform"):
+        if hasattr(model, name):
+            with suppress(InvalidData):
+                assert np.isfinite(getattr(model, name)([row])).all()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

@@ -63,8 +63,9 @@ CODED = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["duckdb and sqlite", "onnxruntime", "postgres"])
-def test_codes_are_no_rare_categories_and_texts_no_booleans(engine, request):
+@pytest.fixture(scope="module")
+def with_codes():
+    """A model of columns with codes and booleans, and other rows."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -78,7 +79,12 @@ def test_codes_are_no_rare_categories_and_texts_no_booleans(engine, request):
     missing = (frame["word"] == "?") * 1.0 + (frame["number"] == -9) + (frame["boolean"] == True)  # noqa: E712
     model = make_pipeline(Coding(CODED), LogisticRegression()).fit(frame, missing + rng.random(1000) > 1)
     assert {"…", "true"} <= {label for coder in model[0].coders_ for label in getattr(coder, "kept", ())}
-    new = frame.assign(text=rng.choice(["True", "true", "TRUE", "1", "no"], 1000))
+    return model, frame.assign(text=rng.choice(["True", "true", "TRUE", "1", "no"], 1000))
+
+
+@pytest.mark.parametrize("engine", ["duckdb and sqlite", "onnxruntime", "postgres"])
+def test_codes_are_no_rare_categories_and_texts_no_booleans(engine, with_codes, request):
+    model, new = with_codes
     if engine == "duckdb and sqlite":
         check = verify_sql(model, new, tolerance=1e-12)
         assert check, check

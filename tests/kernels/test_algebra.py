@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge as PlainRidge
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -234,3 +235,12 @@ def test_a_matrix_that_is_no_gram_matrix_brings_the_evidence():
     assert set(is_valid_gram(skew).pair) == {3, 5}
     assert not Sigmoid(2.0, -1.0).positive_definite
     assert not is_valid_gram(Sigmoid(2.0, -1.0)(X))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_an_outlier_takes_no_digits_from_other_rows(kind):
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(size=(40, 3)), np.full((2, 3), 1e15), rng.normal(size=(40, 3)) + 1e6])
+    for others in (rows, rows[:5], rows[38:44]):
+        right = np.exp(-0.5 * cdist(rows, others, "sqeuclidean"))
+        np.testing.assert_allclose(gram(RBF(0.5), kind(rows), kind(others.copy())), right, atol=1e-9)

@@ -15,7 +15,7 @@ def definite(n):
     return rows @ rows.T / n + np.eye(n)
 
 
-@pytest.mark.parametrize("n", [1, 30, 1024, 1500])
+@pytest.mark.parametrize("n", [1, 30, 1024, 1501])
 def test_products_factors_and_solutions(n):
     matrix, V = definite(n), RNG.normal(size=(n, 3))
     tiles = SymmetricTiles(n, np.float64, lambda rows, columns, out: np.copyto(out, matrix[rows, columns]))

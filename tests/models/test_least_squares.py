@@ -313,3 +313,22 @@ def test_an_intercept_that_is_only_noise_needs_no_refinement():
     assert LinearRegression().fit(X, y - y.mean()).solution_.method == "normal equations"
     exact = LinearRegression().fit(X + 1e4, (X + 1e4) @ np.arange(6.0))
     np.testing.assert_allclose(exact.predict(X + 1e4), (X + 1e4) @ np.arange(6.0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("offset", [0.0, 50.0])
+@pytest.mark.parametrize("weights", [False, True])
+def test_few_sparse_rows_are_solved_without_filling_them(weights, offset):
+    """With a constant column, and one far from 0, whose products lose digits."""
+    rng = np.random.default_rng(3)
+    X = sparse.random_array((60, 900), density=0.02, rng=rng, format="csr").toarray()
+    X[:, 7], X[:, 8] = 3.0, offset + rng.normal(size=60)
+    y, weight = rng.normal(size=60), rng.uniform(0.2, 3.0, 60) if weights else None
+    for alpha in (1e-3, 10.0):
+        theirs = linear_model.Ridge(alpha=alpha, solver="svd").fit(X, y, sample_weight=weight)
+        ours = Ridge(alpha=alpha).fit(sparse.csr_array(X), y, sample_weight=weight)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9 * np.abs(theirs.coef_).max())
+        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8, atol=1e-9)
+        assert ours.coef_[7] == 0.0
+    shortest = LinearRegression().fit(sparse.csr_array(X), y, sample_weight=weight)
+    dense = LinearRegression().fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(shortest.coef_, dense.coef_, rtol=0, atol=1e-9 * np.abs(dense.coef_).max())

@@ -5,9 +5,15 @@ import pytest
 from numba.core import caching
 from scipy.sparse import csr_array
 
+from hiperplano import LinearSVC, LinearSVR, Perceptron, WoEEncoder
+from hiperplano.data.loops.arrays import frozen, row_arrays
+from hiperplano.features.binning.lookup_loops import look_up_rows
+from hiperplano.features.binning.prebinning.sketch_loops import sketch_rows
 from hiperplano.solvers import rows_loops
-from hiperplano.solvers.online.learner import row_arrays
+from hiperplano.solvers.online.loops.example_loops import walk
 from hiperplano.solvers.rows_loops import fetch_row, loop, row_add, row_dot, row_square
+from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
+from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
 
 
 @loop
@@ -50,3 +56,28 @@ def test_loops_compile_where_nothing_can_be_written(monkeypatch):
         return 2.0 * x
 
     assert double(3.0) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("model", "loops"),
+    [
+        (LinearSVR(tol=1e-9), [dual_ascent, augmented_newton]),
+        (LinearSVR(tol=1e-9, fit_intercept=False), [dual_ascent, augmented_newton]),
+        (LinearSVC(tol=1e-9), [dual_ascent, augmented_newton]),
+        (Perceptron(random_state=0), [walk]),
+        (WoEEncoder(), [sketch_rows, look_up_rows]),
+    ],
+    ids=str,
+)
+def test_rows_that_cannot_be_written_to_are_no_reason_to_compile_again(model, loops):
+    """Those of pandas and of memory maps; a loop takes seconds to compile."""
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(60, 3)), rng.uniform(0.5, 2.0, size=60)
+    y = X @ [1.0, 2.0, 0.0] + rng.normal(size=60)
+    y = y if isinstance(model, LinearSVR) else (y > 0).astype(float)
+    apply = model.transform if hasattr(model, "transform") else model.predict
+    model.fit(X, y, sample_weight=weight), apply(X)
+    known = [list(each.signatures) for each in loops]
+    model.fit(frozen(X), frozen(y), sample_weight=frozen(weight)), apply(frozen(X))
+    assert [list(each.signatures) for each in loops] == known
+    assert all(known)

@@ -161,6 +161,7 @@ MODELS = {
     ),
     "SVR": _regressor(lambda: hp.SVR(), None),
     "SVR linear": _regressor(lambda: hp.SVR(kernel="linear", tol=1e-8, max_iter=100_000), _kernel_svr),
+    "NuSVR": _regressor(lambda: hp.NuSVR(), None),
     "SGDRegressor": _regressor(lambda: hp.SGDRegressor(random_state=0), None, may_refuse=True),
     "PassiveAggressiveRegressor": _regressor(lambda: hp.PassiveAggressiveRegressor(random_state=0), None),
     "LeastSquaresClassifier": Attacked(
@@ -186,6 +187,7 @@ MODELS = {
     "SVC": Attacked(lambda: hp.SVC(), None),
     "SVC linear": Attacked(lambda: hp.SVC(kernel="linear", tol=1e-8, max_iter=100_000), _kernel_svc),
     "SVC with probabilities": Attacked(lambda: hp.SVC(probability=True, random_state=0), None),
+    "NuSVC": Attacked(lambda: hp.NuSVC(nu=0.2), None, may_refuse=True),
     "OneClassSVM": Attacked(lambda: hp.OneClassSVM(), None, takes_target=False),
     "KernelLogisticRegression": Attacked(lambda: hp.KernelLogisticRegression(), None),
     "LinearSVC": Attacked(lambda: hp.LinearSVC(tol=1e-8), _svc),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyarrow import compute
 
 from hiperplano.data.files import replacing
 from hiperplano.errors import InvalidParameter, NotInstalled
@@ -34,9 +35,10 @@ def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> No
         if form == ".csv":
             from pyarrow import csv
 
-            csv.write_csv(table if raw else inert(table), new)
+            days = _without_midnights(table)
+            csv.write_csv(days if raw else inert(days), new)
         elif form == ".xlsx":
-            _write_excel(path, new, table)
+            _write_excel(path, new, _without_midnights(table))
         elif form == ".parquet":
             from pyarrow import parquet
 
@@ -45,6 +47,17 @@ def write_table(path: Path, columns: Mapping[str, Any], raw: bool = False) -> No
             from pyarrow import feather
 
             feather.write_feather(table, str(new))
+
+
+def _without_midnights(table: pa.Table) -> pa.Table:
+    """Dates that were read as times, and have none, as dates again: 2024-08-29."""
+    for place, field in enumerate(table.schema):
+        if not pa.types.is_timestamp(field.type) or field.type.tz is not None:
+            continue
+        column = table.column(place)
+        if compute.all(compute.equal(column, compute.floor_temporal(column))).as_py():
+            table = table.set_column(place, field.name, column.cast(pa.date32()))
+    return table
 
 
 def _write_excel(path: Path, new: Path, table: pa.Table) -> None:

@@ -104,10 +104,8 @@ class Block:
         """xᵀ, without a copy."""
         if not self.is_sparse:
             return self.x.T
-        # SciPy's own transpose copies arrays that are parts of larger ones, and checks them again.
-        turned = csc_array(self.x.shape[::-1], dtype=self.x.dtype)
-        turned.data, turned.indices, turned.indptr = self.x.data, self.x.indices, self.x.indptr
-        return turned
+        kept = getattr(self.x, "turned", None)  # of rows in memory, which are met at every pass
+        return transposed(self.x) if kept is None else kept
 
     def weighted_products(self, weights: Array) -> Array:
         """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
@@ -116,8 +114,9 @@ class Block:
 
             out = np.zeros((self.n_columns, self.n_columns))
             add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)
-            lower = np.tril_indices(self.n_columns, -1)
-            out[lower] = out.T[lower]
+            diagonal = out.diagonal().copy()
+            out += out.T  # only pairs in one order were summed
+            np.fill_diagonal(out, diagonal)
             return out
         rows = self.x * np.sqrt(weights)[:, None]
         return np.asarray(rows.T @ rows, dtype=np.float64)
@@ -151,8 +150,11 @@ class Block:
 
     def column_sizes(self) -> Array:
         """The largest |x| of every column, in float64."""
-        found = abs(self.x).max(axis=0)
-        return np.asarray(found.toarray() if self.is_sparse else found, dtype=np.float64).ravel()
+        if self.is_sparse:
+            sizes = np.zeros(self.n_columns)
+            np.maximum.at(sizes, self.x.indices, np.abs(self.x.data).astype(np.float64, copy=False))
+            return sizes
+        return np.abs(self.x).max(axis=0).astype(np.float64, copy=False)
 
     def entries(self) -> Array:
         """The stored numbers: `x` itself, or the data of CSR rows."""
@@ -207,3 +209,13 @@ def scratch(name: str, shape: tuple[int, ...], like: Any = None) -> Array:
     if name not in arrays or arrays[name].size < size:
         arrays[name] = np.empty(size)
     return arrays[name][:size].reshape(shape)
+
+
+def transposed(x: Any) -> csc_array:
+    """xᵀ of CSR rows, without a copy.
+
+    SciPy's own transpose copies arrays that are parts of larger ones, and checks them again.
+    """
+    turned = csc_array(x.shape[::-1], dtype=x.dtype)
+    turned.data, turned.indices, turned.indptr = x.data, x.indices, x.indptr
+    return turned

@@ -32,19 +32,19 @@ def refuse_nonfinite(design: Design, names: Any = None) -> None:
         _refuse_first_nonfinite(design, design.names if names is None else names)
 
 
-def refuse_out_of_range(design: Design) -> None:
-    """An error for NaN and infinity, and for columns and targets of numbers beyond 1e100 or all below 1e-100."""
+def refuse_out_of_range(design: Design, smallest: float = SMALLEST) -> None:
+    """An error for NaN and infinity, and for columns and targets of numbers beyond 1e100 or all below `smallest`."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         (squares,) = design.fold(_ColumnSquares())
         # A sum of squares within these bounds has its largest term within those of the numbers.
-        ordinary = (squares >= design.n_rows * SMALLEST**2) & (squares <= LARGEST**2)
+        ordinary = (squares >= design.n_rows * smallest**2) & (squares <= LARGEST**2)
         doubtful = np.flatnonzero(~ordinary)
         if not len(doubtful):
             return
         if not np.isfinite(squares).all():
             _refuse_first_nonfinite(design, design.names)
         (sizes,) = design.fold(_LargestOf(doubtful), maximum)
-    wrong = np.flatnonzero((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0)))
+    wrong = np.flatnonzero((sizes > LARGEST) | ((sizes < smallest) & (sizes > 0)))
     if len(wrong):
         where, size = _name(design.names, int(doubtful[wrong[0]])), float(sizes[wrong[0]])
         raise InvalidData(
@@ -53,7 +53,7 @@ def refuse_out_of_range(design: Design) -> None:
             "for it, or look for a wrong entry.",
             where=where,
             size=size,
-            low=SMALLEST,
+            low=smallest,
             high=LARGEST,
         )
 

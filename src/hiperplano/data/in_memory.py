@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.block import Array, Block
+from hiperplano.data.block import Array, Block, transposed
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
+from hiperplano.data.loops.arrays import RowArrays, row_arrays
 from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 
@@ -54,6 +55,7 @@ class InMemory(Design):
         vectors: Mapping[str, Array] | None = None,
     ) -> None:
         self.x = x
+        self._parts: dict[tuple[int, int], Any] = {}
         self.vectors = {"y": y, **({} if weight is None else {"weight": weight}), **(vectors or {})}
         self.one_target, self.names, self.dtype = one_target, names, x.dtype
         self.n_rows, self.n_columns = x.shape
@@ -106,12 +108,22 @@ class InMemory(Design):
     def _slice(self, rows: slice) -> Any:
         if not self.is_sparse:
             return self.x[rows]
-        # Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
+        part = self._parts.get((rows.start, rows.stop))
+        if part is None:
+            part = self._parts[rows.start, rows.stop] = self._sparse_part(rows)
+        return part
+
+    def _sparse_part(self, rows: slice) -> Any:
+        """Rows as a matrix of their own, which is kept for the next pass, and its transpose with it.
+
+        Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
+        """
         first, last = self.x.indptr[rows.start], self.x.indptr[rows.stop]
         part = type(self.x)((rows.stop - rows.start, self.n_columns), dtype=self.x.dtype)
         part.data, part.indices = self.x.data[first:last], self.x.indices[first:last]
         part.indptr = self.x.indptr[rows.start : rows.stop + 1] - first
         part.has_canonical_format = True
+        part.turned = transposed(part)
         return part
 
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
@@ -209,11 +221,9 @@ class InMemory(Design):
         """All rows as they are held, an ndarray or a CSR array, for those that a model shows; not to be written to."""
         return self.x
 
-    def loop_arrays(self) -> tuple[Array, Array, Array]:
+    def loop_arrays(self) -> RowArrays:
         """The three arrays that compiled loops take for rows, dense (the last two are empty) or CSR."""
-        if not self.is_sparse:
-            return np.ascontiguousarray(self.x), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
-        return self.x.data, self.x.indices, self.x.indptr
+        return row_arrays(self.x)
 
 
 def require_memory(design: Design, reason: str) -> InMemory:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.exceptions import DTypePromotionError
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
@@ -167,13 +167,14 @@ def validate_rows(estimator: Any, X: Any, finite: bool = True, reset: bool = Fal
     ----------
     X : array, CSR or other SciPy sparse matrix, table or list of shape (n, d), or Design
     finite : bool
-        False does not look at the numbers: for callers who see NaN and infinity in what they make of them.
+        False does not look at the numbers: for callers who see in what they make of them whether it is finite. Others
+        need the squares of numbers, which must be floats.
     reset : bool
         True records the columns instead: for a fit to rows without targets.
     """
     rows = _comparable_rows(estimator, X, reset)
     if finite:
-        refuse_nonfinite(rows)
+        refuse_out_of_range(rows, smallest=0.0)
     return rows
 
 
@@ -294,7 +295,7 @@ def weights_of_some(sample_weight: Any, n_rows: int) -> Array:
 def _checked(estimator: Any, *args: Any, **rules: Any) -> Any:
     """What scikit-learn's `validate_data` makes of the arrays.
 
-    Plain arrays and tables of floats pass as they are: a prediction for a few rows takes 20 µs in place of 150.
+    Plain arrays, CSR matrices and tables of floats pass as they are: that takes 20 µs in place of 150 and more.
     """
     arrays = (_as_array(args[0]), *(_as_array(y) for y in args[1:]))
     if _is_plain(*arrays) and _columns_are_right(estimator, args[0], arrays[0], rules["reset"]):
@@ -326,12 +327,12 @@ def _is_number(kind: Any) -> bool:
 
 def _is_plain(X: Any, *targets: Any) -> bool:
     """Whether arrays are already as scikit-learn's conversion would leave them."""
-    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or 0 in X.shape:
+    if type(X) not in (np.ndarray, csr_array, csr_matrix) or X.ndim != 2 or X.dtype not in _FLOATS or 0 in X.shape:
         return False
     return all(
         type(y) is np.ndarray
         and y.ndim == 1
-        and len(y) == len(X)
+        and len(y) == X.shape[0]
         and y.dtype.kind in "iubfU"
         and (y.dtype.kind != "f" or bool(np.isfinite(y).all()))
         for y in targets

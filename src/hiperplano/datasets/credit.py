@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from hiperplano.datasets.frames import pandas
+
 _NAMES = ["age", "income", "debt_ratio", "years_in_job", "owns_home"]
 
 
@@ -50,8 +52,7 @@ def load_credit_line(*, n_rows: int = 400, as_frame: bool = False, return_X_y: b
     data: Any = np.column_stack([age, income, debt_ratio, years, home])
     target: Any = np.round(line)
     if as_frame:
-        import pandas as pd
-
+        pd = pandas()
         data, target = pd.DataFrame(data, columns=_NAMES), pd.Series(target, name="line")
     if return_X_y:
         return data, target

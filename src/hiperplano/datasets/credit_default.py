@@ -9,6 +9,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.utils import Bunch
 
+from hiperplano.datasets.frames import pandas
+
 NAMES = [
     "client_id",
     "application_date",
@@ -69,8 +71,7 @@ def load_credit_default(*, n_rows: int = 4000, return_X_y: bool = False, seed: i
     >>> X.shape, round(float((y == "yes").mean()), 2)
     ((4000, 11), 0.08)
     """
-    import pandas as pd
-
+    pd = pandas()
     rng = np.random.default_rng(seed)
     age = rng.integers(20, 71, n_rows)
     years = np.minimum(np.floor(rng.exponential(6.0, n_rows)), age - 18).astype(int)

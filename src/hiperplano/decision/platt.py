@@ -33,7 +33,7 @@ def fit_sigmoids(
     rows : ndarray or csr_array of shape (n, d)
     codes : ndarray of int of shape (n,)
         Numbers of the classes.
-    bound : ndarray of shape (n,)
+    bound : ndarray of shape (n,) or (pairs, n)
         Bounds of the dual variables.
     weight : ndarray of shape (n,)
     random : RandomState

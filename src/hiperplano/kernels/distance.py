@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
 from hiperplano.data.block import Array
-from hiperplano.kernels.algebra import Kernel, Prepared, length
+from hiperplano.kernels.algebra import Kernel, Prepared, dense, length
 from hiperplano.kernels.inner_product import inner_products, row_squares
 from hiperplano.kernels.width import check_gamma, shown_gamma, width
 
@@ -59,11 +59,17 @@ class RBF(Radial):
         squares = (-0.5 * row_squares(scaled)).astype(X.dtype)[:, None]
         ones = np.ones_like(squares)
         if issparse(X):
-            return tuple(hstack([scaled, *two], format="csr") for two in ((squares, ones), (ones, squares)))
-        return np.hstack([scaled, squares, ones]), np.hstack([scaled, ones, squares])
+            left, right = (hstack([scaled, *two], format="csr") for two in ((squares, ones), (ones, squares)))
+            return left, right, squares[:, 0]
+        return np.hstack([scaled, squares, ones]), np.hstack([scaled, ones, squares]), squares[:, 0]
 
     def fill(self, x: Prepared, z: Prepared, out: Array) -> None:
         inner_products(x[0], z[1], out)
+        far = -1.0 / np.sqrt(np.finfo(out.dtype).eps)
+        rows, columns = np.flatnonzero(x[2] < far), np.flatnonzero(z[2] < far)
+        if len(rows) and len(columns):  # so far from the centre that squares leave no digits of what lies between them
+            apart = cdist(dense(x[0][rows])[:, :-2], dense(z[1][columns])[:, :-2], "sqeuclidean")
+            out[np.ix_(rows, columns)] = -0.5 * apart
         np.exp(out, out=out)
 
 

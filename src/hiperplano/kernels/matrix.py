@@ -16,6 +16,7 @@ from hiperplano.linalg.tiles import cuts, symmetric_product
 if TYPE_CHECKING:
     from hiperplano.kernels.algebra import Kernel, Prepared
 
+_SAMPLED = 100  # rows that tell where the others lie
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
 
 
@@ -31,7 +32,8 @@ class KernelMatrix:
     dtype : dtype, optional
         In which to compute, float32 or float64; that of the rows if None.
     centre : ndarray of shape (d,), optional
-        From where to measure differences; the mean of Z if None. Sparse rows are measured from 0.
+        From where to measure differences; the median of some rows of Z if None, which no outlier moves. Sparse rows are
+        measured from 0.
     """
 
     def __init__(self, kernel: Kernel, X: Any, Z: Any = None, dtype: Any = None, centre: Array | None = None) -> None:
@@ -43,7 +45,7 @@ class KernelMatrix:
             Z = Z.copy()  # NumPy multiplies a matrix with itself in another way, with other last bits
         if issparse(X) or issparse(Z):
             centre = np.zeros(X.shape[1])
-        self.centre = Z.mean(axis=0, dtype=np.float64) if centre is None else centre
+        self.centre = np.median(Z[:: 1 + len(Z) // _SAMPLED], axis=0).astype(np.float64) if centre is None else centre
         self.left = kernel.prepare(X, self.centre)
         self.right = self.left if self.symmetric else kernel.prepare(Z, self.centre)
         self.shape = (X.shape[0], Z.shape[0])

@@ -140,7 +140,7 @@ def conjugate_gradients(
         relative[active] = np.linalg.norm(residual, axis=0) / size[active]
         stays = (relative[active] > rtol) & (curvature > 0)
         if budget is not None and steps == budget // 4:
-            stays &= _will_take(steps, relative[active], rtol) <= 2 * budget
+            stays &= steps_needed(steps, relative[active], rtol) <= 2 * budget
         if not stays.all():
             active, residual, direction, square = active[stays], residual[:, stays], direction[:, stays], square[stays]
         scaled = precondition(residual, active)
@@ -149,6 +149,6 @@ def conjugate_gradients(
     return ManySolutions(found, relative, steps)
 
 
-def _will_take(steps: int, reached: Array, rtol: float) -> Array:
+def steps_needed(steps: int, reached: Array, rtol: float) -> Array:
     """Steps until `rtol`, if residuals go on shrinking as they did."""
     return np.asarray(steps * np.log(rtol) / np.log(np.clip(reached, 1e-300, 1 - 1e-9)))

@@ -15,9 +15,11 @@ from scipy.linalg import cholesky, solve_triangular
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
+from hiperplano.linalg.tile_loops import add_both_products
 
 _TILE = 1024  # rows and columns: long enough that BLAS reads a tile at the speed of the memory
 _LARGE = 2**18  # cells beyond which a second thread pays
+_FEW = 8  # columns for which BLAS would be held up by reading the matrix
 
 
 def cuts(n: int) -> list[slice]:
@@ -35,6 +37,15 @@ def symmetric_product(n: int, tile: Callable[[int, int], Array], right: Array) -
     right : ndarray of shape (n,) or (n, k)
     """
     parts = cuts(n)
+    few = right.ndim == 1 or right.shape[1] <= _FEW
+    turned = np.ascontiguousarray(right.T).reshape(-1, n)
+
+    def thin_panel(i: int) -> Array:
+        found = np.zeros(turned.shape, dtype=right.dtype)
+        for j in range(i):
+            add_both_products(tile(i, j), turned, found, parts[i].start, parts[j].start)
+        found[:, parts[i]] += turned[:, parts[i]] @ tile(i, i).T
+        return found
 
     def panel(i: int) -> Array:
         found = np.zeros(right.shape, dtype=right.dtype)
@@ -46,7 +57,10 @@ def symmetric_product(n: int, tile: Callable[[int, int], Array], right: Array) -
         return found
 
     order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
-    return ordered_reduce(panel, order, iadd, worker_count() if n * n >= _LARGE else 1)
+    workers = worker_count() if n * n >= _LARGE else 1
+    if few:
+        return np.ascontiguousarray(ordered_reduce(thin_panel, order, iadd, workers).T).reshape(right.shape)
+    return ordered_reduce(panel, order, iadd, workers)
 
 
 def _run(rows: Array) -> Array | slice:
@@ -89,15 +103,6 @@ class SymmetricTiles:
     def dot(self, right: Array) -> Array:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision."""
         return symmetric_product(self.n, self.tile, right.astype(self.dtype, copy=False))
-
-    def astype(self, dtype: object) -> SymmetricTiles:
-        """A copy in another precision."""
-        number = {rows.start: place for place, rows in enumerate(self.cuts)}
-        return SymmetricTiles(
-            self.n,
-            dtype,
-            lambda rows, columns, out: np.copyto(out, self.tile(number[rows.start], number[columns.start])),
-        )
 
     def part(self, rows: Array) -> Array:
         """The matrix of some rows, in increasing order, and the same columns."""

@@ -288,5 +288,6 @@ def users_level() -> int:
 
 def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type, nor its product with another of its size."""
-    limits, sizes = np.finfo(dtype), np.abs(values[values != 0])
-    return bool(sizes.max(initial=0.0) <= np.sqrt(limits.max) and sizes.min(initial=np.inf) >= limits.tiny)
+    limits, sizes = np.finfo(dtype), np.abs(values)
+    smallest = np.where(sizes > 0, sizes, np.inf).min(initial=np.inf)
+    return bool(sizes.max(initial=0.0) <= np.sqrt(limits.max) and smallest >= limits.tiny)

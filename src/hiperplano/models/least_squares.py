@@ -25,6 +25,7 @@ from hiperplano.data.parameters import (
 )
 from hiperplano.data.validate import target_names
 from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.models.base import LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, suited_solver, sums_first
@@ -97,7 +98,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         self._target_names_ = target_names(y)
         return design
 
-    def _fit_design(self, design: Design, alphas: Array, sums: Moments | None = None) -> Self:
+    def _fit_design(self, design: Design, alphas: Array, sums: Moments | CentredRows | None = None) -> Self:
         """Solve with one penalty for each target, and publish; `sums` may have been gathered before."""
         try:
             solution = solve_least_squares(

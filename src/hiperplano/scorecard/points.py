@@ -125,7 +125,12 @@ def points_of_woe(woe: Array, coef: Array, intercept: float, scale: PointScale, 
     intercept, scale, spread, rounded
         As in `bin_points`.
     """
-    total = np.zeros(len(woe))
-    for j, each in enumerate(coef.tolist()):
-        total += bin_points(woe[:, j], each, intercept, len(coef), scale, spread, rounded)[1]
+    total, own = np.zeros(len(woe)), np.empty(len(woe))
+    share = scale.points(intercept) / len(coef) if spread else 0.0
+    for j, each in enumerate(coef.tolist()):  # as `bin_points`, without new arrays for each variable
+        np.multiply(woe[:, j], -scale.factor * each, out=own)
+        own += share
+        if rounded:
+            np.rint(own, out=own)
+        total += own
     return total

@@ -11,9 +11,10 @@ from hiperplano.data.design import Array, Design
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.encoder import WoEEncoder
-from hiperplano.features.binning.encoding import ColumnCode, Encoded, column_of
+from hiperplano.features.binning.encoding import ColumnCode, column_of
 from hiperplano.features.binning.optimal import refuse_unseen
 from hiperplano.features.binning.reading import as_array
+from hiperplano.features.scanning.scan import as_they_are
 
 
 def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
@@ -30,8 +31,8 @@ def look_up(encoder: WoEEncoder, X: Any, numbers: Sequence[Array]) -> Array:
     """
     chosen = list(encoder._chosen())
     if isinstance(X, Design):
-        codes = (ColumnCode(binning.bins_, one, name) for (_, name, binning), one in zip(chosen, numbers, strict=True))
-        return X.collect(X.map(Encoded(tuple(column for column, _, _ in chosen), tuple(codes))))
+        rows = as_they_are(X)
+        return rows.collect(rows.map(encoder._looked_up(numbers, rows)))
     table = encoder._table(X, reset=False)
     made = np.empty((len(table), len(chosen)), order="F")
 

@@ -18,6 +18,7 @@ from hiperplano.data.validate import check_weight, wrap
 from hiperplano.errors import InvalidData, InvalidParameter, InvalidTarget, SeparationWarning
 from hiperplano.features.binning.encoder import WoEEncoder
 from hiperplano.features.binning.optimal import refuse_second_target
+from hiperplano.features.scanning.scan import as_they_are
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.logistic import LogisticRegression
@@ -207,10 +208,13 @@ class Scorecard(ScorecardScores):
         )
         return self
 
+    _cluster_of = staticmethod(WoEEncoder._cluster_of)
+
     def _events(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array | None, Array | None]:
         """Record the classes; the rows, which of them are events, and their weights: a design has both with it."""
         if isinstance(X, Design):
             refuse_second_target(y, sample_weight)
+            X = as_they_are(X)
             self._code_classes(X.weighted_rows())
             return X.with_vectors(y=X.map(IsEvent(self.event_))), None, None
         y = validate_data(self, X="no_validation", y=y)

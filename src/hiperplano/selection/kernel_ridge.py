@@ -13,7 +13,6 @@ from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import check_number, flag
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
-from hiperplano.models.kernel.base import seed_of
 from hiperplano.models.kernel.ridge import KernelLeastSquares
 from hiperplano.selection.ridge import at_the_border
 from hiperplano.selection.ridge_search import Choice, GivenNumbers
@@ -29,8 +28,9 @@ from hiperplano.solvers.statistics import count_rows
 class KernelRidgeCV(KernelLeastSquares):
     """Kernel ridge regression with the penalty chosen from `alphas`.
 
-    The Gram matrix is computed once. By folds, equations are solved side by side, or with a factorisation that several
-    penalties share; leave-one-out is exact, from one eigendecomposition for all penalties.
+    The Gram matrix is computed once. By folds, equations are solved side by side, all penalties of a fold in one Krylov
+    space or with a factorisation that several share; leave-one-out is exact, from one eigendecomposition for all of
+    them.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class KernelRidgeCV(KernelLeastSquares):
     max_iter : int, optional
         Most steps of conjugate gradients in the final fit.
     random_state : int, RandomState or None, default=0
-        For the pivots of preconditioners, and for centres.
+        For the pivots of the preconditioner of the final fit, and for centres.
 
     Attributes
     ----------
@@ -202,8 +202,7 @@ class KernelRidgeCV(KernelLeastSquares):
 
     def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
         """Means over the folds."""
-        seed = seed_of(self.random_state)
-        predicted = fold_predictions(problem, alphas, [train for train, _ in splits], seed)
+        predicted = fold_predictions(problem, alphas, [train for train, _ in splits])
         pairs = zip(predicted, splits, strict=True)
         return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
 

@@ -10,7 +10,6 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import UNUSED, process_routing
 
 from hiperplano.data import Design, validate
-from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.data.labels import labels_without_weight
 from hiperplano.data.parameters import check_number, flag, number, one_of, one_of_ours, whole
@@ -25,12 +24,11 @@ from hiperplano.models.logistic_classifier import (
     code_classes,
     refuse_l1_share,
 )
-from hiperplano.selection.logistic_folds import IsTested, TrainingWeight, count_rows, fold_rows, log_loss_scores
+from hiperplano.selection.logistic_fits import fit_folds
+from hiperplano.selection.logistic_folds import IsTested, count_rows, fold_rows, log_loss_scores
 from hiperplano.selection.routing import of_rows, refuse_unrouted, route, routing_of
 from hiperplano.selection.scoring import Scorer
 from hiperplano.solvers.likelihood.fit import SOLVERS, fit_likelihood
-from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
-from hiperplano.solvers.row_span import SpannedRows, is_wide
 from hiperplano.solvers.solution import Solution
 
 _LAST_TOL = 1e-8  # of the fit to all rows, whose coefficients people read
@@ -187,7 +185,7 @@ class LogisticRegressionCV(LogisticClassifier):
         splits = fold_rows(self.cv, design, y, routed.split)
         trained, tested = (count_rows([split[side] for split in splits], design.n_rows) for side in (0, 1))
         coded = coded.with_vectors(trained=trained)
-        coef, intercept, steps, converged = self._fit_folds(coded, Cs, len(classes), solver, control)
+        coef, intercept, steps, converged = fit_folds(coded, Cs, len(classes), solver, control)
         if self.scoring is None:
             weight = design.vector("weight") if design.has_weight else None
             scores = log_loss_scores(coded.with_vectors(weight=weight, tested=tested), coef, intercept)
@@ -320,48 +318,6 @@ class LogisticRegressionCV(LogisticClassifier):
         return np.array(
             [check_number(name, f"Cs[{i}]", C, 0.0, np.inf, open_low=True, infinite=True) for i, C in enumerate(values)]
         )
-
-    def _fit_folds(
-        self, design: Design, Cs: Array, n_classes: int, solver: str, control: dict[str, Any]
-    ) -> tuple[Array, Array, Array, bool]:
-        """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; whether all did."""
-        if is_wide(design):  # all folds share the span of the rows
-            shift = ColumnScale.exact(design, control["fit_intercept"]).shift
-            span = SpannedRows(design, shift, ("trained",))
-            coef, intercept, steps, converged = self._fit_folds(span.design, Cs, n_classes, solver, control)
-            flat, level = span.expand(coef.reshape(-1, coef.shape[3]), intercept.ravel())
-            return flat.reshape(*coef.shape[:3], -1), level.reshape(intercept.shape), steps, converged
-        if n_classes > 2:
-            n_splits = design.collect(design.vector("trained")).shape[1]
-            return self._one_by_one(design, n_splits, Cs, n_classes, control | {"solver": solver})
-        coef, intercept, steps, converged = fold_coefficients(design, Cs, **control)
-        return coef[:, :, None, :], intercept[:, :, None], steps, converged
-
-    def _one_by_one(
-        self, design: Design, n_splits: int, Cs: Array, n_classes: int, control: dict[str, Any]
-    ) -> tuple[Array, Array, Array, bool]:
-        """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d), steps; and whether all did."""
-        coef = np.empty((len(Cs), n_splits, n_classes, design.n_columns))
-        intercept = np.empty(coef.shape[:3])
-        steps = np.empty(coef.shape[:2], dtype=int)
-        converged = True
-        for split in range(n_splits):
-            part = design.with_vectors(weight=design.map(TrainingWeight(split))).weighted_rows()
-            start = None
-            for position in np.argsort(Cs):
-                found = fit_likelihood(
-                    part,
-                    n_scores=n_classes,
-                    strength=1.0 / (Cs[position] * part.total_weight),
-                    start=start,
-                    keep_hessian=False,
-                    **control,
-                )
-                start = found.coef, found.intercept
-                coef[position, split], intercept[position, split] = start
-                steps[position, split] = found.n_iter
-                converged &= found.converged
-        return coef, intercept, steps, converged
 
     def _scores_by_scorer(
         self, design: Design, classes: Array, coef: Array, intercept: Array, given: dict[str, Any] | None

@@ -12,6 +12,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.parameters import check_number, flag, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.models.base import decided_classes
 from hiperplano.selection.routing import Routed, of_rows
 from hiperplano.selection.scoring import Scorer
@@ -25,11 +26,11 @@ _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
 
 class Choice(NamedTuple):
-    """The penalties that were tried, those chosen, of shape (targets,), and sums that the last fit can use again."""
+    """The penalties that were tried, those chosen, of shape (targets,), and what the last fit can use again."""
 
     alphas: Array
     chosen: Array
-    sums: Moments | None
+    sums: Moments | CentredRows | None
 
 
 class PenaltySearch:
@@ -71,10 +72,14 @@ class PenaltySearch:
             raise InvalidData(
                 "{model}: n_samples=1; a row must be predicted by others. Give two rows or more.", model=name
             )
-        sums, results = None, None
+        sums: Moments | CentredRows | None = None
+        results = None
         with one_blas_thread():
             if self.cv is None:
-                sums = moments(design, centred=self.fit_intercept) if design.n_rows > design.n_columns else None
+                if design.n_rows > design.n_columns:
+                    sums = moments(design, centred=self.fit_intercept)
+                else:
+                    sums = centred_rows(design, self.fit_intercept)
                 scores, results = self._leave_one_out(design, alphas, sums, routed.score)
             else:
                 splits = row_splits(self, design, n_rows, y, routed.split)
@@ -92,7 +97,7 @@ class PenaltySearch:
             best, scores, per_target = best[0], scores[:, 0], False
         self.alpha_ = chosen if per_target else float(alphas[best])
         self.scores_ = scores
-        self.best_score_ = scores.max(axis=0) if per_target else float(scores[best])
+        self.best_score_ = scores.max(axis=0) if per_target else scores[best]
         vars(self).pop("cv_results_", None)
         if results is not None:
             results = align_rows(results, design, n_rows)
@@ -120,7 +125,7 @@ class PenaltySearch:
         return np.array(values)
 
     def _leave_one_out(
-        self, design: Design, alphas: Array, sums: Moments | None, given: dict[str, Any] | None
+        self, design: Design, alphas: Array, sums: Moments | CentredRows, given: dict[str, Any] | None
     ) -> tuple[Array, Array | None]:
         """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
         path = LeaveOneOutPath.of(design, self.fit_intercept, sums)

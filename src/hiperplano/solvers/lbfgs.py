@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from scipy.linalg.blas import daxpy, ddot
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.cost import Budget
@@ -24,6 +25,7 @@ Preconditioner = Callable[[Array], Array]
 _MEMORY = 12
 _ARMIJO = 1e-4
 _FLAT = 4e-15  # relative change of a value that is rounding only
+_PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
 
 
 @dataclass
@@ -49,22 +51,23 @@ class _Memory:
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
 
     def add(self, step: Array, change: Array) -> None:
-        along = float(np.vdot(step, change))
+        step, change = step.ravel(), change.ravel()
+        along = float(ddot(step, change))
         if along > 1e-14 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
             self._pairs.append((step, change, along))
 
     def direction(self, gradient: Array, precondition: Preconditioner) -> Array:
         """−(approximate inverse Hessian)·gradient, by the two-loop recursion."""
-        left = gradient.copy()
+        left = gradient.ravel().copy()
         shares = []
         for step, change, along in reversed(self._pairs):
-            share = float(np.vdot(step, left)) / along
+            share = ddot(step, left) / along
             shares.append(share)
-            left -= share * change
-        left = precondition(left)
+            left = daxpy(change, left, a=-share)  # in place
+        left = precondition(left.reshape(gradient.shape)).ravel()
         for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
-            left += (share - float(np.vdot(change, left)) / along) * step
-        return -left
+            left = daxpy(step, left, a=share - ddot(change, left) / along)
+        return -left.reshape(gradient.shape)
 
 
 def lbfgs(
@@ -90,7 +93,7 @@ def lbfgs(
         Yields points, takes (value, gradient) and returns the last `State`.
     """
     memory = _Memory()
-    history = [state.largest]
+    history, values = [state.largest], [state.value]
     while state.largest > tol and state.steps < max_steps:
         found = yield from line_search(state, memory.direction(state.gradient, precondition))
         if found is None:
@@ -103,7 +106,17 @@ def lbfgs(
             watch(state)
         if budget is not None and budget.is_spent(history):
             return state
+        values.append(state.value)
+        if len(values) > _PATIENCE and _stands_still(values, history):
+            state.stalled = True
+            return state
     return state
+
+
+def _stands_still(values: list[float], history: list[float]) -> bool:
+    """Whether in the last steps the value fell by no more than rounding and the gradient by less than half."""
+    flat = values[-_PATIENCE - 1] - values[-1] <= _PATIENCE * _FLAT * max(1.0, abs(values[-1]))
+    return flat and min(history[-_PATIENCE:]) > 0.5 * min(history[:-_PATIENCE])
 
 
 def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Array, tuple[float, Array], State | None]:

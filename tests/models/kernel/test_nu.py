@@ -101,7 +101,6 @@ REFUSALS = [
     (lambda: NuSVC(nu=0.5).fit(X, FEW), InvalidParameter, "specified nu is infeasible.*at most 0.125"),
     (lambda: NuSVC(nu=0.0).fit(X, Y), InvalidParameter, "nu"),
     (lambda: NuSVC(nu=1.5).fit(X, Y), InvalidParameter, "nu"),
-    (lambda: NuSVC(nu=0.3, probability=True).fit(X, Y), InvalidParameter, "KernelLogisticRegression"),
     (lambda: NuSVR(nu=0.0).fit(X, TARGET), InvalidParameter, "nu"),
     (lambda: NuSVR(C=0.0).fit(X, TARGET), InvalidParameter, "C must be"),
 ]
@@ -111,3 +110,24 @@ REFUSALS = [
 def test_refusals_give_evidence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_last_digits_cost_no_more_steps_than_the_first():
+    rng = np.random.default_rng(8)
+    model = NuSVC(nu=0.1).fit(rng.normal(size=(40, 2)), rng.integers(0, 2, size=40))
+    assert model.solution_.converged
+    assert model.n_iter_.max() < 50_000
+
+
+@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
+@pytest.mark.parametrize("labels", [Y, np.digitize(TARGET, [-1.0, 1.0])], ids=["two classes", "three"])
+def test_probabilities_are_near_scikit_learns_and_class_weights_change_nothing(labels):
+    """Their folds are dealt in another order: sigmoids agree as far as those of two of their own seeds do."""
+    one, other = (svm.NuSVC(nu=0.4, probability=True, random_state=seed).fit(X, labels) for seed in (0, 1))
+    ours = NuSVC(nu=0.4, probability=True, random_state=0, class_weight={0: 5.0}).fit(X, labels)
+    found, right = ours.predict_proba(X), one.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert np.abs(found - right).mean() < 0.02 + 2 * np.abs(other.predict_proba(X) - right).mean()
+    np.testing.assert_array_equal(ours.dual_coef_, NuSVC(nu=0.4).fit(X, labels).dual_coef_)
+    assert ours.class_weight_.tolist() == [5.0, *[1.0] * labels.max()]
+    assert ours.probA_.shape == (len(ours.intercept_),)

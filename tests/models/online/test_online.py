@@ -20,8 +20,8 @@ from hiperplano import (
     SGDRegressor,
     replay,
 )
+from hiperplano.data.loops.arrays import row_arrays
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget
-from hiperplano.solvers.online.learner import row_arrays
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 from tests.models.online.test_passive_aggressive import regression
 from tests.models.online.test_perceptron import noisy
@@ -490,13 +490,11 @@ CHECKED = [
     Perceptron(pocket=True),
     Perceptron(multi_class="multinomial", pocket=True),
     Perceptron(update="batch", max_iter=100),
-    Perceptron(update="batch", average=True, max_iter=100),
     Perceptron(init="least_squares", pocket=True),
     Perceptron(early_stopping=True, pocket=True),
     PassiveAggressiveClassifier(),
     PassiveAggressiveClassifier(average=True),
     PassiveAggressiveClassifier(C=0.1, loss="squared_hinge"),
-    PassiveAggressiveClassifier(loss="squared_hinge", average=True),
     PassiveAggressiveClassifier(early_stopping=True),
     PassiveAggressiveRegressor(),
     PassiveAggressiveRegressor(average=True),
@@ -515,7 +513,7 @@ CHECKED = [
     SGDRegressor(),
     SGDRegressor("huber"),
     SGDRegressor("epsilon_insensitive"),
-    SGDRegressor(average=True, batch_size=5),
+    SGDRegressor(average=True, batch_size=5, max_iter=100),
     SGDRegressor(batch_size=None),
     SGDRegressor(early_stopping=True),
 ]

@@ -5,10 +5,12 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from hiperplano.kernels import RBF, KernelMatrix
+from hiperplano.solvers.kernel.svm import decomposition
 from hiperplano.solvers.kernel.svm.decomposition import minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
+from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -69,3 +71,44 @@ def test_gram_rows_are_the_same_however_they_are_held():
         for source in sources:
             np.testing.assert_allclose(source.times(some, factors), whole[:, some] @ factors, atol=1e-12)
             np.testing.assert_allclose(source.block(some), whole[np.ix_(some, some)], atol=1e-12)
+    single = KernelMatrix(kernel, rows, dtype=np.float32)
+    vast = ComputedGram(single, matrix.diagonal).times(some, 1e50 * factors)
+    np.testing.assert_allclose(vast, 1e50 * whole[:, some] @ factors, atol=1e45)
+    many = np.arange(0, 1200, 2)
+    for source in sources:
+        np.testing.assert_allclose(source.block(many), whole[np.ix_(many, many)], atol=1e-12)
+
+
+def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(monkeypatch):
+    monkeypatch.setattr(decomposition, "_NEW", 64)
+    monkeypatch.setattr(decomposition, "_POLISHED", 0)
+    rows = RNG.normal(size=(1100, 5))
+    sign = np.where(rows[:, 0] * rows[:, 1] + 0.5 * RNG.normal(size=1100) > 0, 1.0, -1.0)
+    problem = DualProblem.classification(sign, np.full(1100, 10.0))
+    matrix = KernelMatrix(RBF(0.5), rows)
+    given = {"tol": 1e-2, "max_steps": 10**6}
+    whole = minimise(problem, HeldGram(matrix.dense()), capacity=1100, **given)
+    small = minimise(problem, ComputedGram(matrix, matrix.diagonal), capacity=250, **given)
+    assert small.violation <= 1e-2
+    assert problem.free(whole.beta).sum() > 300
+    values = [problem.value(each.beta, each.gradient) for each in (whole, small)]
+    np.testing.assert_allclose(*values, rtol=1e-4)
+    assert small.rounds <= 100  # chosen by violation, they would go round in circles
+
+
+@pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])
+def test_free_variables_are_settled_unless_a_bound_is_met(C):
+    problem, gram = DualProblem.classification(SIGN, np.full(30, C)), GRAM + 1e-3 * np.eye(30)
+    solved = minimise(problem, HeldGram(gram), tol=1e-9, max_steps=100_000, capacity=100).beta
+    one, other = np.flatnonzero(problem.free(solved))[:2]
+    away = solved.copy()
+    away[[one, other]] += [-1e-3, 1e-3]
+    beta, gradient = away.copy(), gram @ away - SIGN
+    settle_free(gram, problem.low, problem.high, beta, gradient)
+    np.testing.assert_allclose(beta, solved, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(gradient, gram @ beta - SIGN, atol=1e-9)
+    closer = problem.high.copy()
+    closer[one] = solved[one] - 5e-4  # between the two points
+    beta, gradient = away.copy(), gram @ away - SIGN
+    settle_free(gram, problem.low, closer, beta, gradient)
+    np.testing.assert_array_equal(beta, away)

@@ -24,7 +24,8 @@ def takes_dask(function: Method) -> Method:
         if is_dask(found.get("X")):
             from hiperplano.data.cluster.collections import cluster_of
 
-            found["X"] = cluster_of(found["X"], found.get("y"), found.get("sample_weight"))
+            rows_of = getattr(found.get("self"), "_cluster_of", cluster_of)  # a model may take columns of all kinds
+            found["X"] = rows_of(found["X"], found.get("y"), found.get("sample_weight"))
             found.update({name: None for name in ("y", "sample_weight") if name in found})
         return function(*given.args, **given.kwargs)
 

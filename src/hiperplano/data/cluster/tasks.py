@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -103,10 +104,15 @@ class Reader:
         return rows.astype(self.dtype, copy=False)
 
 
-def unreadable(place: Place, problem: BaseException) -> InvalidData:
-    """The error for a partition that cannot be read or used, with its reason."""
+def unreadable(place: Place, problem: BaseException) -> HiperplanoError:
+    """The error for a partition that cannot be read or used, with its reason; the library's own keep their type."""
     reason = problem.args[0] if isinstance(problem, HiperplanoError) else f"{type(problem).__name__}: {problem}"
-    return InvalidData("X: {place} cannot be used: {reason}", place=place.name(), reason=reason)
+    named = InvalidData("X: {place} cannot be used: {reason}", place=place.name(), reason=reason)
+    if not isinstance(problem, HiperplanoError):
+        return named
+    same = copy(problem)
+    same.args = named.args
+    return same
 
 
 @dataclass(frozen=True)

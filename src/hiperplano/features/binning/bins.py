@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.arrays import frozen
 from hiperplano.features.binning.reading import as_numbers, factorise, is_missing
 from hiperplano.messages import Message
 
@@ -75,7 +76,7 @@ class NumericBins:
 
         values = as_numbers(column, name)
         codes = np.empty(len(values), dtype=np.intp)
-        assign_bins(values, *self.loop_arrays(), codes)
+        assign_bins(frozen(values), *self.loop_arrays(), codes)
         return codes
 
     def loop_arrays(self) -> tuple[Array, Array, Array, int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidParameter
-from hiperplano.features.binning.bins import special_groups
+from hiperplano.features.binning.bins import Bins, CategoryBins, special_groups
 from hiperplano.features.binning.prebinning.sketch import EXACT, LIMIT, Sketch
 from hiperplano.features.binning.reading import KINDS, as_numbers, column_kind, factorise
 
@@ -60,6 +60,40 @@ def plan_for(kind: str, special_codes: Any, categories: tuple[Any, ...] | None =
     return Plan(kind, *special_groups(special_codes, kind), categories)
 
 
+def plan_of_numbers(wanted: str, kind: str, special_codes: Any, categories: tuple[Any, ...] | None) -> Plan:
+    """The plan of a column whose numbers were made elsewhere.
+
+    Parameters
+    ----------
+    wanted : str
+        "auto" or one of `KINDS`.
+    kind : str
+        What the column is by its type.
+    categories : tuple or None
+        What its numbers stand for.
+    """
+    check_kind(wanted)
+    if categories is not None and wanted not in ("auto", "categorical"):
+        raise InvalidParameter(
+            "kind={kind!r} of a column of texts ({value!r}, …), which can only be categories. Leave it 'auto'.",
+            kind=wanted,
+            value=categories[0] if categories else "",
+        )
+    return plan_for(kind if wanted == "auto" else wanted, special_codes, categories)
+
+
+def numbered(bins: Bins, categories: tuple[Any, ...] | None) -> Bins:
+    """The bins of categories as those of the numbers that stand for them; of numbers, the bins themselves."""
+    if categories is None or not isinstance(bins, CategoryBins):
+        return bins
+    place = {category: float(number) for number, category in enumerate(categories)}
+    groups, special = (
+        tuple(tuple(place[value] for value in group if value in place) for group in each)
+        for each in (bins.groups, bins.special)
+    )
+    return replace(bins, groups=groups, special=special)
+
+
 def read_column(column: Any, kind: str, special_codes: Any, name: Any = None) -> tuple[Array, Plan]:
     """The numbers of a column, NaN for no value, and what they stand for.
 
@@ -83,11 +117,15 @@ def read_column(column: Any, kind: str, special_codes: Any, name: Any = None) ->
     if found != "categorical":
         return as_numbers(column, name), plan_for(found, special_codes)
     codes, values = factorise(column)
-    order = sorted(range(len(values)), key=lambda place: (type(values[place]).__name__, str(values[place])))
-    place = np.empty(len(values) + 1)
-    place[order] = np.arange(len(values))
-    place[-1] = np.nan
-    return place[codes], plan_for(found, special_codes, tuple(values[each] for each in order))
+    ordered = in_order(values)
+    place = {value: number for number, value in enumerate(ordered)}
+    numbers = np.array([*(place[value] for value in values), np.nan])
+    return numbers[codes], plan_for(found, special_codes, tuple(ordered))
+
+
+def in_order(categories: list[Any]) -> list[Any]:
+    """Categories in the order in which numbers stand for them, also where they are of several types."""
+    return sorted(categories, key=lambda value: (type(value).__name__, str(value)))
 
 
 def check_kind(kind: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
@@ -11,14 +12,14 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from hiperplano.data.cluster.calls import by_rows
+from hiperplano.data.cluster.calls import by_rows, takes_dask
 from hiperplano.data.design import Array, Design, add
 from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import number
-from hiperplano.data.threads import in_threads
+from hiperplano.data.threads import in_threads, one_worker, worker_count
 from hiperplano.errors import InvalidData, InvalidParameter, NotAvailable
-from hiperplano.features.binning.columns import read_column
+from hiperplano.features.binning.columns import numbered, read_column
 from hiperplano.features.binning.encoding import (
     ColumnCode,
     Encoded,
@@ -32,9 +33,11 @@ from hiperplano.features.binning.encoding import (
 from hiperplano.features.binning.learning import learn_columns, learn_design
 from hiperplano.features.binning.optimal import OptimalBinning, refuse_second_target, refuse_unseen
 from hiperplano.features.binning.prebinning.target import Target, target_rows, target_vectors
+from hiperplano.features.scanning.scan import as_they_are, kinds_of
 from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14
+_MANY_COLUMNS = 4  # for each thread: so many keep all threads busy, without threads of their own
 
 
 class WoEEncoder(TransformerMixin, BaseEstimator):
@@ -111,6 +114,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         self.max_correlation = max_correlation
         self.dtype = dtype
 
+    @takes_dask
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the bins of every column.
 
@@ -136,21 +140,30 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         rows = rows.with_vectors(**vectors)
         names = self._names_in()
         rules = self._rules(names)
+        many = len(names) >= _MANY_COLUMNS * worker_count()
 
         def learn(column: int) -> OptimalBinning:
             name, rule = names[column], rules[column]
             values, plan = read_column(column_of(table, column), rule.kind, rule.special_codes, name)
             held = rows.with_vectors(column=values if kept is None else values[kept])
-            (learned,) = learn_columns([rule], held, [plan], target, "column")
+            with one_worker() if many else nullcontext():
+                (learned,) = learn_columns([rule], held, [plan], target, "column")
             return rule._keep(learned, target, name)
 
         found = in_threads(learn, range(len(names)), len(table) * len(names))
         self.binnings_, self.classes_ = dict(zip(names, found, strict=True)), target.classes
         return self._select(target, table, rows, kept)
 
+    @staticmethod
+    def _cluster_of(X: Any, y: Any, sample_weight: Any) -> Any:
+        from hiperplano.features.scanning.dask_columns import cluster_of_columns
+
+        return cluster_of_columns(X, y, sample_weight)
+
     def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
-        """Columns of numbers that may lie anywhere, all in one pass."""
+        """Columns that may lie anywhere, all in one pass."""
         refuse_second_target(y, sample_weight)
+        design = as_they_are(design)
         self.n_features_in_ = design.n_columns
         self.__dict__.pop("feature_names_in_", None)
         if design.names is not None:
@@ -162,7 +175,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
             name: rule._keep(one, target, name) for name, rule, one in zip(names, rules, learned, strict=True)
         }
         self.classes_ = target.classes
-        return self._select(target, design.weighted_rows(), None, None)
+        return self._select(target, design, None, None)
 
     def _table(self, X: Any, reset: bool) -> Any:
         """A table as it came, or an array of any type."""
@@ -254,7 +267,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
 
     def _moments(self, X: Any, rows: InMemory | None, kept: Array | None) -> Any:
         if rows is None:
-            return X.fold(EncodedMoments(self._encoded()))
+            return X.weighted_rows().fold(EncodedMoments(self._encoded(X)))
         total = None
         weight = rows.collect(rows.vector("weight")) if rows.has_weight else np.ones(rows.n_rows)
         numbers = np.arange(rows.n_rows) if kept is None else kept
@@ -282,7 +295,8 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, Design):
-            return np.asarray(X.collect(X.map(self._encoded())), dtype=self.dtype)
+            rows = as_they_are(X)
+            return np.asarray(rows.collect(rows.map(self._encoded(rows))), dtype=self.dtype)
         return self._encode(self._table(X, reset=False))
 
     def _encode(self, table: Any) -> Array:
@@ -305,10 +319,19 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
         in_threads(write, range(len(encoded.codes)), made.size)
         return made
 
-    def _encoded(self) -> Encoded:
+    def _encoded(self, design: Design | None = None) -> Encoded:
+        """What `transform` writes, of a table or of a design in which numbers stand for categories."""
+        return self._looked_up([binning.encoding_ for _, _, binning in self._chosen()], design)
+
+    def _looked_up(self, numbers: Sequence[Array], design: Design | None = None) -> Encoded:
+        """The function of a block that writes numbers of bins, given for each column that was kept."""
         columns, names, binnings = zip(*self._chosen(), strict=True)
-        coded = zip(binnings, names, strict=True)
-        return Encoded(columns, tuple(ColumnCode(each.bins_, each.encoding_, name) for each, name in coded))
+        categories = [None] * self.n_features_in_ if design is None else kinds_of(design)[1]
+        codes = (
+            ColumnCode(numbered(binning.bins_, categories[column]), one, name, binning.handle_unknown == "error")
+            for column, name, binning, one in zip(columns, names, binnings, numbers, strict=True)
+        )
+        return Encoded(columns, tuple(codes))
 
     def _chosen(self) -> Iterator[tuple[int, str, OptimalBinning]]:
         """Number, name and binning of the columns that were kept."""

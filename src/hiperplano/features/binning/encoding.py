@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Sums
+from hiperplano.data.loops.arrays import frozen
+from hiperplano.errors import InvalidData
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
 from hiperplano.features.binning.reading import as_numbers
 
@@ -33,11 +35,14 @@ class ColumnCode:
         The numbers of each bin.
     name : str
         For messages.
+    known_only : bool
+        Whether blocks with categories that the fit did not see are refused.
     """
 
     bins: Bins
     encoding: Array
     name: str
+    known_only: bool = False
 
     @property
     def width(self) -> int:
@@ -50,7 +55,7 @@ class ColumnCode:
             encoding = self.encoding.reshape(-1).astype(out.dtype, copy=False)
             from hiperplano.features.binning.lookup_loops import look_up  # numba is loaded late
 
-            look_up(as_numbers(column, self.name), *self.bins.loop_arrays(), encoding, out[:, 0])
+            look_up(frozen(as_numbers(column, self.name)), *self.bins.loop_arrays(), encoding, out[:, 0])
             return None
         codes = self.bins.assign(column, self.name)
         out[...] = self.encoding[codes].reshape(len(codes), -1)
@@ -82,8 +87,14 @@ class Encoded:
             return made
         end = 0
         for column, code in zip(self.columns, self.codes, strict=True):
-            code.write(rows[:, column], made[:, end : end + code.width])
+            codes = code.write(rows[:, column], made[:, end : end + code.width])
             end += code.width
+            if code.known_only and codes is not None and (codes == code.bins.n_bins - 1).any():
+                raise InvalidData(
+                    "column {name!r} holds a category that the fit did not see. Set handle_unknown='ignore' to give "
+                    "it WoE 0, or fit again.",
+                    name=code.name,
+                )
         return made
 
     def writer(self, rows: Array, made: Array) -> Callable[[int, int], None]:
@@ -97,7 +108,7 @@ class Encoded:
         encoding, chosen = _joined(encodings), np.array(self.columns)
 
         def write(start: int, stop: int) -> None:
-            look_up_rows(rows, chosen, *cuts, *special, special_bins, missing, *encoding, made.T, start, stop)
+            look_up_rows(frozen(rows), chosen, *cuts, *special, special_bins, missing, *encoding, made.T, start, stop)
 
         return write
 

@@ -12,7 +12,7 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
-from hiperplano.features.binning.columns import Plan, plan_for
+from hiperplano.features.binning.columns import Plan, plan_of_numbers
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
 from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
 from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
@@ -20,6 +20,7 @@ from hiperplano.features.binning.prebinning.target import Target, bin_sums, targ
 from hiperplano.features.binning.reading import as_numbers
 from hiperplano.features.binning.search.candidates import Limits
 from hiperplano.features.binning.search.partition import Partition, search
+from hiperplano.features.scanning.scan import kinds_of
 from hiperplano.messages import Message
 
 
@@ -67,7 +68,7 @@ def learn_columns(
 
 
 def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[Learned], Target]:
-    """The bins of every column of rows that may lie anywhere: columns of numbers, all in one pass.
+    """The bins of every column of rows that may lie anywhere, all in one pass.
 
     Parameters
     ----------
@@ -75,9 +76,10 @@ def learn_design(rules: Sequence[Any], design: Design, kind: str) -> tuple[list[
     kind : str
         What the target is, one of `TARGETS`.
     """
+    forms = zip(rules, *kinds_of(design), strict=True)
     design = design.weighted_rows()
     target, vectors = target_vectors(design, kind)
-    plans = [plan_for("numeric" if rule.kind == "auto" else rule.kind, rule.special_codes) for rule in rules]
+    plans = [plan_of_numbers(rule.kind, kind, rule.special_codes, categories) for rule, kind, categories in forms]
     return learn_columns(rules, design.with_vectors(**vectors), plans, target), target
 
 
@@ -132,7 +134,15 @@ def _group_categories(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> 
     members = [sorted(np.concatenate(groups[start:stop]).tolist()) for start, stop in pairwise(stops)]
     assert pieces.categories is not None
     named = tuple(tuple(pieces.categories[place] for place in group) for group in members)
-    return Learned(CategoryBins(named, plan.special, plan.special_names), pieces, None, found.status)
+    status = found.status
+    if len(groups) == 1 < len(pieces.categories):
+        status = Message(
+            "All {n} categories are rare ({rare:g} or more is asked for), and share one bin. Lower rare to tell them "
+            "apart.",
+            n=len(pieces.categories),
+            rare=rule.rare,
+        )
+    return Learned(CategoryBins(named, plan.special, plan.special_names), pieces, None, status)
 
 
 def _search(rule: Any, sums: Array, totals: Array, target: Target, trend: str | None) -> Partition:

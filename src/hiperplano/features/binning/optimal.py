@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hiperplano.data.cluster import is_dask
 from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array, Design
 from hiperplano.data.parameters import number, one_of, whole
@@ -21,6 +22,7 @@ from hiperplano.features.binning.prebinning.target import TARGETS, Target, targe
 from hiperplano.features.binning.reading import as_array, one_column
 from hiperplano.features.binning.search.partition import CRITERIA, TRENDS
 from hiperplano.features.binning.table import BinTable, binary_table, class_table, mean_table
+from hiperplano.features.scanning.scan import as_they_are
 from hiperplano.messages import Message
 
 
@@ -178,6 +180,11 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self
         """
         self._check_parameters()
+        if is_dask(X):
+            from hiperplano.features.scanning.dask_columns import cluster_of_columns
+
+            table = X.to_frame() if hasattr(X, "to_frame") else X[:, None] if X.ndim == 1 else X
+            X, y, sample_weight = cluster_of_columns(table, y, sample_weight), None, None
         if isinstance(X, Design):
             return self._fit_design(X, y, sample_weight)
         X = one_column(X)
@@ -196,6 +203,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def _fit_design(self, design: Design, y: Any, sample_weight: Any) -> Self:
         """Rows that may lie anywhere."""
         refuse_second_target(y, sample_weight)
+        design = as_they_are(design)
         if design.n_columns != 1:
             raise InvalidData(
                 "a column is needed, and the design has {n}. Use WoEEncoder for all of them.", n=design.n_columns

@@ -28,12 +28,14 @@ def one_column(X: Any) -> Any:
 
 def column_kind(column: Any) -> str:
     """ "numeric", "date" or "categorical": by the type of the column, or of the values of a column of objects."""
+    if _is_text(column):
+        return "categorical"
     values = as_array(column)
     if values.dtype.kind in _NUMBER_KINDS:
         return "numeric"
     if values.dtype.kind in _DATE_KINDS:
         return "date"
-    if values.dtype.kind != "O" or _is_categorical(column):
+    if values.dtype.kind != "O" or str in set(map(type, values.tolist())):
         return "categorical"
     there = [value for value in values.tolist() if not is_missing(value)]
     if all(_is_number(value) for value in there):
@@ -101,7 +103,11 @@ def as_numbers(column: Any, name: Any = None) -> Array:
     if kind in _DATE_KINDS:
         gaps = np.isnat(values)
         return np.where(gaps, np.nan, values.astype("datetime64[us]").astype(np.int64))
-    return np.array([_number(value, row, name) for row, value in enumerate(values.tolist())], dtype=np.float64)
+    cells = values.tolist()
+    try:
+        return np.array([_number(value) for value in cells], dtype=np.float64)
+    except TypeError:
+        raise _no_number(cells, name) from None
 
 
 def factorise(column: Any) -> tuple[Array, list[Any]]:
@@ -142,8 +148,9 @@ def _library(column: Any) -> str:
     return type(column).__module__.partition(".")[0]
 
 
-def _is_categorical(column: Any) -> bool:
-    return getattr(getattr(column, "dtype", None), "name", "") == "category"
+def _is_text(column: Any) -> bool:
+    """Whether a column is of texts or categories by its type alone, in pandas or polars."""
+    return str(getattr(column, "dtype", "")) in ("category", "str", "string", "String", "Categorical", "Enum")
 
 
 def _from_pandas(series: Any) -> Array:
@@ -213,8 +220,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_)
 
 
-def _number(value: Any, row: int, name: Any) -> float:
-    """One cell of a column of objects."""
+def _number(value: Any) -> float:
+    """One cell of a column of objects; an error that `as_numbers` explains where it is text."""
     if is_missing(value):
         return np.nan
     if isinstance(value, Real | Decimal):
@@ -223,10 +230,25 @@ def _number(value: Any, row: int, name: Any) -> float:
         if isinstance(value, datetime) and value.tzinfo is not None:
             value = value.astimezone(UTC).replace(tzinfo=None)
         return float(np.datetime64(value, "us").astype(np.int64))
-    raise InvalidData(
-        "{column} holds {value!r} (row {row}); these bins are of numbers or dates. Correct the value, or use "
-        "kind='categorical'.",
+    raise TypeError
+
+
+def _no_number(cells: list[Any], name: Any) -> InvalidData:
+    """Names the cell that is at fault: one text makes texts of all numbers of a file's column."""
+    texts = [row for row, value in enumerate(cells) if not isinstance(value, Real | Decimal) and not is_missing(value)]
+    row = next((row for row in texts if not _reads_as_number(cells[row])), texts[0])
+    return InvalidData(
+        "{column} holds {value!r} (row {row}, counted from 1), and its bins are of numbers or dates. Correct the "
+        "value, leave it empty where it is not known, or make a new fit that takes the column as categories.",
         column=Message("the column") if name is None else Message("column {name!r}", name=name),
-        value=value,
-        row=row,
+        value=cells[row],
+        row=row + 1,
     )
+
+
+def _reads_as_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return isinstance(cell, date | np.datetime64)
+    return True

@@ -11,10 +11,12 @@ from hiperplano.data.stream import Settings, Stream
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
 from hiperplano.features.columns import USED, Column
+from hiperplano.features.scanning.as_they_are import UncodedColumns
 from hiperplano.features.scanning.cells import is_plain, kind_of_type
 from hiperplano.features.scanning.learning import FirstPass, Wanted, first_pass
 from hiperplano.features.scanning.medians import find_medians
 from hiperplano.features.scanning.source import CodedColumns, PlainNumbers, TableSource
+from hiperplano.features.table_columns import TableColumns
 from hiperplano.tables.batches import BatchedTable
 from hiperplano.tables.batches.table import GivenBatches
 
@@ -31,7 +33,7 @@ class ScannedRows(Stream):
     """
 
     first: FirstPass
-    code: PlainNumbers | CodedColumns
+    code: PlainNumbers | CodedColumns | UncodedColumns
     coded: Coding | None = None
 
     @property
@@ -49,6 +51,18 @@ class ScannedRows(Stream):
             self.coded = _learned_coding(self.first, every_median=True)
         return self.coded
 
+    def as_they_are(self) -> ScannedRows:
+        """The same rows with the columns of the tables in the place of those that were made of them: for bins."""
+        if not isinstance(self.code, CodedColumns):
+            return self
+        tables, source = self.first.walk.tables, self.source
+        assert isinstance(source, TableSource)
+        code = UncodedColumns.of(self.first.tallies, tables[0].schema(), self.code.known_only)
+        changed = self.with_vectors()
+        changed.code, changed.source = code, source.coded_by(code)
+        changed.n_columns, changed.names, changed.dtype = len(code.columns), code.made, changed.source.dtype
+        return changed
+
     def pipeline(self, model: Any) -> Pipeline:
         """The coding and a model that was fitted to these rows, for tables in memory, and to be saved.
 
@@ -62,6 +76,11 @@ class ScannedRows(Stream):
         Pipeline
             Fitted; it takes pandas frames with the columns of the files.
         """
+        names = [tally.column.name for tally in self.first.tallies]
+        if list(getattr(model, "feature_names_in_", ())) == names != self.coding.get_feature_names_out().tolist():
+            chosen = TableColumns(names)  # of a model that bins columns as they are
+            chosen.n_features_in_ = len(names)
+            return Pipeline([("columns", chosen), ("model", model)])
         return Pipeline([("coding", self.coding), ("model", model)])
 
 

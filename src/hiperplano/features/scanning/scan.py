@@ -137,6 +137,23 @@ def _for_engine(rows: Stream, engine: str) -> Any:
     return found
 
 
+def as_they_are(rows: Any) -> Any:
+    """Rows of `scan` with the columns of their tables as they are, which bins need; all others unchanged."""
+    scanned = getattr(rows, "scanned", rows)
+    if not hasattr(scanned, "as_they_are"):
+        return rows
+    plain = scanned.as_they_are()
+    return rows if plain is scanned else plain if scanned is rows else _for_engine(plain, "dask")
+
+
+def kinds_of(rows: Any) -> tuple[Sequence[str], Sequence[tuple[Any, ...] | None]]:
+    """What the columns of rows are ("numeric", "date", "categorical"), and what the numbers of categories stand for."""
+    code: Any = getattr(getattr(rows, "scanned", rows), "code", None)
+    if not hasattr(code, "kinds"):
+        return ["numeric"] * rows.n_columns, [None] * rows.n_columns
+    return code.kinds, code.categories
+
+
 def _yields_batches(source: Callable[[], Any]) -> bool:
     """Whether a function yields record batches or tables, and not arrays."""
     return next((hasattr(first, "schema") for first in source()), False)

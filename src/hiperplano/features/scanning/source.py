@@ -24,6 +24,8 @@ from hiperplano.features.scanning.walking import Place, Walk, row_of
 from hiperplano.tables.batches import BatchedTable
 from hiperplano.tables.reading import plain_column, to_frame
 
+Code = Any
+"""PlainNumbers, CodedColumns or UncodedColumns: called with a chunk and an array, fills the array."""
 _APART = 48
 _MOST_KEPT = 6  # arrays that wait to be filled again
 
@@ -36,13 +38,11 @@ class TableSource(Source):
     walk : Walk
     sizes, places : sequence
         Rows of each chunk, and where it lies.
-    code : PlainNumbers or CodedColumns
+    code : PlainNumbers, CodedColumns or UncodedColumns
         What makes numbers of a chunk.
     """
 
-    def __init__(
-        self, walk: Walk, sizes: Sequence[int], places: Sequence[Place], code: PlainNumbers | CodedColumns
-    ) -> None:
+    def __init__(self, walk: Walk, sizes: Sequence[int], places: Sequence[Place], code: Code) -> None:
         self._walk, self._places, self._code = walk, list(places), code
         self.sizes = np.asarray(sizes, dtype=np.int64)
         self.names, self.dtype = code.made, np.dtype(code.dtype)
@@ -52,6 +52,10 @@ class TableSource(Source):
         self._free: list[Array] = []
         told = [table.name for table in walk.tables], list(walk.states), walk.rows, code
         self.fingerprint = blake2b(joblib.hash(told).encode(), digest_size=16).hexdigest()
+
+    def coded_by(self, code: Code) -> TableSource:
+        """The same chunks, with other numbers made of them."""
+        return TableSource(self._walk, self.sizes.tolist(), self._places, code)
 
     def read(self, chunks: Sequence[int]) -> Iterator[Any]:
         for number, wanted in groupby(chunks, key=lambda chunk: self._places[chunk].table):

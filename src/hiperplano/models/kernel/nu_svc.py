@@ -32,8 +32,11 @@ class NuSVC(SVC):
     ----------
     nu : float, default=0.5
         The share; above 0, and for each pair of classes at most twice the share of the smaller one.
-    probability : "deprecated", False
-        For code written for scikit-learn; True is refused.
+    probability : bool, default="deprecated"
+        As in `SVC`: the folds fit the machines with C = 1/ρ that these are.
+    class_weight : dict, "balanced" or None, default=None
+        As in scikit-learn; without effect, because both classes of a pair have the same sum of dual coefficients,
+        whatever their weights.
     kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, random_state
         As in `SVC`. `tol` bounds the violation before f is divided by ρ, as in scikit-learn.
     decision_function_shape, break_ties
@@ -42,11 +45,11 @@ class NuSVC(SVC):
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, classes_, class_weight_, kernel_, n_iter_
-        As in `SVC`; `class_weight_` is 1 for all.
+        As in `SVC`.
     fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in `SVC`.
-    probA_, probB_ : ndarray of shape (0,)
-        Empty: there are no probabilities.
+    probA_, probB_ : ndarray of shape (pairs,)
+        As in `SVC`.
     solution_ : SupportVectorSolution
         How the fit ended: `status`, `gap`, `violation`, `objective`, `dual_objective`; objectives and gap are those of
         the `SVC` that it is.
@@ -57,8 +60,7 @@ class NuSVC(SVC):
 
     Notes
     -----
-    There is no `class_weight`: both classes of a pair have the same sum of dual coefficients, whatever their weights.
-    scikit-learn takes the parameter, and ignores it. `sample_weight` is not ignored.
+    `sample_weight`, unlike `class_weight`, is not without effect: rows count by it in the share.
 
     Examples
     --------
@@ -74,8 +76,6 @@ class NuSVC(SVC):
     True
     """
 
-    class_weight = None
-
     def __init__(
         self,
         *,
@@ -88,6 +88,7 @@ class NuSVC(SVC):
         probability: Any = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
+        class_weight: Any = None,
         verbose: bool = False,
         max_iter: int = 10_000_000,
         decision_function_shape: str = "ovr",
@@ -103,6 +104,7 @@ class NuSVC(SVC):
         self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
+        self.class_weight = class_weight
         self.verbose = verbose
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
@@ -130,19 +132,16 @@ class NuSVC(SVC):
         nu, control = check_number("NuSVC", "nu", self.nu, 0.0, 1.0, open_low=True), self._control()
         one_of(self, "decision_function_shape", ("ovr", "ovo"))
         flag(self, "break_ties")
-        if self.probability is True:
-            raise InvalidParameter(
-                "NuSVC: probability=True is not available. Use KernelLogisticRegression, SVC with probability=True, or "
-                "sklearn.calibration.CalibratedClassifierCV around the model."
-            )
+        probable = self._wants_probabilities()
         design = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         n_given = row_count(X)
         self.classes_, coded = encode_labels(design)
         codes = design.collect(coded)
+        self._class_weights(design, codes)  # checked and shown, without effect
         order = np.argsort(codes, kind="stable")
-        bound = (self._class_weights(design, codes)[codes] * weights_of(design))[order]
+        bound = weights_of(design)[order]
         rows, numbers, codes = self._square(design, n_given, order), design.row_numbers()[order], codes[order]
-        self.kernel_ = self._settled_kernel(rows, weights_of(design)[order] if design.has_weight else None)
+        self.kernel_ = self._settled_kernel(rows, bound if design.has_weight else None)
         pairs = class_pairs(len(self.classes_))
         members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
         signs = [np.where(codes[own] == plus, 1.0, -1.0) for own, (plus, _) in zip(members, pairs, strict=True)]
@@ -170,6 +169,11 @@ class NuSVC(SVC):
         code_of[numbers] = codes
         self._publish_classes(code_of[self.support_], np.array([each.steps for each in found]))
         self.probA_ = self.probB_ = np.empty(0)
+        if probable:
+            limits = np.zeros((len(pairs), len(codes)))
+            for limit, own, problem in zip(limits, members, problems, strict=True):
+                limit[own] = problem.high - problem.low
+            self._fit_sigmoids(rows, codes, limits, bound)
         return self
 
     def _warn_of_no_margin(self, machine: NuMinimum) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,9 +16,10 @@ from hiperplano.data.error_messages import data_error
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
-from hiperplano.errors import InvalidParameter, NotAvailable
+from hiperplano.errors import AccuracyWarning, InvalidParameter, NotAvailable
 from hiperplano.kernels import KernelMatrix, Linear, Precomputed
-from hiperplano.models.base import warn_of_the_end
+from hiperplano.messages import Message
+from hiperplano.models.base import users_level, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite
 from hiperplano.solvers.kernel.svm.decomposition import Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
@@ -144,6 +146,22 @@ class SupportVectorModel(KernelModel):
         self.shape_fit_, self._n_given_ = rows.shape, n_given
         if not self.solution_.converged:
             warn_of_the_end(self, self.solution_)
+        elif self.solution_.rounding > control.tol:
+            self._warn_of_rounding(control.tol)
+
+    def _warn_of_rounding(self, tol: float) -> None:
+        warnings.warn(
+            Message(
+                "{model}: kernel values and dual coefficients are so large that rounding leaves scores uncertain by "
+                "about {rounding:.0e}, more than tol={tol:g}. Standardise the columns "
+                "(sklearn.preprocessing.StandardScaler), or take a smaller C.",
+                model=type(self).__name__,
+                rounding=self.solution_.rounding,
+                tol=tol,
+            ),
+            AccuracyWarning,
+            stacklevel=users_level(),
+        )
 
     def _scores(self, X: Any) -> Array:
         """Scores of every machine, of shape (n, machines)."""

@@ -193,7 +193,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         C, control = number(self, "C", low=0.0, open_low=True, infinite=True), self._control()
         one_of(self, "decision_function_shape", ("ovr", "ovo"))
         flag(self, "break_ties")
-        probable = self.probability != "deprecated" and flag(self, "probability")
+        probable = self._wants_probabilities()
         design = self._in_memory(validate(self, X, y, sample_weight, numeric_target=False))
         n_given = row_count(X)
         self.classes_, codes = encode_labels(design)
@@ -204,7 +204,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         codes, bound = codes[order], bound[order]
         weight = weights_of(design)[order]
         self.kernel_ = self._settled_kernel(rows, weight if design.has_weight else None)
-        positive, negative = np.array(class_pairs(len(self.classes_))).T
+        positive, negative = np.ascontiguousarray(np.transpose(class_pairs(len(self.classes_))))
         last = self._last_weights(n_given, len(positive))
         start = None if last is None else last[numbers]
         machines = solve_pairs(ClassPairs(codes, positive, negative, bound, start), self.kernel_, rows, control)
@@ -214,9 +214,16 @@ class SVC(ClassifierMixin, SupportVectorModel):
         self._publish_classes(code_of[self.support_], machines.steps)
         self.probA_ = self.probB_ = np.empty(0)
         if probable:
-            random = check_random_state(self.random_state)
-            self.probA_, self.probB_ = fit_sigmoids(self.kernel_, rows, codes, bound, weight, control, random)
+            self._fit_sigmoids(rows, codes, bound, weight)
         return self
+
+    def _wants_probabilities(self) -> bool:
+        return self.probability != "deprecated" and flag(self, "probability")
+
+    def _fit_sigmoids(self, rows: Any, codes: Array, bound: Array, weight: Array) -> None:
+        """What scores of folds say about probabilities; `bound` of all pairs, or of each."""
+        random = check_random_state(self.random_state)
+        self.probA_, self.probB_ = fit_sigmoids(self.kernel_, rows, codes, bound, weight, self._control(), random)
 
     def _class_weights(self, design: InMemory, codes: Array) -> Array:
         totals = class_totals(design, codes, len(self.classes_))

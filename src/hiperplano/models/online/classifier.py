@@ -17,6 +17,7 @@ from hiperplano.data.labels import (
     first_classes,
     labels_without_weight,
 )
+from hiperplano.data.loops.arrays import row_arrays
 from hiperplano.data.stream import Stream
 from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.models.base import LinearClassifier, all_or_nothing
@@ -24,7 +25,7 @@ from hiperplano.models.online.base import OnlineModel
 from hiperplano.models.online.streaming import fit_stream, refuse_whole_rows
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
-from hiperplano.solvers.online.learner import Learner, row_arrays
+from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.metrics import BinaryAccuracy, MulticlassAccuracy, Objective, growing_objective
 from hiperplano.solvers.online.passes import AllPlanes, OnePlane
 from hiperplano.solvers.online.sampling_order import SamplingOrder

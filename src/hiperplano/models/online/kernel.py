@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.block import Array
 from hiperplano.data.design import Design
+from hiperplano.data.loops.arrays import row_arrays
 from hiperplano.data.parameters import number, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import InvalidParameter, NotAvailable
@@ -23,7 +24,7 @@ from hiperplano.solvers.kernel.online.kernel_plane import KernelPlane, KernelRow
 from hiperplano.solvers.kernel.online.span_learner import SpanLearner, SpanObjective
 from hiperplano.solvers.kernel.svm.fit import dense_if_small
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.learner import Learner, row_arrays
+from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.sampling_order import SamplingOrder
 from hiperplano.solvers.online.solution import OnlineSolution
 from hiperplano.solvers.online.training import Control, Record, Task

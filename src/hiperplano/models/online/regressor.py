@@ -11,6 +11,7 @@ from hiperplano.data import validate
 from hiperplano.data.block import Array
 from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.loops.arrays import row_arrays
 from hiperplano.data.stream import Stream
 from hiperplano.errors import InvalidTarget
 from hiperplano.models.base import all_or_nothing
@@ -18,7 +19,7 @@ from hiperplano.models.online.base import OnlineModel
 from hiperplano.models.online.streaming import fit_stream, refuse_whole_rows
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.held_out import hold_out
-from hiperplano.solvers.online.learner import Learner, row_arrays
+from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.metrics import Objective, RSquared, growing_objective
 from hiperplano.solvers.online.passes import OnePlane
 from hiperplano.solvers.online.sampling_order import SamplingOrder

@@ -30,7 +30,7 @@ def encoded_rows(encoder: WoEEncoder, X: Any, event: Array | None, weight: Array
         Whether every WoE is 0: for a scorecard without an effect.
     """
     if isinstance(X, Design):
-        encoded = encoder._encoded()
+        encoded = encoder._encoded(X)
         if flat:
             codes = (replace(code, encoding=np.zeros_like(code.encoding)) for code in encoded.codes)
             encoded = replace(encoded, codes=tuple(codes))

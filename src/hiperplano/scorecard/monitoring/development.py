@@ -51,8 +51,9 @@ class Development:
 
 def score_edges(points: Array, bands: int) -> Array:
     """Inner edges of bands of about equal share, at scores that occur and that have rows on both sides."""
-    edges = np.unique(np.quantile(points, np.arange(1, bands) / bands, method="higher"))
-    return edges[edges > points.min()]
+    ordered = np.sort(points)  # several times faster than np.quantile, which looks for each edge
+    edges = np.unique(ordered[np.ceil(np.arange(1, bands) / bands * (len(points) - 1)).astype(np.intp)])
+    return edges[edges > ordered[0]]
 
 
 def banded(edges: Array, points: Array, weight: Array, values: tuple[Array, ...]) -> tuple[Array, ...]:

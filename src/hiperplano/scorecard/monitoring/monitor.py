@@ -14,7 +14,7 @@ from hiperplano.errors import InvalidData
 from hiperplano.features.binning.evidence import rate_interval
 from hiperplano.features.binning.reading import is_missing
 from hiperplano.messages import Message
-from hiperplano.metrics.area import auc_interval
+from hiperplano.metrics.area import AUCInterval, auc_interval
 from hiperplano.metrics.divergence import population_stability_index
 from hiperplano.metrics.ranking import ranking_scores
 from hiperplano.scorecard.monitoring.development import Development, banded
@@ -25,6 +25,7 @@ STABLE, CHANGED = 0.1, 0.25
 """A population stability index below the first is stable, from the second on the population has changed."""
 _HALF_A_ROW = 0.5  # added to every band, so that an empty one does not make the index infinite
 _LEVEL = 0.95
+_RANDOM = 0.5  # the AUC of a score that says nothing
 
 
 @dataclass(frozen=True)
@@ -243,20 +244,41 @@ def _performance(development: Development, event: Array, points: Array) -> tuple
     table = Table(Message("How well the score ranks"), columns)
     if min(int(event.sum()), int((~event).sum())) < 2:
         return table, Message("ranking: too few outcomes of one kind to compare AUC.")
-    found = auc_interval(event, -points, _LEVEL)
-    fields = {"now": found.auc, "low": found.low, "high": found.high, "before": development.auc}
-    if found.high < development.auc:
-        return table, Message(
-            "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} on the rows of the fit: the "
-            "difference is more than chance, but may be the optimism of the fit; bootstrap(X, y) tells how much that "
-            "is.",
-            **fields,
-        )
-    return table, Message(
-        "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} on the rows of the fit: no "
-        "loss beyond chance.",
-        **fields,
+    return table, _ranking_verdict(auc_interval(event, -points, _LEVEL), development.auc, int(event.sum()))
+
+
+def _ranking_verdict(found: AUCInterval, before: float, events: int) -> Message:
+    """Whether the score still ranks: an interval that includes 0.5 is that of a score drawn at random."""
+    figures = Message(
+        "ranking: AUC {now:.3f} (95%: {low:.3f} to {high:.3f}) against {before:.3f} on the rows of the fit",
+        now=found.auc,
+        low=found.low,
+        high=found.high,
+        before=before,
     )
+    if found.high < _RANDOM:
+        return figures + Message(
+            ". The score ranks the wrong way round: applicants with more points have more events. Look first whether "
+            "outcomes are coded as at the fit; do not decide by this score."
+        )
+    if found.low <= _RANDOM and found.high < before:
+        return figures + Message(
+            ". The score no longer ranks: the interval includes 0.5, what points drawn at random would have. Do not "
+            "decide by it; find out what has changed (the applicants, how columns are filled, what counts as an "
+            "event), and make a new scorecard."
+        )
+    if found.low <= _RANDOM:
+        return figures + Message(
+            ". {events} events are too few to tell whether the score still ranks: the interval includes 0.5, what "
+            "points drawn at random would have. Wait for more outcomes.",
+            events=events,
+        )
+    if found.high < before:
+        return figures + Message(
+            ": a loss beyond chance. Some of it may be the optimism of figures on the rows of the fit; compare with "
+            "the AUC of rows that were held out."
+        )
+    return figures + Message(": no loss beyond chance.")
 
 
 def _calibration(development: Development, event: Array, points: Array, probability: Array) -> tuple[Table, Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
@@ -28,7 +29,7 @@ def solve_least_squares(
     solver: str = "auto",
     tol: float = 1e-10,
     max_iter: int | None = None,
-    sums: Moments | None = None,
+    sums: Moments | CentredRows | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one.
 
@@ -42,8 +43,8 @@ def solve_least_squares(
         For "cg": relative length of the gradient to reach.
     max_iter : int, optional
         For "cg": most steps; ten for each column by default.
-    sums : Moments, optional
-        Of these rows, where somebody has gathered them already.
+    sums : Moments or CentredRows, optional
+        Of these rows, where somebody has gathered them already; the latter if they are no more than columns.
     """
     if solver == "auto" and not positive and max_iter is None:
         found = _by_few_passes(design, alpha, fit_intercept, tol)
@@ -51,7 +52,8 @@ def solve_least_squares(
             return found
     solver = suited_solver(design, solver)
     if solver == "rows":
-        return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive)
+        rows = sums if isinstance(sums, CentredRows) else None
+        return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, rows=rows)
     if solver == "cg":
         if positive:
             raise InvalidParameter(
@@ -61,8 +63,9 @@ def solve_least_squares(
             )
         steps = max_iter if max_iter is not None else 10 * design.n_columns
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
+    known = sums if isinstance(sums, Moments) else None
     return least_squares(
-        design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr", sums=sums
+        design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr", sums=known
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path, wide_path
 from hiperplano.solvers.statistics import Moments
 
@@ -120,11 +121,11 @@ class LeaveOneOutPath:
     path: RidgePath
 
     @classmethod
-    def of(cls, design: Design, fit_intercept: bool, sums: Moments | None) -> LeaveOneOutPath:
-        """Factor the rows, from their moments where they were already gathered."""
-        if design.n_rows > design.n_columns:
+    def of(cls, design: Design, fit_intercept: bool, sums: Moments | CentredRows) -> LeaveOneOutPath:
+        """Factor the rows, from their moments or, if they are no more than columns, from themselves."""
+        if isinstance(sums, Moments):
             return cls(design, ridge_path(design, fit_intercept=fit_intercept, sums=sums))
-        path, coordinates = wide_path(design, fit_intercept)
+        path, coordinates = wide_path(design, fit_intercept, sums)
         return cls(design.with_vectors(coordinates=coordinates), path)
 
     def mean_squared_errors(self, alphas: Array) -> Array:

@@ -9,9 +9,9 @@ from scipy.linalg import eigh, svd
 from scipy.linalg.lapack import dgejsv
 
 from hiperplano.data.design import Array, Design
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.solvers.least_squares.direct import factorise
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.wide import centred_rows
 from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
@@ -89,9 +89,7 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
     full, values, turned = np.zeros((design.n_columns, 0)), np.zeros(0), np.zeros((0, design.n_targets))
     if varying.any():
         upper, scale = factor.upper[np.ix_(varying, varying)], equations.scale[varying]
-        # One-sided Jacobi: relative accuracy of every singular value, whatever the scales of the columns.
-        size, left, other, work, _, _ = dgejsv(upper / scale, joba=0, jobu=0, jobv=0)
-        values = size * (work[0] / work[1])
+        left, values, other = _decomposed_triangle(upper / scale)
         solvable = factor.condition <= _SOLVABLE
         # Columns that do not depend on each other all count, however short some are beside others.
         kept = values > (0.0 if solvable else _EPS * len(values) * values.max())
@@ -102,13 +100,26 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
     return RidgePath(plain.mean, plain.target_mean, equations.scale, full, values, turned, plain.total, fit_intercept)
 
 
-def wide_path(design: Design, fit_intercept: bool) -> tuple[RidgePath, Array]:
+def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
+    """Left vectors, singular values and right vectors."""
+    squares, other = eigh(triangle.T @ triangle, check_finite=False, driver="evd")
+    if squares[0] > _PLAIN * squares[-1]:
+        values = np.sqrt(squares)
+        return triangle @ (other / values), values, other
+    # One-sided Jacobi: relative accuracy of every singular value, whatever the scales of the columns.
+    size, left, other, work, _, _ = dgejsv(triangle, joba=0, jobu=0, jobv=0)
+    return left, size * (work[0] / work[1]), other
+
+
+def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = None) -> tuple[RidgePath, Array]:
     """For rows no more than columns: from the singular value decomposition of the rows themselves.
 
     Parameters
     ----------
     design : Design
         Rows without weight take no part.
+    rows : CentredRows, optional
+        Those with weight, where somebody has them already.
 
     Returns
     -------
@@ -116,9 +127,9 @@ def wide_path(design: Design, fit_intercept: bool) -> tuple[RidgePath, Array]:
     coordinates : ndarray of shape (n, r)
         Of the rows with weight; the decomposition knows them better than products with its basis would.
     """
-    rows = centred_rows(design.weighted_rows(), fit_intercept)
-    left, values, basis = _decomposed(rows.unit, rows.length)
-    complete = len(values) == len(rows.x) - fit_intercept
+    rows = centred_rows(design.weighted_rows(), fit_intercept) if rows is None else rows
+    left, values, basis = _decomposed(rows)
+    complete = len(values) == len(rows.root) - fit_intercept
     path = RidgePath(
         rows.mean,
         rows.target_mean,
@@ -133,19 +144,20 @@ def wide_path(design: Design, fit_intercept: bool) -> tuple[RidgePath, Array]:
     return path, left / rows.root
 
 
-def _decomposed(x: Array, length: Array) -> tuple[Array, Array, Array]:
-    """Left vectors, singular values and right vectors of x·length, where columns of x have unit length.
+def _decomposed(rows: CentredRows) -> tuple[Array, Array, Array]:
+    """Left vectors, singular values and right vectors of dense rows.
 
-    How many there are is told by x, in which units do not matter. Where lengths lie far apart, Jacobi's method with
-    rows and columns pivoted keeps the digits of short columns beside long ones.
+    How many there are is told by columns of unit length, in which units do not matter. Where lengths lie far apart,
+    Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones.
     """
+    length = rows.length
     longest = float(length.max(initial=0.0)) or 1.0
-    scaled = x * (length / longest)
-    if longest <= _SIMILAR * length[length > 0].min(initial=longest):
-        found = _from_row_products(scaled)
-        if found is not None:
-            left, values, right = found
-            return left, values * longest, right
+    similar = longest <= _SIMILAR * length[length > 0].min(initial=longest)
+    found = _from_row_products(rows) if similar else None
+    if found is not None:
+        return found
+    x, scaled = rows.unit, rows.unit * (length / longest)
+    if similar:
         left, values, right = svd(scaled, full_matrices=False, check_finite=False)
         rank = int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
         return left[:, :rank], values[:rank] * longest, right[:rank].T
@@ -156,15 +168,15 @@ def _decomposed(x: Array, length: Array) -> tuple[Array, Array, Array]:
     return left[:, :rank], values[:rank] * longest, right[:, :rank]
 
 
-def _from_row_products(x: Array) -> tuple[Array, Array, Array] | None:
+def _from_row_products(rows: CentredRows) -> tuple[Array, Array, Array] | None:
     """The decomposition of few rows by the eigenvectors of their products, in a fraction of the time.
 
     None where some direction is so short beside others that squares would lose its digits.
     """
-    squares, left = eigh(x @ x.T, check_finite=False, driver="evd")
+    squares, left = eigh(rows.products, check_finite=False, driver="evd")
     largest = float(squares[-1]) if len(squares) else 0.0
     kept = squares > _PLAIN * largest
-    if np.any(squares[~kept] > len(x) * _EPS * largest):
+    if np.any(squares[~kept] > len(left) * _EPS * largest):
         return None
     values, left = np.sqrt(squares[kept][::-1]), left[:, kept][:, ::-1]
-    return left, values, x.T @ (left / values)
+    return left, values, rows.x.T @ (left / values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +9,8 @@ from scipy.linalg import lapack, qr, svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.design import Array, Block, Design
+from hiperplano.data.design import Array, Design
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
@@ -22,6 +21,7 @@ from hiperplano.solvers.least_squares.solution import (
     penalised_sum,
 )
 from hiperplano.solvers.solution import smallest_digits, trusted_digits
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
@@ -31,38 +31,13 @@ _REFINED = 1e-3  # the same, below which that step is made
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
 
-@dataclass(frozen=True)
-class CentredRows:
-    """Weighted rows about their means, on the host.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n, d)
-    length : ndarray of shape (d,)
-        Of the columns; 0 for a constant one.
-    right : ndarray of shape (n, targets)
-        Weighted targets about their means.
-    mean, target_mean : ndarray of shape (d,) and (targets,)
-        Zeros without intercept.
-    root : ndarray of shape (n, 1)
-        Square roots of the weights.
-    """
-
-    x: Array
-    length: Array
-    right: Array
-    mean: Array
-    target_mean: Array
-    root: Array
-
-    @cached_property
-    def unit(self) -> Array:
-        """`x` with columns at unit length."""
-        return self.x * reciprocal(self.length)
-
-
 def wide_least_squares(
-    design: Design, *, alpha: Array, fit_intercept: bool = True, positive: bool = False
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    rows: CentredRows | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² in the span of the rows.
 
@@ -76,9 +51,17 @@ def wide_least_squares(
     alpha : ndarray of shape (targets,)
     positive : bool
         Constrain the coefficients to be non-negative.
+    rows : CentredRows, optional
+        Of the design, dense, where somebody has them already.
     """
     with one_blas_thread():
-        rows = centred_rows(design, fit_intercept)
+        few_entries = design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > _MOST_FACTORED
+        if few_entries and rows is None and not positive:
+            few = sparse_rows(design, fit_intercept)
+            end = _by_row_products(few, alpha, fit_intercept)
+            if end is not None:
+                return _solution(design, few, alpha, fit_intercept, end)
+        rows = centred_rows(design, fit_intercept) if rows is None else rows
         end = None if positive else _by_row_products(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
@@ -153,12 +136,13 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
 
     None where the products of rows do not tell ten digits of it.
     """
-    x = rows.x
-    products = x @ x.T
+    products = rows.products
+    if products is None:
+        return None
     if fit_intercept:  # centred rows add up to nothing, and so do centred targets: that direction may weigh anything
         ones = rows.root[:, 0] / np.linalg.norm(rows.root)
-        products += float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
-    coef = np.empty((len(alpha), x.shape[1]))
+        products = products + float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
+    coef = np.empty((len(alpha), len(rows.length)))
     smallest = 1.0  # reciprocal condition
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
@@ -172,53 +156,16 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
         right = rows.right[:, which]
         shares = lapack.dpotrs(lower, right, lower=1)[0]
         if smallest < _REFINED:
-            left = right - x @ (x.T @ shares) - strength * shares
+            left = right - rows.scores(rows.combined(shares)) - strength * shares
             shares += lapack.dpotrs(lower, left, lower=1)[0]
-        coef[which] = shares.T @ x
+        coef[which] = rows.combined(shares)
     digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    rank = min(len(x) - int(fit_intercept), int(np.count_nonzero(rows.length)))
-    keep = unique and x.shape[1] <= _MOST_FACTORED
+    rank = min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
+    keep = unique and len(rows.length) <= _MOST_FACTORED
     factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
     return _End(coef, method, status, rank, float(1.0 / np.sqrt(smallest)), digits, factor)
-
-
-def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
-    """All rows on the host, centred.
-
-    Parameters
-    ----------
-    design : Design
-        With few rows.
-    fit_intercept : bool
-        Whether rows are centred.
-    """
-    here = design.sample(design.n_rows)
-    x = np.array(here.collect(here.map(Block.dense)), dtype=np.float64, order="C")
-    y = np.array(here.collect(here.vector("y")), dtype=np.float64)
-    root = np.sqrt(here.collect(here.vector("weight")) if here.has_weight else np.ones(len(x)))[:, None]
-    mean, target_mean = np.zeros(x.shape[1]), np.zeros(y.shape[1])
-    if fit_intercept:
-        mean, target_mean = _centre(x, root), _centre(y, root)
-    if here.has_weight:
-        x *= root
-        y *= root
-    length = np.sqrt(np.einsum("ij,ij->j", x, x))
-    return CentredRows(x, length, y, mean, target_mean, root)
-
-
-def _centre(x: Array, root: Array) -> Array:
-    """Subtract the weighted means of the columns in place, and return them.
-
-    A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
-    """
-    weight = np.square(root[:, 0])
-    first = x[0].copy()
-    x -= first
-    step = weight @ x / weight.sum()
-    x -= step
-    return np.asarray(first + step)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:

@@ -19,6 +19,7 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.lbfgs import State, drive, lbfgs
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
@@ -27,7 +28,7 @@ from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
 from hiperplano.solvers.likelihood.preconditioners import Purchase, offers
 from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
-from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution
+from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution, widened
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
@@ -87,6 +88,22 @@ def fit_likelihood(
     watch : callable, optional
         Is told coefficients and intercepts at the start and after every step.
     """
+    columns = HeldColumns.of(design) if strength > 0 and n_scores * design.n_columns > MOST_KEPT else None
+    if columns is not None:
+        found = fit_likelihood(
+            columns.narrow(),
+            n_scores=n_scores,
+            strength=strength,
+            fit_intercept=fit_intercept,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            start=None if start is None else (start[0][:, columns.numbers], start[1]),
+            keep_hessian=False,
+            check_finite=check_finite,
+            watch=None if watch is None else lambda coef, intercept: watch(columns.widen(coef), intercept),
+        )
+        return widened(found, columns)
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.messages import Message
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.solution import Solution
@@ -105,6 +106,22 @@ def logistic_solution(
         hessian=end.hessian,
         rank=rank,
         unbounded=unbounded,
+    )
+
+
+def widened(solution: LogisticSolution, columns: HeldColumns) -> LogisticSolution:
+    """The same of all columns, from a fit to those that hold something: the others do not vary."""
+    scale = solution.scale
+    return replace(
+        solution,
+        coef=columns.widen(solution.coef),
+        scale=replace(
+            scale,
+            shift=columns.widen(scale.shift),
+            scale=columns.widen(scale.scale, 1.0),
+            constant=columns.widen(scale.constant, True),
+        ),
+        hessian=None,
     )
 
 

@@ -3,48 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from hiperplano.data.block import Array
 from hiperplano.solvers.online import rules as at
 
-
-class RowArrays(NamedTuple):
-    """Rows as compiled loops take them; see `rows_loops`."""
-
-    x: Array
-    indices: Array
-    indptr: Array
-
-
-def frozen(array: Array) -> Array:
-    """A view that cannot be written to: loops are compiled for such arrays only, so that memory maps fit too."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-NO_INDEX = frozen(np.empty(0, dtype=np.int32))
 NO_WEIGHTS = np.empty(0)
-
-
-def row_arrays(x: Any) -> RowArrays:
-    """The rows of a checked array or CSR matrix for compiled loops.
-
-    Parameters
-    ----------
-    x : ndarray or CSR matrix of shape (n, d)
-    """
-    if not issparse(x):
-        return RowArrays(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
-    # 64-bit indices are rare, and would have every loop compiled once more.
-    small = x.nnz < 2**31 and x.shape[1] < 2**31
-    kind = np.int32 if small else np.int64
-    index, pointer = x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)
-    return RowArrays(frozen(np.ascontiguousarray(x.data)), frozen(index), frozen(pointer))
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hiperplano.data.block import Array
+from hiperplano.data.loops.arrays import frozen
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import NO_WEIGHTS, Learner
 from hiperplano.solvers.online.sampling_order import SamplingOrder
@@ -116,7 +117,7 @@ class OnePlane(RowByRow):
         plain = rule.copy()
         plain[[at.ALPHA, at.POCKET, at.AVERAGE_FROM, at.TRACK_LOSS]] = 0.0
         walker = OnePlane(self.target, self.sampling_order, self.learner.copy(), self.planes)
-        walker.order, walker.visit_weight = np.tile(self.order, passes), np.tile(self.visit_weight, passes)
+        walker.order, walker.visit_weight = frozen(np.tile(self.order, passes)), np.tile(self.visit_weight, passes)
         walker.advance(0, passes * self.length, plain)
         return bool(walker.counts[at.RUN] >= self.length)
 

@@ -7,10 +7,14 @@ with steps a hundred times as long. So the time of a pass does not grow with the
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiperplano.data.block import Array
-from hiperplano.solvers.online.learner import NO_WEIGHTS, RowArrays, frozen
+from hiperplano.data.loops.arrays import RowArrays, frozen
+from hiperplano.solvers.online.learner import NO_WEIGHTS
 
 _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs nothing
 _BLOCK = 2**15  # bytes side by side, where they do not
@@ -116,14 +120,24 @@ def _by_content(arrays: RowArrays, target: Array) -> Array:
     Equal rows get equal keys to the bit wherever they lie: sums are taken row by row.
     """
     x, indices, indptr = arrays
-    n_columns = x.shape[1] if x.ndim == 2 else int(indices.max(initial=-1)) + 1
-    direction = np.random.default_rng(0).normal(size=n_columns)
+    n_columns = x.shape[1] if x.ndim == 2 else int(indices.max(initial=0)) + 1
+    direction = _directions(1 << max(n_columns - 1, 0).bit_length())[:n_columns]
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite are refused elsewhere
         if x.ndim == 2:
             key = np.add.reduce(x * direction, axis=1)
         else:
-            key = np.zeros(len(target))
-            filled = np.diff(indptr) > 0
-            if filled.any():
-                key[filled] = np.add.reduceat(x * direction[indices], indptr[:-1][filled])
-        return np.lexsort((target, key))
+            key = csr_array((x, indices, indptr), shape=(len(target), n_columns)) @ direction
+    order = np.argsort(key)
+    equal = np.flatnonzero(~(np.diff(key[order]) > 0))  # NaN, too
+    if len(equal):
+        tied = np.zeros(len(order), dtype=bool)
+        tied[equal] = tied[equal + 1] = True
+        among = np.sort(order[tied])  # their order must not depend on how they were sorted so far
+        order[tied] = among[np.lexsort((target[among], key[among]))]
+    return order
+
+
+@lru_cache(maxsize=2)
+def _directions(size: int) -> Array:
+    """The same numbers at every call; a longer array begins with the shorter ones."""
+    return frozen(np.random.default_rng(0).normal(size=size))

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.block import Array
+from hiperplano.data.loops.arrays import frozen
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.learner import Learner, frozen
+from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.schedules import learning_rate
 
 _ARRAY = np.ndarray

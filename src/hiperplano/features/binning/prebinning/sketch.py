@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.loops.arrays import frozen
 
 LIMIT = 2**12
 """Different keys that are kept of a column of numbers."""
@@ -123,8 +124,8 @@ class ColumnSketches:
 
     def __call__(self, block: Block) -> Sums:
         made: list[Array] = []
-        target = block.vectors["code" if self.n_classes else "amount"]
-        weight = block.vectors.get("weight", np.empty(0))
+        target = frozen(block.vectors["code" if self.n_classes else "amount"])
+        weight = frozen(block.vectors.get("weight", np.empty(0)))
         for values, special, limit, windows in zip(
             self._columns(block), self.special, self.limits, self.windows, strict=True
         ):
@@ -134,7 +135,7 @@ class ColumnSketches:
 
             least = 0 if len(windows[0]) else _least_level(values, codes, limit)
             *found, level = sketch_rows(
-                values, target, weight, codes, groups, len(special), self.n_classes, limit, least, *windows
+                frozen(values), target, weight, codes, groups, len(special), self.n_classes, limit, least, *windows
             )
             made += [*found, np.array([level])]
         return tuple(made)

@@ -1,8 +1,8 @@
 """Compiled loops of sketches: a hash table from keys to sums, whose keys lose bits when it is full.
 
-A table is four arrays: `slot_keys` (the key in each slot, or `_FREE`), `slots` (which record that key has), `keys` (of
-the records, in the order of their appearance) and `records`, whose columns are the smallest value, the largest one, and
-the sums of the target. What one row touches lies together: that decides the speed.
+A table is three arrays: `slots` (which record a slot has, or `_FREE`), `keys` (of the records, in the order of their
+appearance) and `records`, whose columns are the smallest value, the largest one, and the sums of the target. What one
+row touches is little, and lies together: that decides the speed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import njit
 FULL = 4
 """A table takes this many times `limit` keys before bits are dropped: that is done seldom, and never beyond need."""
 _CHUNK = 1024  # rows whose keys are made at once, several in one instruction
-_FREE = np.iinfo(np.int64).min  # the key of a NaN, which is never in a table
+_FREE = np.int32(-1)
 _ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -49,7 +49,7 @@ def sketch_rows(  # type: ignore[no-untyped-def]
     """
     n_sums = n_classes if n_classes else 3
     capacity = min(FULL * limit, len(values))
-    slot_keys, slots, keys, records = _new_table(capacity, 2 + n_sums)
+    slots, keys, records = _new_table(capacity, 2 + n_sums)
     apart = np.zeros((n_groups + 1, 2 + n_sums))
     part = np.empty(_CHUNK)
     bits = part.view(np.int64)
@@ -73,15 +73,15 @@ def sketch_rows(  # type: ignore[no-untyped-def]
                 continue
             whole = bits[r - start]
             whole ^= (whole >> 63) & _ALL_BUT_SIGN  # so that keys ascend with the values, also the negative ones
-            place = _find(slot_keys, whole >> level)
-            if slot_keys[place] == _FREE:
+            place = _find(slots, keys, whole >> level)
+            if slots[place] == _FREE:
                 if size == capacity:
                     raised = bits_to_drop(np.sort(keys[:size]), limit)
                     level += raised
-                    size = _drop_bits(slot_keys, slots, keys, records, size, raised)
-                    place = _find(slot_keys, whole >> level)
-                if slot_keys[place] == _FREE:
-                    slot_keys[place], slots[place], keys[size] = whole >> level, size, whole >> level
+                    size = _drop_bits(slots, keys, records, size, raised)
+                    place = _find(slots, keys, whole >> level)
+                if slots[place] == _FREE:
+                    slots[place], keys[size] = size, whole >> level
                     records[size] = 0.0
                     records[size, 0] = records[size, 1] = value
                     size += 1
@@ -98,13 +98,13 @@ def merge_sketches(  # type: ignore[no-untyped-def]
 ):
     """The keys, lows, highs, sums and level of two sketches together."""
     level = max(level_1, level_2)
-    slot_keys, slots, keys, records = _new_table(len(keys_1) + len(keys_2), 2 + sums_1.shape[1])
-    size = _pour(slot_keys, slots, keys, records, 0, keys_1, low_1, high_1, sums_1, level - level_1)
-    size = _pour(slot_keys, slots, keys, records, size, keys_2, low_2, high_2, sums_2, level - level_2)
+    slots, keys, records = _new_table(len(keys_1) + len(keys_2), 2 + sums_1.shape[1])
+    size = _pour(slots, keys, records, 0, keys_1, low_1, high_1, sums_1, level - level_1)
+    size = _pour(slots, keys, records, size, keys_2, low_2, high_2, sums_2, level - level_2)
     if size > FULL * limit:
         raised = bits_to_drop(np.sort(keys[:size]), limit)
         level += raised
-        size = _drop_bits(slot_keys, slots, keys, records, size, raised)
+        size = _drop_bits(slots, keys, records, size, raised)
     keys, low, high, sums = _parts(keys, records, size)
     return keys, low, high, sums, level
 
@@ -154,13 +154,13 @@ def _add(records, k, target, weight, r, n_classes):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _pour(slot_keys, slots, keys, records, size, new_keys, new_low, new_high, new_sums, drop):  # type: ignore[no-untyped-def]
+def _pour(slots, keys, records, size, new_keys, new_low, new_high, new_sums, drop):  # type: ignore[no-untyped-def]
     """Add a sketch to a table, without the last `drop` bits of its keys; the new size of the table."""
     for i in range(len(new_keys)):
         key = new_keys[i] >> drop
-        place = _find(slot_keys, key)
-        if slot_keys[place] == _FREE:
-            slot_keys[place], slots[place], keys[size] = key, size, key
+        place = _find(slots, keys, key)
+        if slots[place] == _FREE:
+            slots[place], keys[size] = size, key
             records[size] = 0.0
             records[size, 0], records[size, 1] = new_low[i], new_high[i]
             size += 1
@@ -172,11 +172,11 @@ def _pour(slot_keys, slots, keys, records, size, new_keys, new_low, new_high, ne
 
 
 @njit(cache=True, nogil=True)
-def _drop_bits(slot_keys, slots, keys, records, size, drop):  # type: ignore[no-untyped-def]
+def _drop_bits(slots, keys, records, size, drop):  # type: ignore[no-untyped-def]
     """Shorten all keys of a table by `drop` bits, in place; its new size."""
     old, low, high, sums = _parts(keys, records, size)
-    slot_keys[:] = _FREE
-    return _pour(slot_keys, slots, keys, records, 0, old, low, high, sums, drop)
+    slots[:] = _FREE
+    return _pour(slots, keys, records, 0, old, low, high, sums, drop)
 
 
 @njit(cache=True, nogil=True)
@@ -191,21 +191,16 @@ def _new_table(capacity, width):  # type: ignore[no-untyped-def]
     size = 16
     while size < 2 * capacity:
         size *= 2
-    return (
-        np.full(size, _FREE),
-        np.empty(size, dtype=np.int32),
-        np.empty(capacity, dtype=np.int64),
-        np.empty((capacity, width)),
-    )
+    return np.full(size, _FREE), np.empty(capacity, dtype=np.int64), np.empty((capacity, width))
 
 
 @njit(cache=True, nogil=True)
-def _find(slot_keys, key):  # type: ignore[no-untyped-def]
+def _find(slots, keys, key):  # type: ignore[no-untyped-def]
     """The slot of a key, or the free one where it belongs."""
-    mask = len(slot_keys) - 1
+    mask = len(slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(32)  # the first bits are well mixed; keys of whole numbers end in zeros
     place = np.int64((mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
-    while slot_keys[place] != key and slot_keys[place] != _FREE:
+    while slots[place] != _FREE and keys[slots[place]] != key:
         place = (place + 1) & mask
     return place

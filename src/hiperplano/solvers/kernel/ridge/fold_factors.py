@@ -9,10 +9,11 @@ from scipy.linalg.lapack import spotrf, spotrs
 from hiperplano.data.design import Array
 from hiperplano.linalg.tiles import LinAlgError
 from hiperplano.solvers.kernel.refinement import refined_gradients
-from hiperplano.solvers.kernel.ridge.fold_steps import REACH, TOL
+from hiperplano.solvers.kernel.ridge.fold_steps import TOL
 
 _APART = 200.0  # largest over smallest penalty of those that share a factorisation
 _STEPS = 60
+_REACH = 1e-5  # of a residual, with products in float32
 
 
 def factored(matrix: Array, right: Array, alphas: Array, mixed: bool) -> Array:
@@ -57,7 +58,7 @@ def _corrected(matrix: Array, single: Array, right: Array, alphas: Array) -> Arr
         size=np.linalg.norm(several, axis=0),
         precondition=lambda residuals, which: _solved(factor, residuals),
         tol=TOL,
-        reach=REACH,
+        reach=_REACH,
         max_iter=_STEPS,
     )
     solved = found.x.reshape(n, len(alphas), sides)

@@ -1,7 +1,7 @@
 """Kernel ridge regression on folds, for many penalties, with one Gram matrix.
 
-Systems whose penalty is large are solved side by side by conjugate gradients. The others of a fold are all near each
-other: one factorisation, in float32, serves as a preconditioner of several penalties.
+Lanczos steps for all folds side by side solve the systems of all penalties that are not too small. The others of a fold
+are near each other: one factorisation, in float32, serves as a preconditioner of several penalties.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.linalg.tiles import SymmetricTiles
-from hiperplano.solvers.kernel.memory import memory_limit
+from hiperplano.messages import Message
+from hiperplano.solvers.kernel.memory import memory_limit, require_bytes
 from hiperplano.solvers.kernel.ridge.conjugate import tiles_fit
 from hiperplano.solvers.kernel.ridge.fold_factors import factored
-from hiperplano.solvers.kernel.ridge.fold_steps import FoldSteps, System
+from hiperplano.solvers.kernel.ridge.fold_steps import TOL, solve_folds
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
 _SMALL = 600  # rows up to which every system is factored
@@ -48,14 +49,20 @@ class FoldProblem:
 
     @cached_property
     def tiles(self) -> SymmetricTiles | None:
-        """S·K·S in float64, where it fits in memory beside a copy in float32."""
-        return self.problem.tiles(np.float64) if tiles_fit(2 * self.problem.n_rows, np.float64) else None
+        """S·K·S in float64, where it fits in memory."""
+        return self.problem.tiles(np.float64) if tiles_fit(self.problem.n_rows, np.float64) else None
 
     def product(self, right: Array) -> Array:
         """S·K·S·right, in float64."""
         if self.tiles is not None:
             return self.tiles.dot(right)
         return self.problem.product(right, np.zeros(1))
+
+    def of(self, chosen: slice) -> FoldProblem:
+        """Some of the folds."""
+        some = FoldProblem(self.problem, self.masks[:, chosen])
+        vars(some)["tiles"] = self.tiles  # computed once
+        return some
 
     def part(self, fold: int) -> tuple[Array, Array]:
         """The rows that a fold trains on, and S·K·S of them."""
@@ -67,20 +74,25 @@ class FoldProblem:
         values *= problem.root[rows]
         return rows, values
 
-    def predictions(self, solved: Array) -> Array:
-        """Of all rows, of shape (n, systems, targets), from the solutions of all right sides."""
-        problem, (n, targets) = self.problem, self.problem.y.shape
-        u = solved[:, :, :targets]
-        intercept = np.zeros(u.shape[1:])
+    def residuals(self, solved: Array, images: Array, alphas: Array) -> Array:
+        """The largest relative residual of each fold and penalty, from solutions and their images."""
+        right = self.masks[:, :, None, None] * self.right[:, None, None, :]
+        left = right - self.masks[:, :, None, None] * images - alphas[:, None] * solved
+        size = np.linalg.norm(right, axis=0)
+        return np.asarray((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(axis=2))
+
+    def predictions(self, solved: Array, images: Array) -> Array:
+        """Of all rows, of shape (n, folds, alphas, targets), from the solutions of all right sides and their images."""
+        problem, targets = self.problem, self.problem.y.shape[1]
+        sums, intercept = images[..., :targets], np.zeros(())
         if problem.fit_intercept:
-            ones = solved[:, :, targets]
-            intercept = np.einsum("n,nst->st", problem.root, u) / (problem.root @ ones)[:, None]
-            u = u - ones[:, :, None] * intercept
-        sums = self.product(np.ascontiguousarray(u).reshape(n, -1)).reshape(u.shape)
-        return np.asarray(sums / problem.root[:, None, None] + intercept)
+            totals = np.einsum("n,nfas->fas", problem.root, solved)
+            intercept = totals[..., :targets] / totals[..., targets:]
+            sums = sums - images[..., targets:] * intercept
+        return np.asarray(sums / problem.root[:, None, None, None] + intercept)
 
 
-def fold_predictions(problem: RidgeProblem, alphas: Array, train: list[Array], seed: int) -> Array:
+def fold_predictions(problem: RidgeProblem, alphas: Array, train: list[Array]) -> Array:
     """Predictions of all rows, of shape (folds, n, targets, alphas), by the machines of every fold and penalty.
 
     Parameters
@@ -89,41 +101,58 @@ def fold_predictions(problem: RidgeProblem, alphas: Array, train: list[Array], s
         More than 0.
     train : list of ndarray of int
         Rows of the folds to train on.
-    seed : int
-        For the pivots of the preconditioner.
     """
     n, targets = problem.y.shape
     masks = np.zeros((n, len(train)))
     for fold, rows in enumerate(train):
         masks[rows, fold] = 1.0
-    folds = FoldProblem(problem, masks)
-    systems = [System(fold, float(alpha)) for fold in range(len(train)) for alpha in alphas]
-    sides = folds.right.shape[1]
-    found = np.empty((len(systems), n, targets))
-    step = max(1, _CELLS // (n * sides))
-    steps = None if n <= _SMALL or not problem.kernel.positive_definite else FoldSteps.of(folds, seed)
-    for first in range(0, len(systems), step):
-        batch = systems[first : first + step]
-        solved = np.full((n, len(batch), sides), np.nan) if steps is None else steps.solve(batch)
-        _solve_the_rest(folds, batch, solved, mixed=steps is not None)
-        found[first : first + step] = np.moveaxis(folds.predictions(solved), 0, 1)
-    return np.moveaxis(found.reshape(len(train), len(alphas), n, targets), 1, 3)
+    every = FoldProblem(problem, masks)
+    found = np.empty((len(train), n, targets, len(alphas)))
+    step = max(1, _CELLS // (n * len(alphas) * every.right.shape[1]))
+    for first in range(0, len(train), step):
+        batch = slice(first, first + step)
+        found[batch] = np.moveaxis(_predictions(every.of(batch), alphas), 0, 1).swapaxes(2, 3)
+    return found
 
 
-def _solve_the_rest(folds: FoldProblem, systems: list[System], solved: Array, mixed: bool) -> None:
-    """Fill in what is NaN, by factorisations, several folds at a time."""
-    unsolved = np.isnan(solved).any(axis=(0, 2))
-    left: dict[int, list[int]] = {}
-    for number in np.flatnonzero(unsolved).tolist():
-        left.setdefault(systems[number].fold, []).append(number)
+def _predictions(folds: FoldProblem, alphas: Array) -> Array:
+    """By Lanczos steps, and by factorisations where those did not lead to the end."""
+    problem, n = folds.problem, folds.problem.n_rows
+    steps = n > _SMALL and problem.kernel.positive_definite
+    shape = (n, folds.masks.shape[1], len(alphas), folds.right.shape[1])
+    if steps:
+        solved = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
+        images = folds.product(np.nan_to_num(solved).reshape(n, -1)).reshape(shape)
+        left = ~(folds.residuals(solved, images, alphas) <= TOL)
+    else:
+        solved, images, left = np.empty(shape), np.empty(shape), np.ones(shape[1:3], dtype=bool)
+    if left.any():
+        _factor_the_rest(folds, alphas, left, solved, mixed=steps)
+        images[:, left] = folds.product(solved[:, left].reshape(n, -1)).reshape(n, -1, shape[3])
+    return folds.predictions(solved, images)
+
+
+def _factor_the_rest(folds: FoldProblem, alphas: Array, left: Array, solved: Array, mixed: bool) -> None:
+    """Solve the systems of some folds and penalties by factorisations, several folds at a time."""
+    n = folds.problem.n_rows
+    require_bytes(
+        _bytes_of_factors(n),
+        "KernelRidgeCV",
+        Message("factorisations of the Gram matrix of {n} rows, which the smallest penalties need,", n=n),
+        Message("Try larger penalties, or fewer rows."),
+    )
 
     def solve(fold: int) -> None:
         rows, matrix = folds.part(fold)
-        numbers = np.array(left[fold])
-        solved[:, numbers] = 0.0
-        alphas = np.array([systems[number].alpha for number in left[fold]])
-        solved[np.ix_(rows, numbers)] = factored(matrix, folds.right[rows], alphas, mixed)
+        solved[:, fold, left[fold]] = 0.0
+        part = factored(matrix, folds.right[rows], alphas[left[fold]], mixed)
+        solved[rows[:, None], fold, np.flatnonzero(left[fold])] = part
 
     workers = worker_count()
-    fits = 16.0 * folds.problem.n_rows**2 * workers <= memory_limit()
-    ordered_map(solve, left, workers if fits else 1)
+    fits = workers * _bytes_of_factors(n) <= memory_limit()
+    ordered_map(solve, np.flatnonzero(left.any(axis=1)).tolist(), workers if fits else 1)
+
+
+def _bytes_of_factors(n: int) -> float:
+    """The rows of a fold in both precisions, and a factor."""
+    return 16.0 * n * n

@@ -42,10 +42,9 @@ def solve_nystroem(
     """
     rng = np.random.default_rng(seed)
     features = WhitenedFeatures.of(problem, n_centres, rng)
-    zero = np.zeros((len(features.span.centres) + problem.fit_intercept, problem.y.shape[1]))
-    found = _refined(features, (zero, features.residual_sums(zero)[1]), rng, tol, max_iter)
+    found, residual = _refined(features, rng, tol, max_iter)
     beta, intercept = features.to_centres(found.x)
-    objective, cost = _cost(features, found.x, rng)
+    objective, cost = _cost(features, found.x, residual, rng)
     return KernelSolution(
         coef=beta.T,
         intercept=intercept,
@@ -62,15 +61,16 @@ def solve_nystroem(
 
 
 def _refined(
-    features: WhitenedFeatures,
-    start: tuple[Array, Array],
-    rng: np.random.Generator,
-    tol: float,
-    max_iter: int | None,
-) -> Refined:
-    """Steps in float32; if rounding stops them, in float64."""
-    alpha, size = features.problem.alpha, np.linalg.norm(start[1], axis=0)
+    features: WhitenedFeatures, rng: np.random.Generator, tol: float, max_iter: int | None
+) -> tuple[Refined, Array]:
+    """Steps in float32; if rounding stops them, in float64. The residuals of all rows come with the answer.
+
+    The first right side may be rounded, too: what it lacks is part of the first residual, which is exact.
+    """
+    alpha, right = features.problem.alpha, features.rough_right()
+    start, size = (np.zeros(right.shape), right), np.linalg.norm(right, axis=0)
     precondition, n_iter = features.preconditioner(rng), 0
+    last = np.full(right.shape, np.nan), np.empty(0)
     for double in (False, True):
         steps = features.in_double() if double else features
 
@@ -78,7 +78,10 @@ def _refined(
             return steps.normal(directions) + features.penalty(alpha[which]) * directions
 
         def remainder(solved: Array, which: Array) -> Array:
-            return features.residual_sums(solved, which)[1] - features.penalty(alpha[which]) * solved
+            nonlocal last
+            residuals, sums = features.residual_sums(solved, which)
+            last = solved, residuals
+            return sums - features.penalty(alpha[which]) * solved
 
         found = refined_gradients(
             product,
@@ -94,10 +97,14 @@ def _refined(
         if found.residual <= tol or n_iter >= (_STEPS if max_iter is None else max_iter):
             break
         start = found.x, remainder(found.x, np.arange(len(alpha)))
-    return found._replace(n_iter=n_iter)
+    if not np.array_equal(last[0], found.x):  # some targets were ready before others
+        remainder(found.x, np.arange(len(alpha)))
+    return found._replace(n_iter=n_iter), last[1]
 
 
-def _cost(features: WhitenedFeatures, solved: Array, rng: np.random.Generator) -> tuple[float, tuple[float, float]]:
+def _cost(
+    features: WhitenedFeatures, solved: Array, residual: Array, rng: np.random.Generator
+) -> tuple[float, tuple[float, float]]:
     """The objective P, and between which shares of it the exact minimum is estimated to lie lower.
 
     With a = w·(y − f)/α and g = Σᵢ aᵢ·k(·, xᵢ) − f, the gradient at f is −2α·g. The criterion is strongly convex: the
@@ -107,7 +114,6 @@ def _cost(features: WhitenedFeatures, solved: Array, rng: np.random.Generator) -
     """
     problem, inner = features.problem, solved[: len(features.span.centres)]
     weight, n = np.square(problem.root)[:, None], problem.n_rows
-    residual, _ = features.residual_sums(solved)
     objective = np.einsum("ij,ij->j", weight * residual, residual) + problem.alpha * np.square(inner).sum(axis=0)
     if not (problem.alpha > 0).all() or not (objective > 0).all():
         return float(objective.sum()), (0.0, 1.0)

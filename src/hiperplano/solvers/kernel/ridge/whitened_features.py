@@ -57,15 +57,33 @@ class WhitenedFeatures:
 
     def normal(self, directions: Array) -> Array:
         """Ψᵀ·W·Ψ·directions, in the precision of `rough`."""
-        beta, constant = (part.astype(self.rough.dtype) for part in self.to_centres(directions))
+        size = _sizes(directions)
+        beta, constant = (part.astype(self.rough.dtype) for part in self.to_centres(directions / size))
         weight = np.square(self.problem.root).astype(self.rough.dtype)[:, None]
 
         def block(place: tuple[int, slice]) -> Array:
-            values = self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
+            values = self._values(place)
             scores = (values @ beta + constant) * weight[place[1]]
             return np.vstack([values.T @ scores, scores.sum(axis=0)]).astype(np.float64)
 
-        return self._whitened(self._summed(block))
+        return self._whitened(self._summed(block)) * size
+
+    def rough_right(self) -> Array:
+        """Ψᵀ·W·y, in the precision of `rough`."""
+        right = np.square(self.problem.root)[:, None] * self.problem.y
+        size = _sizes(right)
+        right = right / size
+
+        def block(place: tuple[int, slice]) -> Array:
+            scores = right[place[1]]
+            sums = self._values(place).T @ scores.astype(self.rough.dtype)
+            return np.vstack([sums, scores.sum(axis=0)]).astype(np.float64)
+
+        return self._whitened(self._summed(block)) * size
+
+    def _values(self, place: tuple[int, slice]) -> Array:
+        """A block of rows of `rough`."""
+        return self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
 
     def residual_sums(self, solved: Array, targets: Array | slice = slice(None)) -> tuple[Array, Array]:
         """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64; for some of the targets."""
@@ -136,6 +154,11 @@ class SampleInverse:
             if mine.any():
                 found[:, mine] = cho_solve(factor, residuals[:, mine], check_finite=False)
         return found
+
+
+def _sizes(columns: Array) -> Array:
+    """The largest number of every column, which may be beyond float32."""
+    return np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
 
 
 def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, list[Array] | None]:

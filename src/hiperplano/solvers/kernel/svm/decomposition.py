@@ -9,16 +9,17 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.gram_rows import GramRows
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
-SMALL = 1024  # rows that are all in the working set from the start
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _MARGIN = 30.0
 _POLISHED = 200  # rows up to which the last digits cost next to nothing
-_IDLE = 10  # rounds, or Newton steps, that do not lower the objective before rounding is blamed
+_TURNS = 20  # of SMO and Newton's method in one working set
+_IDLE = 10  # rounds that do not lower the objective, or crawl, before a fit is given up
+_CLOSER = 0.99  # of the relative gap, to be reached by a round that does more than crawl
 STEPS_PER_ROW = 4  # of SMO in the time that a Newton step takes beside its factorisation
 _NEWTON_PER_STEP = 40.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
 
@@ -35,6 +36,10 @@ class Minimum:
         By how much the worst pair violates the optimality conditions.
     steps, rounds : int
         Pairs moved, and working sets.
+    rounding : float
+        What the rounding of kernel values and their sums may make of the violation.
+    unbounded : bool
+        Whether the problem has no solution: C is infinite, and the rows cannot be met without a loss.
     """
 
     beta: Array
@@ -43,6 +48,8 @@ class Minimum:
     violation: float
     steps: int
     rounds: int
+    rounding: float = 0.0
+    unbounded: bool = False
 
 
 def minimise(
@@ -67,41 +74,53 @@ def minimise(
     coarse : GramRows, optional
         The same in float32, to be used until its rounding shows; the end is judged with `rows`.
     capacity : int
-        Rows that a working set may have.
+        Rows that a working set may have in float64; in float32, as many as take the same memory.
     progress : callable, optional
         Called with round, steps and violation.
     """
     n, beta = rows.n, problem.start.copy()
     source = rows if coarse is None else coarse
     gradient = _gradient(problem, source, beta)
-    order = np.random.default_rng(0).permutation(n) / n if n > SMALL else np.zeros(n)
-    steps, rounds, idle, value = 0, 0, 0, np.inf
+    rng = np.random.default_rng(0)
+    steps, rounds, idle, value, gap, crawling = 0, 0, 0, np.inf, np.inf, False
     while True:
         up, down = problem.slopes(beta, gradient)
         largest, least = float(up.max()), float(down.min())
-        violation = largest - least
+        violation = max(0.0, largest - least)
         if progress is not None:
             progress(rounds, steps, violation)
-        if source is not rows and (violation <= max(tol, _rounding(beta, rows)) or steps >= max_steps):
+        if source is not rows and (violation <= max(tol, _rounding_of_float32(beta, rows)) or steps >= max_steps):
             source, gradient = rows, _gradient(problem, rows, beta)
             continue
         before, value = value, min(value, problem.value(beta, gradient))
-        idle = idle + 1 if value >= before else 0
-        if violation <= tol or steps >= max_steps or idle > _IDLE:
-            return Minimum(beta, gradient, 0.5 * (largest + least), violation, steps, rounds)
-        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, capacity, order)
+        apart = problem.gap(beta, gradient, 0.5 * (largest + least))
+        apart /= max(apart + abs(value), np.finfo(float).tiny)
+        idle = idle + 1 if value >= before or (crawling and apart > _CLOSER * gap) else 0
+        gap = min(gap, apart)
+        blur = score_rounding(beta, rows.diagonal)
+        unbounded = violation > tol and problem.is_unbounded(beta, gradient, rows.diagonal)
+        settled = violation <= tol or (up - blur).max() <= (down + blur).min()
+        if settled or unbounded or steps >= max_steps or idle > _IDLE:
+            rounding = float(blur[up.argmax()] + blur[down.argmin()])
+            return Minimum(
+                beta, gradient, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
+            )  # fmt: skip
+        limit = capacity if source is rows else int(np.sqrt(2) * capacity)
+        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, limit, rng)
+        chosen = np.arange(n) if len(chosen) > source.large else chosen
         share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
         gram = source.block(chosen)
-        made, part, part_gradient = _solve_part(
+        made, part, crawling = _solve_part(
             problem.part(chosen), gram, rows.diagonal[chosen], beta[chosen], gradient[chosen], share, max_steps - steps
         )
         steps, rounds = steps + made, rounds + 1
         moved = np.flatnonzero(part != beta[chosen])
         if len(chosen) < n:
             gradient += source.times(chosen[moved], (part - beta[chosen])[moved])
-        else:
-            gradient = part_gradient
+        else:  # afresh: that of the loop has added up the rounding of all its steps
+            gradient = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target
         beta[chosen] = part
+        del gram  # before the next one is made: two would take twice the memory
 
 
 def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
@@ -109,34 +128,49 @@ def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
     return (rows.times(moved, beta[moved]) if len(moved) else 0.0) - problem.target
 
 
-def _rounding(beta: Array, rows: GramRows) -> float:
+def score_rounding(beta: Array, diagonal: Array) -> Array:
+    """What rounding leaves uncertain of every score, Σⱼ Kᵢⱼ·βⱼ, at the least."""
+    sizes = np.sqrt(np.abs(diagonal))
+    return np.asarray(np.finfo(float).eps * np.linalg.norm(sizes * beta) * sizes)
+
+
+def _rounding_of_float32(beta: Array, rows: GramRows) -> float:
     """What rounding of kernel values to float32 may do to a violation, with a margin."""
     return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
-def _working_set(problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, order: Array) -> Array:
-    """The free variables and those that violate most, as many that should grow as that should fall."""
+def _working_set(
+    problem: DualProblem, beta: Array, up: Array, down: Array, capacity: int, rng: np.random.Generator
+) -> Array:
+    """The free variables and those that violate most, as many that should grow as that should fall.
+
+    Where there is no room for all free variables, chance decides: sets that overlap now here, now there need a tenth of
+    the rounds of those that violation chooses, or turns.
+    """
+    n = len(beta)
     free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
-    spread = 1e-3 * (up.max() - down.min()) * order
+    spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
     growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
     chosen = np.union1d(growing, falling)
     room = capacity - len(chosen)
     if len(free) > room:
-        middle = 0.5 * (up.max() + down.min())
-        doubt = np.maximum(up[free] - middle, middle - down[free])
-        free = free[np.argpartition(-doubt, room)[:room]]
+        free = rng.choice(free, room, replace=False)
     return np.union1d(chosen, free)
 
 
 def _solve_part(
     part: DualProblem, gram: Array, diagonal: Array, beta: Array, gradient: Array, tol: float, max_steps: int
-) -> tuple[int, Array, Array]:
-    """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more."""
+) -> tuple[int, Array, bool]:
+    """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more.
+
+    Returns the steps, the variables, and whether it ended because there were too many turns: the whole problem should
+    then be looked at, which may have no solution.
+    """
     steps, ridge = 0, LEAST_RIDGE
-    while True:
+    for _ in range(_TURNS):
         before = beta.copy(), gradient.copy()
         factored = part.free(beta).sum() ** 3 / 3 / _NEWTON_PER_STEP / len(beta)
         budget = int(max(2000, STEPS_PER_ROW * len(beta) + factored))
@@ -150,6 +184,8 @@ def _solve_part(
         ridge = max(LEAST_RIDGE, ridge / 10) if settled else min(1e3 * ridge, MOST_RIDGE)
         if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
             break
+    else:
+        return steps, beta, True
     if len(beta) <= _POLISHED:
         beta, gradient, _ = newton_steps(part, gram, beta, gradient, LEAST_RIDGE)
-    return steps, beta, gradient
+    return steps, beta, False

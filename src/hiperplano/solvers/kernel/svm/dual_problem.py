@@ -10,6 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 
 _CLOSED = 1e300
+_LONGEST = 1e7  # norm of a function, in units of what the targets call for, beyond which float64 cannot find it
 
 
 @dataclass(frozen=True)
@@ -103,3 +104,18 @@ class DualProblem:
         accounted = beta * miss - self.width * np.abs(beta)
         # Without a bound no loss is allowed: what is left of one is the violation, which `tol` bounds.
         return float(np.sum(np.where(np.isfinite(self.high - self.low), losses - accounted, np.abs(accounted))))
+
+    def is_unbounded(self, beta: Array, gradient: Array, diagonal: Array) -> bool:
+        """Whether β proves that a problem without bounds has no solution that float64 could find.
+
+        A function that allows no loss has ‖f‖ ≥ (tᵀβ − width·Σ|β|)/√(βᵀKβ), whatever β: the rows of two classes come as
+        close as that is large.
+        """
+        room = self.high - self.low
+        if np.isfinite(room[room > 0]).any():
+            return False
+        gain = float(self.target @ beta - self.width * np.abs(beta).sum())
+        rounding = np.finfo(float).eps * float(np.sqrt(np.abs(diagonal)) @ np.abs(beta)) ** 2
+        square = max(float(beta @ (gradient + self.target)), rounding, np.finfo(float).tiny)
+        size = 0.5 * float(np.ptp(self.target)) / np.sqrt(max(float(diagonal.max()), np.finfo(float).tiny))
+        return gain > _LONGEST * size * np.sqrt(square)

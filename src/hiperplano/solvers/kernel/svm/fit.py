@@ -10,11 +10,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
-from hiperplano.solvers.kernel.svm.decomposition import SMALL, Minimum, minimise
+from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
 
+_FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
+_FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, co
         coarse=coarse,
         tol=control.tol,
         max_steps=control.max_steps,
-        capacity=max(SMALL, int(np.sqrt(control.n_bytes / 16))),
+        capacity=max(SMALL, int(np.sqrt((control.n_bytes - _kept(rows) - _kept(coarse)) / 8))),
         progress=control.progress,
     )
 
@@ -60,7 +62,8 @@ def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, co
 def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRows | None]:
     """Kernel values in float64 and, where they are cheap enough to compute twice, in float32 with a cache.
 
-    Small matrices are held, and so are those of a user's function, which may be slow.
+    Small matrices are held, and so are those of a user's function, which may be slow. A cache gets half of the memory,
+    and working sets the other half; where it would hold few of the rows, they get all of it.
     """
     n, slow = x.shape[0], isinstance(kernel, Function)
     if isinstance(kernel, Precomputed) or n <= SMALL or (slow and 8 * n**2 <= n_bytes):
@@ -70,16 +73,26 @@ def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRo
     if slow:
         return CachedGram(exact, exact.diagonal, n_bytes // 2), None
     single = KernelMatrix(kernel, x, dtype=np.float32, centre=exact.centre)
-    return ComputedGram(exact, exact.diagonal), CachedGram(single, exact.diagonal, n_bytes // 2)
+    few = n_bytes // 2 < _FEW * 4 * n**2
+    coarse = ComputedGram(single, exact.diagonal) if few else CachedGram(single, exact.diagonal, n_bytes // 2)
+    return ComputedGram(exact, exact.diagonal), coarse
+
+
+def _kept(rows: GramRows | None) -> int:
+    """Bytes of a cache."""
+    return rows.held.nbytes if isinstance(rows, CachedGram) else 0
 
 
 def held_gram(kernel: Kernel, x: Any) -> HeldGram:
     """The whole Gram matrix in float64."""
     if isinstance(kernel, Precomputed):
         return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
-    return HeldGram(KernelMatrix(kernel, x, dtype=np.float64).dense())
+    return HeldGram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64).dense())
 
 
 def dense_if_small(x: Any) -> Any:
-    """Sparse rows as an array where it is small: BLAS is faster than products of sparse rows."""
-    return x.toarray() if issparse(x) and x.shape[0] * x.shape[1] <= _MOST_DENSE else x
+    """Sparse rows as an array where it is small and BLAS is faster: for few columns, or many entries that are not 0."""
+    if not issparse(x) or x.shape[0] * x.shape[1] > _MOST_DENSE:
+        return x
+    filled = x.nnz > _DENSE * x.shape[0] * x.shape[1]
+    return x.toarray() if filled or x.shape[1] <= _FEW_COLUMNS else x

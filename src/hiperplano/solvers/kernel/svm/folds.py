@@ -28,7 +28,7 @@ def fold_scores(
 
     Parameters
     ----------
-    bound : ndarray of shape (n,)
+    bound : ndarray of shape (n,) or (machines, n)
         Bounds of the dual variables for C = 1.
     trained : ndarray of bool of shape (folds, n)
     Cs : ndarray
@@ -40,12 +40,13 @@ def fold_scores(
         rows: GramRows = held_gram(kernel, x)
     else:
         rows, coarse = gram_sources(kernel, x, control.n_bytes)
+    bounds = np.broadcast_to(bound, (len(machines), n))
     tasks = [(fold, machine) for fold in range(len(trained)) for machine in range(len(machines))]
 
     def path(task: tuple[int, int]) -> Array:
         fold, machine = task
         own, sign = machines[machine]
-        return _path(np.where(trained[fold] & own, bound, 0.0), sign, rows, coarse, Cs, control)
+        return _path(np.where(trained[fold] & own, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
 
     # A cache of Gram rows is for one thread at a time.
     found = ordered_map(path, tasks, 1 if coarse is not None else worker_count())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +15,7 @@ from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather
 
 _TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
 _SUMMED = 4096  # columns that are summed together
+SMALL = 1024  # rows whose whole Gram matrix costs next to nothing
 
 
 class GramRows(Protocol):
@@ -26,10 +26,13 @@ class GramRows(Protocol):
     n : int
     diagonal : ndarray of shape (n,)
         In float64.
+    large : int
+        Rows of a working set beyond which all of them cost no more.
     """
 
     n: int
     diagonal: Array
+    large: int
 
     def block(self, rows: Array) -> Array:
         """The Gram matrix of some rows."""
@@ -48,6 +51,7 @@ class HeldGram:
 
     def __init__(self, gram: Array) -> None:
         self.gram, self.n = gram, len(gram)
+        self.large = self.n // 2  # all rows need no copy
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def block(self, rows: Array) -> Array:
@@ -73,20 +77,35 @@ class ComputedGram:
 
     def __init__(self, matrix: KernelMatrix, diagonal: Array) -> None:
         self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
+        self.large = self.n
 
     def block(self, rows: Array) -> Array:
-        found = np.empty((len(rows), len(rows)), self.matrix.dtype)
-        self._tiles(rows, rows, partial(_put, found))
+        m = len(rows)
+        found = np.empty((m, m), self.matrix.dtype)
+        left, right = cut(self.matrix.left, rows), cut(self.matrix.right, rows)
+
+        def fill(start: int) -> None:
+            columns = slice(start, min(start + _TILE, m))
+            z = cut(right, columns)
+            for first in range(start, m, _TILE):  # the other half is the same
+                chosen = slice(first, min(first + _TILE, m))
+                tile = np.empty((chosen.stop - first, columns.stop - start), self.matrix.dtype)
+                self.matrix.kernel.fill(cut(left, chosen), z, tile)
+                found[columns, chosen] = tile.T
+                found[chosen, columns] = tile
+
+        in_threads(fill, range(0, m, _TILE), m * m)
         return found
 
     def times(self, columns: Array, factors: Array) -> Array:
-        found = np.zeros(self.n)
+        size = float(np.abs(factors).max(initial=0.0)) or 1.0  # which may be beyond float32
+        found, rounded = np.zeros(self.n), (factors / size).astype(self.matrix.dtype)
 
         def add(rows: slice, part: slice, tile: Array) -> None:
-            found[part] += factors[rows] @ tile
+            found[part] += rounded[rows] @ tile
 
         self._tiles(columns, None, add)
-        return found
+        return found * size
 
     def _tiles(self, rows: Array, columns: Array | None, use: Callable[[slice, slice, Array], None]) -> None:
         """Compute the values of rows with columns (all, if None), and have each tile used; no two threads at once use
@@ -170,10 +189,6 @@ class CachedGram(ComputedGram):
             self.held[slots[part], columns] = tile
 
         self._tiles(rows, None, keep)
-
-
-def _put(found: Array, rows: slice, columns: slice, tile: Array) -> None:
-    found[rows, columns] = tile
 
 
 def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:

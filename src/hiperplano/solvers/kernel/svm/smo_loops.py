@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -12,7 +12,9 @@ from hiperplano.data.design import Array
 
 _CLOSED = 1e300  # stands for infinity, which these loops may not meet
 _BLOCK = 64  # variables between two looks at where the best is: it is then searched for among them, one by one
-_FLAT = np.float32(1e-12)  # least curvature of a pair in units of the diagonal: equal rows have none
+_FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
+_LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+_LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
 
 def _selection(comparison: str) -> Any:
@@ -82,15 +84,64 @@ def _rank_partners(
     largest = np.float32(-1.0)
     for k in range(start, stop):
         slope = _larger(np.float32((top - down[k] + gradient[k]) * per_slope), np.float32(0.0))
-        bend = np.float32((own + diagonal[k] - 2.0 * np.float64(row[k])) * per_bend)
-        gains[k] = slope * slope / _larger(bend, _FLAT)
+        both = own + diagonal[k]
+        bend = _larger(both - 2.0 * np.float64(row[k]), _FLAT * both)
+        gains[k] = slope * slope / _larger(np.float32(bend * per_bend), _LEAST_RANKED)
         largest = _larger(largest, gains[k])
     return largest
+
+
+class Slices(NamedTuple):
+    """Two slices of the rows of a larger Gram matrix, which are copied when they are first used.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (N, N)
+    first, middle, second : int
+        Where the slices begin, and how many rows the first has.
+    copied : ndarray of bool of shape (n,)
+    """
+
+    gram: Array
+    first: int
+    middle: int
+    second: int
+    copied: Array
+
+
+@njit(cache=True, nogil=True)
+def copy_row(part: Array, slices: Slices, i: int) -> None:
+    """Row i of the part, unless it is there."""
+    if slices.copied[i]:
+        return
+    first, middle, second, rest = slices.first, slices.middle, slices.second, len(part) - slices.middle
+    row = slices.gram[first + i if i < middle else second + i - middle]
+    part[i, :middle] = row[first : first + middle]
+    part[i, middle:] = row[second : second + rest]
+    slices.copied[i] = True
 
 
 @njit(cache=True, nogil=True)
 def smo(
     gram: Array,
+    diagonal: Array,
+    gradient: Array,
+    beta: Array,
+    low: Array,
+    high: Array,
+    width: float,
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float, float]:
+    """`smo_of_slices` with a Gram matrix that is all there."""
+    slices = Slices(gram, 0, len(gram), 0, np.ones(len(gram), dtype=np.bool_))
+    return smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, max_steps)
+
+
+@njit(cache=True, nogil=True)
+def smo_of_slices(
+    gram: Array,
+    slices: Slices,
     diagonal: Array,
     gradient: Array,
     beta: Array,
@@ -108,6 +159,9 @@ def smo(
     Parameters
     ----------
     gram : ndarray of shape (n, n)
+        Rows that are not copied yet are filled when they are used.
+    slices : Slices
+        Where they are copied from.
     diagonal : ndarray of shape (n,)
         Of the Gram matrix, in float64.
     gradient : ndarray of shape (n,)
@@ -127,7 +181,8 @@ def smo(
     for k in range(n):
         up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
     first, second, step, steps = 0, 0, 0.0, 0
-    per_bend = 1.0 / max(diagonal.max(), 1e-300)
+    per_bend = 1.0 / max(diagonal.max(), 1e-200)
+    copy_row(gram, slices, first)
     while True:
         largest, least = -2 * _CLOSED, 2 * _CLOSED
         row, other = gram[first], gram[second]
@@ -144,6 +199,7 @@ def smo(
         if largest - least <= tol or steps >= max_steps:
             return steps, largest, least
         per_slope = 1.0 / (largest - least)
+        copy_row(gram, slices, first)
         row, own = gram[first], diagonal[first]
         best, second = np.float32(-1.0), 0
         for start in range(0, n, _BLOCK):
@@ -164,7 +220,9 @@ def smo(
                 best, second = gain, start
         while gains[second] < best:
             second += 1
-        bend = max(own + diagonal[second] - 2.0 * row[second], _FLAT / per_bend)
+        copy_row(gram, slices, second)
+        both = own + diagonal[second]
+        bend = max(both - 2.0 * row[second], _FLAT * both, _LEAST / per_bend)
         step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)
         up[first], down[first] = open_directions(beta[first], low[first], high[first], width)
         up[second], down[second] = open_directions(beta[second], low[second], high[second], width)

@@ -33,6 +33,8 @@ class SupportVectorSolution(Solution):
         (objective − dual_objective) / objective, the worst of all machines.
     violation : float
         By how much the worst pair of rows violates the optimality conditions: what `tol` bounds.
+    rounding : float
+        What the rounding of kernel values and their sums may make of the violation, and so of scores near the margin.
     n_support, n_bound : int
         Support vectors, and those among them at the bound C·weight in some machine.
     kernel : str
@@ -41,6 +43,7 @@ class SupportVectorSolution(Solution):
 
     dual_objective: float
     violation: float
+    rounding: float
     n_support: int
     n_bound: int
     kernel: str
@@ -59,6 +62,10 @@ class Machines:
         The dual objective, and how far it lies below the objective.
     n_bound : ndarray of shape (machines,)
         Support vectors at their bound.
+    rounding : ndarray of shape (machines,)
+        What the rounding of kernel values and their sums may make of the violation.
+    unbounded : ndarray of bool of shape (machines,)
+        Whether C is infinite and the rows cannot be met without a loss.
     """
 
     beta: Array
@@ -68,6 +75,8 @@ class Machines:
     lower: Array
     gap: Array
     n_bound: Array
+    rounding: Array
+    unbounded: Array
 
     @classmethod
     def of(
@@ -81,9 +90,12 @@ class Machines:
             The rows of each problem.
         """
         count = len(found)
-        violation, intercept, lower, gap = np.zeros((4, count))
+        violation, intercept, lower, gap, rounding = np.zeros((5, count))
         steps, n_bound = np.zeros((2, count), dtype=np.int64)
-        machines = cls(np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound)
+        unbounded = np.zeros(count, dtype=bool)
+        machines = cls(
+            np.zeros((n_rows, count)), steps, violation, intercept, lower, gap, n_bound, rounding, unbounded
+        )  # fmt: skip
         for place, (problem, end, rows) in enumerate(zip(problems, found, members, strict=True)):
             machines.put(place, problem, end, rows)
         return machines
@@ -94,6 +106,7 @@ class Machines:
         self.beta[rows, place] = beta
         self.steps[place] += end.steps
         self.violation[place], self.intercept[place] = end.violation, end.intercept
+        self.rounding[place], self.unbounded[place] = end.rounding, end.unbounded
         self.lower[place] = -problem.value(beta, end.gradient)
         self.gap[place] = problem.gap(beta, end.gradient, end.intercept)
         self.n_bound[place] = ((beta != 0) & ((beta <= problem.low) | (beta >= problem.high))).sum()
@@ -113,8 +126,15 @@ def verdict(machines: Machines, coef: Array, kernel: str, tol: float, max_steps:
             "optimality conditions is {violation:.1e}, the relative duality gap {gap:.1e}.",
             method=_METHOD, steps=steps, n_support=n_support, violation=violation, gap=gap,
         )  # fmt: skip
+    elif machines.unbounded.any():
+        status = Message(
+            "{method} ended after {steps} steps: C=inf allows no loss, and the dual coefficients prove that no "
+            "function of this kernel, as far as float64 can tell, fits the rows without one. Take a finite C, or a "
+            "kernel of more features.",
+            method=_METHOD, steps=steps,
+        )  # fmt: skip
     else:
-        reason = Message("rounding stopped all progress")
+        reason = Message("rounding, or kernel values of very different sizes, stopped all progress")
         if machines.steps.max() >= max_steps:
             reason = Message("max_iter={max_steps} steps were made", max_steps=max_steps)
         status = Message(
@@ -135,6 +155,7 @@ def verdict(machines: Machines, coef: Array, kernel: str, tol: float, max_steps:
         status=status,
         dual_objective=float(lower.sum()),
         violation=violation,
+        rounding=float(machines.rounding.max()),
         n_support=n_support,
         n_bound=bound,
         kernel=kernel,

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from hiperplano.data.loops.arrays import NO_INDEX, frozen
 from hiperplano.losses import scalar
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.learner import NO_INDEX, frozen
 from hiperplano.solvers.online.schedules import learning_rate
 from hiperplano.solvers.rows_loops import fetch_row, loop, part, row_add, row_dot, row_held, row_square
 

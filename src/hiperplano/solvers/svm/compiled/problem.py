@@ -9,10 +9,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
+from hiperplano.data.loops.arrays import RowArrays, frozen, row_arrays
 from hiperplano.solvers.svm.dual_losses import DualLoss
 
 _ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
-_NOWHERE = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,13 @@ class LoopRows:
 
     Attributes
     ----------
-    arrays : tuple of ndarray
-        As `rows_loops` has them.
+    arrays : RowArrays
     shift : ndarray of shape (d,)
     n_stored : float
         Numbers in a row.
     """
 
-    arrays: tuple[Array, Array, Array]
+    arrays: RowArrays
     shift: Array
     n_stored: float
 
@@ -44,8 +43,7 @@ class LoopRows:
     def dense(cls, x: Array, centred: bool) -> LoopRows:
         """A centred copy."""
         shift = x.mean(axis=0) if centred else np.zeros(x.shape[1])
-        rows = np.subtract(x, shift, order="C") if centred else np.ascontiguousarray(x)
-        return cls((rows, _NOWHERE, _NOWHERE), shift, float(x.shape[1]))
+        return cls(row_arrays(np.subtract(x, shift, order="C") if centred else x), shift, float(x.shape[1]))
 
     @property
     def n_rows(self) -> int:
@@ -109,7 +107,7 @@ def dual_box(design: InMemory, loss: DualLoss) -> Box:
         target = np.ascontiguousarray(design.collect(design.vector("y"))[:, 0], dtype=np.float64)
         low, high = np.full(len(target), loss.low), np.full(len(target), loss.high)
     weight = np.ascontiguousarray(weight, dtype=np.float64)
-    return Box(target, weight * low, weight * high, loss.ridge / weight, weight, loss.epsilon)
+    return Box(frozen(target), weight * low, weight * high, loss.ridge / weight, frozen(weight), loss.epsilon)
 
 
 def control(box: Box, loss: DualLoss, fit_intercept: bool, tol: float, max_iter: int) -> Control:

@@ -77,7 +77,9 @@ class Search:
         self._note("newton")
         width = _WIDE * control.unit if plain else 0.0
         found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width))
-        self.coef, self.beta = self._pull(found.beta, found.coef[-1]), found.beta.copy()
+        coef = self._pull(found.beta, found.coef[-1])
+        if np.isfinite(coef).all():  # else weights times columns lie beyond float64, and an ascent cannot start there
+            self.coef, self.beta = coef, found.beta.copy()
         self._take(found)
 
     def polish(self) -> None:
@@ -137,7 +139,8 @@ class Search:
         """Σβ·x, and the level."""
         x, indices, _ = self.rows.arrays
         if self.rows.is_dense:
-            return np.append(beta @ x, level)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return np.append(beta @ x, level)
         each = np.repeat(beta, np.diff(self.rows.arrays[2]))
         return np.append(np.bincount(indices, each * x, len(self.rows.shift)), level)
 

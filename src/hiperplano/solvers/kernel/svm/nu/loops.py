@@ -7,7 +7,8 @@ from numba import njit
 
 from hiperplano.data.design import Array
 
-_FLAT = 1e-12  # least curvature of a pair in units of the diagonal: equal rows have none
+_FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
+_LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
 
 
 @njit(cache=True, nogil=True)
@@ -25,7 +26,7 @@ def _worst(slope_sign: float, gradient: Array, side: Array, bound: Array) -> tup
 
 @njit(cache=True, nogil=True)
 def _partner(
-    slope_sign: float, gradient: Array, side: Array, row: Array, diagonal: Array, first: int, top: float, flat: float
+    slope_sign: float, gradient: Array, side: Array, row: Array, diagonal: Array, first: int, top: float, least: float
 ) -> tuple[int, float]:
     """The variable to fall with which a step gains most, slope²/curvature, and the length of the step."""
     second, best, length = -1, -1.0, 0.0
@@ -33,7 +34,8 @@ def _partner(
         slope = top - slope_sign * gradient[k]
         if side[k] <= 0.0 or slope <= 0.0:
             continue
-        bend = max(diagonal[first] + diagonal[k] - 2.0 * row[k], flat)
+        both = diagonal[first] + diagonal[k]
+        bend = max(both - 2.0 * row[k], _FLAT * both, least)
         if slope * slope / bend > best:
             second, best, length = k, slope * slope / bend, slope / bend
     return second, length
@@ -64,7 +66,7 @@ def smo_of_sides(
     int
         Steps.
     """
-    flat = _FLAT * max(diagonal.max(), 1e-300)
+    least = _LEAST * max(diagonal.max(), 1e-200)
     for steps in range(max_steps):
         first, top, low = _worst(-1.0, gradient, sides[0], bounds[0])
         other, top_below, low_below = _worst(1.0, gradient, sides[1], bounds[1])
@@ -74,7 +76,7 @@ def smo_of_sides(
         if first < 0 or not top - low > tol:
             return steps
         side, row = sides[which], gram[first]
-        second, step = _partner(slope_sign, gradient, side, row, diagonal, first, top, flat)
+        second, step = _partner(slope_sign, gradient, side, row, diagonal, first, top, least)
         room, below = bounds[which, first] - side[first], side[second]
         step = min(step, room, below)
         side[first] = bounds[which, first] if step == room else side[first] + step

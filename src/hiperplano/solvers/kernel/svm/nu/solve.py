@@ -9,10 +9,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix, Precomputed
-from hiperplano.solvers.kernel.svm.decomposition import SMALL, Minimum
+from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram
-from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, GramRows
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows
 from hiperplano.solvers.kernel.svm.nu.active_set import solve_free
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
@@ -20,7 +20,8 @@ from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _NEW = 256  # rows, at least, that come into a working set because they violate most
 _POLISHED = 200  # rows up to which the last digits cost next to nothing,
-_TURNS = 3  # each with a hundredth of the violation
+_TURNS = 3  # each with a hundredth of the violation,
+_LEAST_STEPS = 10_000  # and with at most as many steps as all before, or so many
 _CLEAR = 10.0
 _ROUNDING = 1e-9
 _IDLE = 10  # rounds that do not lower the objective before rounding is blamed
@@ -38,6 +39,8 @@ class NuMinimum:
         Kβ.
     above, below : Levels
         Of the two sides.
+    rounding : float
+        What rounding leaves uncertain of a score.
     """
 
     sides: Array
@@ -46,6 +49,7 @@ class NuMinimum:
     below: Levels
     steps: int
     rounds: int
+    rounding: float
 
     @property
     def beta(self) -> Array:
@@ -78,15 +82,15 @@ class NuMinimum:
         """The same machine with C = 1/ρ, and its scores ±1 on the margin; as it is if it has no margin."""
         rho = self.margin if self.margin > 0.0 else 1.0
         beta, gradient = self.beta / rho, self.scores / rho - sign
-        return DualProblem.classification(sign, bound / rho), self._minimum(beta, gradient, self.intercept / rho)
+        return DualProblem.classification(sign, bound / rho), self._minimum(beta, gradient, self.intercept / rho, rho)
 
     def as_regression(self, target: Array, bound: Array) -> tuple[DualProblem, Minimum]:
         """The same machine with the ε that it found."""
         problem = DualProblem.regression(target, bound, self.width)
         return problem, self._minimum(self.beta, self.scores - target, self.intercept)
 
-    def _minimum(self, beta: Array, gradient: Array, intercept: float) -> Minimum:
-        return Minimum(beta, gradient, intercept, self.violation, self.steps, self.rounds)
+    def _minimum(self, beta: Array, gradient: Array, intercept: float, unit: float = 1.0) -> Minimum:
+        return Minimum(beta, gradient, intercept, self.violation, self.steps, self.rounds, self.rounding / unit)
 
 
 def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> NuMinimum:
@@ -103,10 +107,12 @@ def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> Nu
     for _ in range(_TURNS if rows.n <= _POLISHED else 0):
         tol, before = tol / 100.0, found
         sides = solve_free(problem, rows.block(np.arange(rows.n)), found.sides)
-        stricter = replace(control, tol=tol, max_steps=control.max_steps - found.steps)
-        found = _minimise(problem, rows, stricter, capacity, sides)
+        allowed = min(control.max_steps - found.steps, max(_LEAST_STEPS, found.steps))
+        found = _minimise(problem, rows, replace(control, tol=tol, max_steps=allowed), capacity, sides)
+        if before.violation <= control.tol < found.violation:
+            return before
         found = replace(found, steps=found.steps + before.steps, rounds=found.rounds + before.rounds)
-        if found.steps == before.steps or found.steps >= control.max_steps:
+        if found.steps - before.steps in (0, allowed):
             break
     return found
 
@@ -132,7 +138,8 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         before, value = value, min(value, 0.5 * float((sides[0] - sides[1]) @ (gradient - problem.target)))
         idle = idle + 1 if value >= before else 0
         if violation <= control.tol or steps >= control.max_steps or idle > _IDLE:
-            return NuMinimum(sides, gradient + problem.target, above, below, steps, rounds)
+            rounding = float(score_rounding(sides[0] - sides[1], rows.diagonal).max())
+            return NuMinimum(sides, gradient + problem.target, above, below, steps, rounds, rounding)
         chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)
         share = control.tol if len(chosen) == n else max(0.9 * control.tol, _SHARE * violation)
         part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]

@@ -8,11 +8,14 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.kernel.svm.smo_loops import smo
+from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.smo_loops import Slices, copy_row, open_directions, smo_of_slices
 
 POLISHED = 200  # rows up to which the last digits cost next to nothing
 _POLISHED_TOL = 1e-10  # at least, in units of the margin
 _POLISH = 1e-6  # of tol: what they are
+_FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
+_EPS = np.finfo(np.float64).eps
 
 
 class Ends(NamedTuple):
@@ -25,6 +28,8 @@ class Ends(NamedTuple):
         The dual objective, and what the losses cost beyond it.
     n_bound : ndarray
         Support vectors at their bound.
+    rounding : ndarray
+        What the rounding of kernel values and their sums may make of the violation.
     """
 
     steps: Array
@@ -33,12 +38,13 @@ class Ends(NamedTuple):
     lower: Array
     gap: Array
     n_bound: Array
+    rounding: Array
 
     @classmethod
     def none(cls, count: int) -> Ends:
         """Of machines that are not solved yet."""
-        steps, violation, intercept, lower, gap, n_bound = np.zeros((6, count))
-        return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64))
+        steps, violation, intercept, lower, gap, n_bound, rounding = np.zeros((7, count))
+        return cls(steps.astype(np.int64), violation, intercept, lower, gap, n_bound.astype(np.int64), rounding)
 
 
 @njit(cache=True, nogil=True)
@@ -87,42 +93,72 @@ def solve_machines(
             sign[:middle] = -1.0
         else:
             sign[middle:] = -1.0
-        part = gram
-        if size < len(gram):
-            part = room[: size * size].reshape(size, size)
-            _copy_pair(gram, borders[one], middle, borders[other], part)
+        part = gram if size == len(gram) else room[: size * size].reshape(size, size)
+        slices = Slices(gram, borders[one], middle, borders[other], np.full(size, size == len(gram)))
+        own = beta[places[k] : places[k + 1]]
         diagonal, low, high = np.empty(size), np.zeros(size), np.zeros(size)
         for i in range(size):
-            diagonal[i] = part[i, i]
-            limit = bound[borders[one] + i if i < middle else borders[other] + i - middle]
+            row = borders[one] + i if i < middle else borders[other] + i - middle
+            diagonal[i], limit = gram[row, row], bound[row]
+            if own[i] != 0.0:
+                copy_row(part, slices, i)
             if sign[i] > 0:
                 high[i] = limit
             else:
                 low[i] = -limit
-        own = beta[places[k] : places[k + 1]]
-        gradient = -sign
-        for i in range(size):
-            if own[i] != 0.0:
-                gradient += own[i] * part[i]
+        gradient = _gradient(part, own, sign)
         allowed = min(max_steps, max(2000, per_row * size))
-        steps, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, tol, allowed)
+        steps, largest, least = smo_of_slices(part, slices, diagonal, gradient, own, low, high, 0.0, tol, allowed)
         if size <= POLISHED and steps > 0 and largest - least <= tol:
             goal = max(_POLISH * tol, _POLISHED_TOL)
             more = min(max(4 * steps, 10 * size), max_steps - steps)
-            further, largest, least = smo(part, diagonal, gradient, own, low, high, 0.0, goal, more)
+            settle_free(part, low, high, own, gradient)
+            further, _, _ = smo_of_slices(part, slices, diagonal, gradient, own, low, high, 0.0, goal, more)
             steps += further
-        ends.steps[k], ends.violation[k], ends.intercept[k] = steps, largest - least, 0.5 * (largest + least)
+        if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
+            gradient = _gradient(part, own, sign)
+        ends.steps[k] = steps
+        _judge(k, ends, diagonal, low, high, own, gradient)
         _certify(k, ends, sign, low, high, own, gradient)
 
 
 @njit(cache=True, nogil=True)
-def _copy_pair(gram: Array, first: int, middle: int, second: int, out: Array) -> None:
-    """The part of two classes, whose rows then lie close to each other."""
-    size = len(out)
-    for i in range(size):
-        row = gram[first + i if i < middle else second + i - middle]
-        out[i, :middle] = row[first : first + middle]
-        out[i, middle:] = row[second : second + size - middle]
+def spread(flat: Array, borders: Array, positive: Array, negative: Array, places: Array, chosen: Array) -> Array:
+    """The variables of chosen machines as columns, of shape (n, machines), with 0 for rows that a machine lacks."""
+    found = np.zeros((borders[-1], len(positive)))
+    for k in chosen:
+        one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
+        place = places[k]
+        for each in (one, other):
+            for i in range(borders[each], borders[each + 1]):
+                found[i, k] = flat[place]
+                place += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _gradient(gram: Array, beta: Array, target: Array) -> Array:
+    """Kβ − t."""
+    gradient = -target
+    for i in range(len(beta)):
+        if beta[i] != 0.0:
+            gradient += beta[i] * gram[i]
+    return gradient
+
+
+@njit(cache=True, nogil=True)
+def _judge(k: int, ends: Ends, diagonal: Array, low: Array, high: Array, beta: Array, gradient: Array) -> None:
+    """The worst violation of the optimality conditions, what rounding may make of it, and the intercept between."""
+    first, largest, second, least, norm = 0, -np.inf, 0, np.inf, 0.0
+    for i in range(len(beta)):
+        up, down = open_directions(beta[i], low[i], high[i], 0.0)
+        if up - gradient[i] > largest:
+            first, largest = i, up - gradient[i]
+        if down - gradient[i] < least:
+            second, least = i, down - gradient[i]
+        norm += abs(diagonal[i]) * beta[i] ** 2
+    ends.violation[k], ends.intercept[k] = max(0.0, largest - least), 0.5 * (largest + least)
+    ends.rounding[k] = _EPS * np.sqrt(norm) * (np.sqrt(abs(diagonal[first])) + np.sqrt(abs(diagonal[second])))
 
 
 @njit(cache=True, nogil=True)

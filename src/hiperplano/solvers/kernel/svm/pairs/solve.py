@@ -10,10 +10,10 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
-from hiperplano.solvers.kernel.svm.decomposition import SMALL, STEPS_PER_ROW, Minimum
+from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum
 from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram, solve_dual, solve_with
-from hiperplano.solvers.kernel.svm.gram_rows import ComputedGram, HeldGram
-from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, HeldGram
+from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines, spread
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 from hiperplano.solvers.kernel.svm.solution import Machines
 
@@ -53,7 +53,7 @@ def solve_pairs(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> 
 
 def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control) -> Machines:
     """Steps of SMO for machines of few rows, in threads; some may have more to do."""
-    n, count = len(pairs.codes), len(pairs.sizes)
+    count = len(pairs.sizes)
     places = np.concatenate([[0], np.cumsum(pairs.sizes)])
     flat = np.zeros(places[-1])
     if pairs.start is not None:
@@ -70,15 +70,11 @@ def _solve_small(pairs: ClassPairs, gram: Array, chosen: Array, control: Control
     parts = np.array_split(chosen, max(1, min(_CHUNKS * worker_count(), len(chosen))))
     cells = int(np.square(pairs.sizes[chosen]).sum())
     in_threads(solve, parts, cells) if len(parts) > 1 else solve(chosen)
-    beta = np.zeros((n, count))
-    for machine in chosen.tolist():
-        first, second = pairs.slices(machine)
-        middle = places[machine] + first.stop - first.start
-        beta[first, machine] = flat[places[machine] : middle]
-        beta[second, machine] = flat[middle : places[machine + 1]]
-        if control.progress is not None:
+    beta = spread(flat, pairs.borders, pairs.positive, pairs.negative, places, chosen)
+    if control.progress is not None:
+        for machine in chosen.tolist():
             control.progress(1, int(ends.steps[machine]), float(ends.violation[machine]))
-    return Machines(beta, *ends)
+    return Machines(beta, *ends, np.zeros(count, dtype=bool))
 
 
 def _one_by_one(pairs: ClassPairs, kernel: Kernel, x: Any, control: Control) -> Machines:

@@ -1,0 +1,44 @@
+"""Arrays as compiled loops take them: few kinds, because every kind is compiled anew, for seconds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from hiperplano.data.block import Array
+
+
+class RowArrays(NamedTuple):
+    """Rows as compiled loops take them; see `rows_loops`."""
+
+    x: Array
+    indices: Array
+    indptr: Array
+
+
+def frozen(array: Array) -> Array:
+    """A view that cannot be written to: loops are compiled for such arrays only, so that memory maps fit too."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+NO_INDEX = frozen(np.empty(0, dtype=np.int32))
+
+
+def row_arrays(x: Any) -> RowArrays:
+    """The rows of a checked array or CSR matrix for compiled loops.
+
+    Parameters
+    ----------
+    x : ndarray or CSR matrix of shape (n, d)
+    """
+    if not issparse(x):
+        return RowArrays(frozen(np.ascontiguousarray(x)), NO_INDEX, NO_INDEX)
+    # 64-bit indices are rare, and would have every loop compiled once more.
+    small = x.nnz < 2**31 and x.shape[1] < 2**31
+    kind = np.int32 if small else np.int64
+    index, pointer = x.indices.astype(kind, copy=False), x.indptr.astype(kind, copy=False)
+    return RowArrays(frozen(np.ascontiguousarray(x.data)), frozen(index), frozen(pointer))

@@ -1,0 +1,128 @@
+"""Few rows, weighted and about their means, all on the host: dense, or sparse with the means beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Block, Design
+from hiperplano.linalg.triangular import reciprocal
+
+_CANCELLED = 1e-3  # share of the squares that centring may leave before products of sparse rows lose too many digits
+
+
+@dataclass(frozen=True)
+class CentredRows:
+    """Rows times the roots of their weights, about their weighted means.
+
+    Attributes
+    ----------
+    x : ndarray or csr_array of shape (n, d)
+        Centred if dense; sparse rows are not, as that would fill them.
+    length : ndarray of shape (d,)
+        Of the centred columns; 0 for a constant one.
+    right : ndarray of shape (n, targets)
+        Weighted targets about their means.
+    mean, target_mean : ndarray of shape (d,) and (targets,)
+        Zeros without intercept.
+    root : ndarray of shape (n, 1)
+        Square roots of the weights.
+    """
+
+    x: Any
+    length: Array
+    right: Array
+    mean: Array
+    target_mean: Array
+    root: Array
+
+    @cached_property
+    def unit(self) -> Array:
+        """`x` with columns at unit length, of dense rows."""
+        return np.asarray(self.x * reciprocal(self.length))
+
+    @cached_property
+    def products(self) -> Array | None:
+        """Of all pairs of centred rows, of shape (n, n); None where centring sparse rows leaves too few digits."""
+        if not issparse(self.x):
+            return np.asarray(self.x @ self.x.T)
+        raw = (self.x @ self.x.T).toarray()
+        along = self.root * (self.x @ self.mean)
+        middle = float(self.mean @ self.mean) * np.square(self.root[:, 0])
+        found = raw - along - along.T + self.root * (float(self.mean @ self.mean) * self.root[:, 0])
+        largest = float((raw.diagonal() + middle).max())
+        return found if float(found.diagonal().max()) > _CANCELLED * largest else None
+
+    def combined(self, shares: Array) -> Array:
+        """Sums of centred rows with shares of shape (n, k), of shape (k, d)."""
+        sums = np.asarray(shares.T @ self.x)
+        return np.where(self.length > 0, sums - (shares.T @ self.root) * self.mean, 0.0) if issparse(self.x) else sums
+
+    def scores(self, coef: Array) -> Array:
+        """Products of the centred rows with coefficients of shape (k, d), of shape (n, k)."""
+        products = np.asarray(self.x @ coef.T)
+        return products - self.root * (coef @ self.mean) if issparse(self.x) else products
+
+
+def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
+    """All rows on the host, dense.
+
+    Parameters
+    ----------
+    design : Design
+        With few rows.
+    fit_intercept : bool
+        Whether rows are centred.
+    """
+    here = design.sample(design.n_rows)
+    x = np.array(here.collect(here.map(Block.dense)), dtype=np.float64, order="C")
+    y = np.array(here.collect(here.vector("y")), dtype=np.float64)
+    root = np.sqrt(here.collect(here.vector("weight")) if here.has_weight else np.ones(len(x)))[:, None]
+    mean, target_mean = np.zeros(x.shape[1]), np.zeros(y.shape[1])
+    if fit_intercept:
+        mean, target_mean = _centre(x, root), _centre(y, root)
+    if here.has_weight:
+        x *= root
+        y *= root
+    length = np.sqrt(np.einsum("ij,ij->j", x, x))
+    return CentredRows(x, length, y, mean, target_mean, root)
+
+
+def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
+    """All rows of a sparse design on the host, sparse as they are.
+
+    Parameters
+    ----------
+    design : Design
+        With few rows.
+    fit_intercept : bool
+        Whether rows are centred.
+    """
+    here = design.sample(design.n_rows)
+    columns = ColumnScale.exact(here, fit_intercept)
+    length = np.where(columns.constant, 0.0, np.sqrt(here.total_weight) / columns.scale)
+    x, y, weight = here.arrays()
+    y = np.array(y, dtype=np.float64)
+    root = np.ones((len(y), 1)) if weight is None else np.sqrt(weight)[:, None]
+    target_mean = _centre(y, root) if fit_intercept else np.zeros(y.shape[1])
+    data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
+    rows = csr_array((data, x.indices, x.indptr), shape=x.shape)
+    return CentredRows(rows, length, y * root, columns.shift, target_mean, root)
+
+
+def _centre(x: Array, root: Array) -> Array:
+    """Subtract the weighted means of the columns in place, and return them.
+
+    A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
+    """
+    weight = np.square(root[:, 0])
+    first = x[0].copy()
+    x -= first
+    step = weight @ x / weight.sum()
+    x -= step
+    return np.asarray(first + step)

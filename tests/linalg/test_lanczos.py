@@ -1,0 +1,39 @@
+"""Systems with many shifts against a solution for each."""
+
+import numpy as np
+
+from hiperplano.linalg.lanczos import shifted_solutions
+
+RNG = np.random.default_rng(0)
+N = 60
+VECTORS = np.linalg.qr(RNG.normal(size=(N, N)))[0]
+SHIFTS = np.array([1e-4, 1.0, 30.0])
+
+
+def matrix_of(values):
+    return (VECTORS * values) @ VECTORS.T
+
+
+def test_every_column_has_its_matrix_and_every_shift_its_solution():
+    matrices = [matrix_of(RNG.uniform(0.1, 2.0, size=N)), matrix_of(np.repeat([0.0, 1.0, 5.0], 20))]
+    which = np.array([0, 1, 1])
+    right = RNG.normal(size=(N, 3))
+    right[:, 2] = 0.0
+
+    def product(directions, columns):
+        return np.column_stack([matrices[which[c]] @ v for c, v in zip(columns, directions.T, strict=True)])
+
+    found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60)
+    for column, number in enumerate(which):
+        for place, shift in enumerate(SHIFTS):
+            expected = np.linalg.solve(matrices[number] + shift * np.eye(N), right[:, column])
+            left = right[:, column] - (matrices[number] + shift * np.eye(N)) @ found[:, column, place]
+            assert np.linalg.norm(left) <= 1e-9 * np.linalg.norm(right[:, column])
+            np.testing.assert_allclose(found[:, column, place], expected, rtol=1e-5, atol=1e-7)
+
+
+def test_shifts_that_need_too_many_steps_are_given_up_alone():
+    matrix = matrix_of(np.logspace(-6, 2, N))
+    found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20)
+    assert np.isnan(found[:, 0, 0]).all()
+    assert np.isfinite(found[:, 0, 2]).all()
