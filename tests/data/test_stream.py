@@ -1,6 +1,5 @@
 """Streams: passes, checkpoints, interruptions, limits of memory, and what models do with them beyond a fit."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -221,40 +220,6 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_coefficients(tmp_path):
     expected = LogisticRegression().fit(scan(plain))
     np.testing.assert_array_equal(found.coef_, expected.coef_)
     assert resumed.calls < plain.calls
-
-
-LIMITED = """
-import resource, sys
-import numpy as np, pyarrow as pa, pyarrow.parquet as pq
-from hiperplano import LinearRegression, scan
-from hiperplano.features.scanning import rows  # loads what reads tables
-
-X = np.random.default_rng(0).normal(size=(20_000, 40))
-LinearRegression().fit(X, X[:, 0])  # BLAS has its buffers now
-now = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) * 1024
-resource.setrlimit(resource.RLIMIT_AS, (now + int(sys.argv[2]) * 2**20,) * 2)
-print(*LinearRegression().fit(scan(sys.argv[1], "y", memory=16)).coef_)
-try:
-    pq.read_table(sys.argv[1])
-except (MemoryError, pa.ArrowMemoryError):
-    print("too large")
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS limits addresses on Linux only")
-def test_files_larger_than_the_address_space_that_is_left(tmp_path):
-    """320 MB of rows, and 240 MB of addresses beyond what the loaded libraries take."""
-    X = np.random.default_rng(0).normal(size=(40, 50_000))
-    columns = {f"x{j:02}": X[j] for j in range(40)} | {"y": X.T @ np.arange(40.0)}
-    pq.write_table(pa.table(columns), tmp_path / "0.parquet", use_dictionary=False, compression="none")
-    for k in range(1, 20):
-        (tmp_path / f"{k}.parquet").hardlink_to(tmp_path / "0.parquet")
-    command = [sys.executable, "-c", LIMITED, str(tmp_path), "240"]
-    settings = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
-    found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | settings)
-    coef, said = found.stdout.splitlines()
-    assert said == "too large"
-    np.testing.assert_allclose(np.array(coef.split(), dtype=float), np.arange(40.0), atol=1e-9)
 
 
 def test_runs_of_row_groups_side_by_side_are_summed_as_one_after_the_other(tmp_path, monkeypatch):
