@@ -301,3 +301,12 @@ def test_a_workbook(tmp_path):
 def test_a_title_above_the_names_is_named_as_a_reason(tmp_path):
     with pytest.raises(InvalidFile, match="not the first: remove those above it"):
         read_table(written(tmp_path / "table.csv", "Loans of 2024\nx,y\n0,1\n1,3\n"))
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()], ids=str)
+def test_nan_of_a_file_is_a_missing_value(tmp_path, kind):
+    """NumPy and polars write NaN where pandas writes nothing."""
+    numbers = pa.array(np.array([1.0, np.nan, 3.0]).astype(kind.to_pandas_dtype()), type=kind)
+    pa.parquet.write_table(pa.table({"a": numbers, "b": [1, 2, 3]}), tmp_path / "t.parquet")
+    column = read_table(tmp_path / "t.parquet")[0].column("a")
+    assert column.to_pylist() == [1.0, None, 3.0]

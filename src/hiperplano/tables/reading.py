@@ -275,7 +275,11 @@ def plain_column(path: str | Path, name: str, column: pa.ChunkedArray) -> pa.Chu
         return plain_column(path, name, column.cast(words_of))
     if pa.types.is_boolean(kind):
         return column.cast(pa.string()).dictionary_encode()
-    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+    if pa.types.is_floating(kind):
+        column = column.cast(pa.float64()) if pa.types.is_float16(kind) else column
+        lost = pc.is_nan(column)  # what NumPy and polars write for a missing value
+        return pc.if_else(lost, pa.scalar(None, column.type), column) if pc.any(lost).as_py() else column
+    if pa.types.is_decimal(kind):
         return column.cast(pa.float64())
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
         ticks = column.cast(pa.int32() if getattr(kind, "bit_width", 64) == 32 else pa.int64())
@@ -284,7 +288,7 @@ def plain_column(path: str | Path, name: str, column: pa.ChunkedArray) -> pa.Chu
         coded = column.cast(pa.string()).dictionary_encode()
         few = not coded.num_chunks or len(coded.chunk(0).dictionary) <= MOST_WORDS
         return coded if few else column.cast(pa.string())
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return column
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return column.cast(pa.timestamp("us"))
