@@ -34,7 +34,8 @@ OTHER_DEFAULTS = {
 }
 OTHER_ATTRIBUTES = {"loss_function_", "sparse_coef_"}
 OF_LINEAR_KERNELS = {"coef_"}
-CASES = [(name, parameter) for name in OURS for parameter in signature(THEIRS[name]).parameters]
+LEFT_OUT = {("NuSVC", "class_weight")}  # without effect in scikit-learn, whose own check of weights it fails
+CASES = sorted({(name, each) for name in OURS for each in signature(THEIRS[name]).parameters} - LEFT_OUT)
 
 
 @pytest.mark.parametrize(("name", "parameter"), CASES)

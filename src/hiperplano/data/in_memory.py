@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block, transposed
@@ -208,6 +209,21 @@ class InMemory(Design):
         """The rows with these numbers, in this order, with all their vectors."""
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
+
+    def held_columns(self) -> Array:
+        """Which columns of sparse rows hold a stored number, of shape (d,)."""
+        held = np.zeros(self.n_columns, dtype=bool)
+        held[self.x.indices] = True
+        return held
+
+    def with_columns(self, kept: Array) -> InMemory:
+        """Sparse rows with those columns only that a mask keeps, which must be all that hold a number."""
+        position = np.cumsum(kept, dtype=self.x.indices.dtype) - 1
+        shape = self.n_rows, int(np.count_nonzero(kept))
+        x = csr_array((self.x.data, position[self.x.indices], self.x.indptr), shape=shape)
+        names = None if self.names is None else np.asarray(self.names)[kept]
+        vectors = dict(self.vectors)
+        return InMemory(x, vectors.pop("y"), None, self.one_target, names, vectors)
 
     def arrays(self) -> tuple[Any, Array, Array | None]:
         """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""

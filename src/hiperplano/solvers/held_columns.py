@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
@@ -35,21 +34,13 @@ class HeldColumns:
         """Of rows in memory; None where most columns hold something."""
         if not isinstance(design, InMemory) or not design.is_sparse or design.n_columns < 2:
             return None
-        held = np.zeros(design.n_columns, dtype=bool)
-        held[design.x.indices] = True
+        held = design.held_columns()
         count = int(np.count_nonzero(held))
         return cls(design, held) if 0 < count < _MOST * design.n_columns else None
 
     def narrow(self) -> InMemory:
         """The rows with these columns only."""
-        design = self._design
-        position = np.cumsum(self._held, dtype=design.x.indices.dtype) - 1
-        x = csr_array(
-            (design.x.data, position[design.x.indices], design.x.indptr), shape=(design.n_rows, len(self.numbers))
-        )
-        names = None if design.names is None else np.asarray(design.names)[self.numbers]
-        vectors: dict[str, Any] = dict(design.vectors)
-        return InMemory(x, vectors.pop("y"), None, design.one_target, names, vectors)
+        return self._design.with_columns(self._held)
 
     def widen(self, values: Array, fill: Any = 0.0) -> Array:
         """Values of shape (…, held) for all columns: `fill` for those that hold nothing."""

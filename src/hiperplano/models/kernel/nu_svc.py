@@ -34,9 +34,6 @@ class NuSVC(SVC):
         The share; above 0, and for each pair of classes at most twice the share of the smaller one.
     probability : bool, default="deprecated"
         As in `SVC`: the folds fit the machines with C = 1/ρ that these are.
-    class_weight : dict, "balanced" or None, default=None
-        As in scikit-learn; without effect, because both classes of a pair have the same sum of dual coefficients,
-        whatever their weights.
     kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, random_state
         As in `SVC`. `tol` bounds the violation before f is divided by ρ, as in scikit-learn.
     decision_function_shape, break_ties
@@ -44,8 +41,10 @@ class NuSVC(SVC):
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, classes_, class_weight_, kernel_, n_iter_
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, classes_, kernel_, n_iter_
         As in `SVC`.
+    class_weight_ : ndarray of shape (classes,)
+        Ones.
     fit_status_, shape_fit_, n_features_in_, feature_names_in_
         As in `SVC`.
     probA_, probB_ : ndarray of shape (pairs,)
@@ -60,7 +59,8 @@ class NuSVC(SVC):
 
     Notes
     -----
-    `sample_weight`, unlike `class_weight`, is not without effect: rows count by it in the share.
+    There is no `class_weight`, which scikit-learn takes and leaves without effect: both classes of a pair have the same
+    sum of dual coefficients, whatever their weights. Rows count by `sample_weight` in the share.
 
     Examples
     --------
@@ -88,7 +88,6 @@ class NuSVC(SVC):
         probability: Any = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
         verbose: bool = False,
         max_iter: int = 10_000_000,
         decision_function_shape: str = "ovr",
@@ -104,7 +103,6 @@ class NuSVC(SVC):
         self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
-        self.class_weight = class_weight
         self.verbose = verbose
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
@@ -137,7 +135,7 @@ class NuSVC(SVC):
         n_given = row_count(X)
         self.classes_, coded = encode_labels(design)
         codes = design.collect(coded)
-        self._class_weights(design, codes)  # checked and shown, without effect
+        self.class_weight_ = np.ones(len(self.classes_))
         order = np.argsort(codes, kind="stable")
         bound = weights_of(design)[order]
         rows, numbers, codes = self._square(design, n_given, order), design.row_numbers()[order], codes[order]
