@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -19,10 +19,11 @@ from benchmarks.shapes.contenders import Contender, is_as_good
 from benchmarks.shapes.dispatch import objective, ours, rivals
 
 _SHORTEST, _ROUNDS = 0.02, 3
+_TO_BEGIN = 30.0  # seconds for imports, compiling and making the table
 
 
 def measured(cell: Cell, threads: int, limit: float, folder: Path | None) -> dict[str, Any]:
-    """What `_measure` finds, or what became of it: the process is ended when it takes longer than the limit.
+    """What `_measure` finds. The process is ended when it takes much longer than the limit: what it knew then counts.
 
     Parameters
     ----------
@@ -33,21 +34,23 @@ def measured(cell: Cell, threads: int, limit: float, folder: Path | None) -> dic
     text = json.dumps({"cell": cell.as_json(), "limit": limit, "folder": str(folder) if folder else None})
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
     environment = os.environ | dict.fromkeys(names, str(threads))
-    try:
-        done = subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=limit * 1.5 + 60, env=environment, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return {"failed": f"no answer within {limit * 1.5 + 60:.0f} s"}
-    lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
-        return {"failed": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:300]}
-    found: dict[str, Any] = json.loads(lines[-1])
+    most = _TO_BEGIN + 1.5 * limit
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            said, problem = process.communicate(text, timeout=most)
+            problem = (problem.strip().splitlines() or [f"exit code {process.returncode}"])[-1][:300]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said, problem = process.communicate()[0], f"no answer within {most:.0f} s"
+    lines = said.strip().splitlines()
+    found: dict[str, Any] = json.loads(lines[-1]) if lines else {"failed": problem}
     return found
 
 
-def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
-    """Times of everyone who is as accurate as we are, and of scikit-learn at its defaults.
+def _measure(cell: Cell, limit: float, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """Times of everyone who is as accurate as we are, and of scikit-learn at its defaults: what is known so far.
 
     A rival runs at the loosest tolerance with which it reaches our objective. Times are wall seconds; where one thread
     is allowed that is CPU time.
@@ -66,6 +69,8 @@ def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
     entries: list[tuple[str, Callable[..., Any], tuple[Any, ...], list[float]]] = [
         ("hiperplano", mine.fit, (table,), [first])
     ]
+    result["ours"], result["default"] = first, float("nan")
+    yield result
     seconds, theirs, _ = _attempt(by_default, table, None, clock)
     result["default"] = seconds
     if theirs is not None:
@@ -76,6 +81,8 @@ def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
         if reached is not None:
             arguments = (table,) if reached[1] is None else (table, reached[1])
             entries.append((f"{rival.name} (tol {reached[1]})", rival.fit, arguments, [reached[0]]))
+            result["rivals"] = {name: min(runs) for name, _, _, runs in entries[1:] if name != "default"}
+        yield result
     for _ in range(_ROUNDS - 1):
         for _name, fit, arguments, runs in entries:
             if perf_counter() + min(runs) < end:
@@ -84,7 +91,7 @@ def _measure(cell: Cell, limit: float, folder: Path | None) -> dict[str, Any]:
     times = {name: min(runs) for name, _, _, runs in entries}
     result["ours"], result["default"] = times.pop("hiperplano"), times.pop("default", result["default"])
     result["rivals"] = times
-    return result
+    yield result
 
 
 def _warm_up(cell: Cell) -> None:
@@ -140,4 +147,5 @@ def _repeated(fit: Callable[..., Any], arguments: tuple[Any, ...], repeats: int,
 if __name__ == "__main__":
     asked = json.loads(sys.stdin.read())
     place = Path(asked["folder"]) if asked["folder"] else None
-    print(json.dumps(_measure(Cell(**asked["cell"]), asked["limit"], place)))
+    for known in _measure(Cell(**asked["cell"]), asked["limit"], place):
+        print(json.dumps(known), flush=True)
