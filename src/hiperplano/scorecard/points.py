@@ -12,6 +12,8 @@ from hiperplano.messages import Message
 from hiperplano.scorecard.scaling import PointScale
 from hiperplano.scorecard.table import Table
 
+_AT_ONCE = 4096  # rows, whose points stay in a core's cache
+
 
 @dataclass(frozen=True)
 class VariablePoints:
@@ -125,12 +127,10 @@ def points_of_woe(woe: Array, coef: Array, intercept: float, scale: PointScale, 
     intercept, scale, spread, rounded
         As in `bin_points`.
     """
-    total, own = np.zeros(len(woe)), np.empty(len(woe))
-    share = scale.points(intercept) / len(coef) if spread else 0.0
-    for j, each in enumerate(coef.tolist()):  # as `bin_points`, without new arrays for each variable
-        np.multiply(woe[:, j], -scale.factor * each, out=own)
+    total = np.empty(len(woe))
+    factor, share = -scale.factor * coef, scale.points(intercept) / len(coef) if spread and len(coef) else 0.0
+    for first in range(0, len(woe), _AT_ONCE):
+        own = woe[first : first + _AT_ONCE] * factor
         own += share
-        if rounded:
-            np.rint(own, out=own)
-        total += own
+        total[first : first + _AT_ONCE] = (np.rint(own, out=own) if rounded else own).sum(axis=1)
     return total

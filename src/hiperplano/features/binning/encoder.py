@@ -38,6 +38,7 @@ from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14
 _MANY_COLUMNS = 4  # for each thread: so many keep all threads busy, without threads of their own
+_LONG = 2**17  # rows from which on a column takes longer in compiled loops, which threads share, than in Python
 
 
 class WoEEncoder(TransformerMixin, BaseEstimator):
@@ -150,7 +151,7 @@ class WoEEncoder(TransformerMixin, BaseEstimator):
                 (learned,) = learn_columns([rule], held, [plan], target, "column")
             return rule._keep(learned, target, name)
 
-        found = in_threads(learn, range(len(names)), len(table) * len(names))
+        found = in_threads(learn, range(len(names)), len(table) * len(names) if len(table) >= _LONG else 0)
         self.binnings_, self.classes_ = dict(zip(names, found, strict=True)), target.classes
         return self._select(target, table, rows, kept)
 
