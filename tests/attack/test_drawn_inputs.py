@@ -76,6 +76,11 @@ _EVERY = {"classes": 3, "weight": "of every size"}
 MENDED = [
     Case("LogisticRegression", 2000502446, (30, 45), dtype="uint8", container="frame", **_EVERY),  # took 15 s
     Case("LinearSVC of Crammer and Singer", 1655097583, (24, 2), 3, "large outlier"),
+    Case("KernelRidgeCV", 1571121617, (12, 1), 3, "large outlier", target="large"),
+    Case(
+        "LinearRegression positive", 314338115, (4, 6), 3, "normal", dtype="bool", target="numbers", weight="all small"
+    ),
+    Case("SGDRegressor", 565720187, (12, 3), 3, "huge", dtype="float16", target="numbers"),
     Case("LinearSVC", 960824814, (24, 2), values="large outlier", weight="all large"),
     Case("LogisticRegression of Firth", 1436561085, (12, 3), values="whole", weight="a million at one row"),
     Case("LogisticRegressionCV", 400023363, (40, 8), values="far", container="explicit zeros"),  # took 16 s

@@ -103,11 +103,13 @@ def regression(model: Any, sample: Sample, alpha: float, positive: bool = False)
     level = (sample.weight @ y / sample.weight.sum()) if model.fit_intercept else np.zeros(y.shape[1])
     target = np.vstack([root[:, None] * (y - level), np.zeros((rows.shape[1], y.shape[1]))])
     unit = max(float(np.abs(target).max(initial=0.0)), 1e-300)
-    if positive:
-        free = rows[:, :1] if model.fit_intercept else rows[:, :0]
-        both = np.hstack([rows, -free])
-        theta = np.column_stack([nnls(both, column / unit, maxiter=1000)[0] * unit for column in target.T])
-        fitted = np.hstack([at.columns, -free[: len(y)] / root[:, None]]) @ theta + level
+    if positive:  # the best intercept leaves weighted means as they are
+        first = int(model.fit_intercept)
+        apart = at.columns[:, first:] - (sample.weight @ at.columns[:, first:] / sample.weight.sum()) * first
+        weighted = np.vstack([root[:, None] * apart, np.diag(np.sqrt(at.penalty))[first:, first:]])
+        right = target[: len(weighted)] if not first else np.delete(target, len(y), axis=0)
+        theta = np.column_stack([nnls(weighted, column / unit, maxiter=1000)[0] * unit for column in right.T])
+        fitted = apart @ theta + level
     else:
         fitted = at.columns @ (np.linalg.lstsq(rows, target / unit, rcond=1e-13)[0] * unit) + level
     found = np.asarray(model.predict(sample.rows), dtype=float).reshape(y.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import get_scorer, make_scorer
 
 from hiperplano.data.design import Array
@@ -45,7 +46,8 @@ class Scorer:
             self._score = _with_labels(self._score, classes)
 
     def __call__(self, model: Any, X: Any, y: Array) -> float:
-        return float(self._score(model, X, y, **self._extra))
+        with np.errstate(over="ignore", invalid="ignore"):  # an error too large to be squared is infinite
+            return float(self._score(model, X, y, **self._extra))
 
 
 def _with_labels(scorer: Any, classes: Array) -> Any:

@@ -128,7 +128,8 @@ def _by_content(arrays: RowArrays, target: Array) -> Array:
         else:
             key = csr_array((x, indices, indptr), shape=(len(target), n_columns)) @ direction
     order = np.argsort(key)
-    equal = np.flatnonzero(~(np.diff(key[order]) > 0))  # NaN, too
+    along = key[order]
+    equal = np.flatnonzero(~(along[1:] > along[:-1]))  # NaN, too
     if len(equal):
         tied = np.zeros(len(order), dtype=bool)
         tied[equal] = tied[equal + 1] = True
