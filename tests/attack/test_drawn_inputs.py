@@ -91,6 +91,7 @@ MENDED = [
     Case("RidgeClassifier", 872541680, (40, 8), 3, target="two columns"),
     Case("SVC", 1884090915, (12, 1), values="rounding", dtype="<f4", container="coo_array", weight="of every size"),
     Case("SVC with probabilities", 1610244006, (4, 6), weight="of every size"),
+    Case("SVC linear", 1230057448, (40, 4), 3, target="small floats"),
     Case("SVC linear", 1525712837, (30, 45), values="units"),
     Case("SVC linear", 0, (3, 1), target="one rare class"),  # a third class: one plane for each pair
 ]

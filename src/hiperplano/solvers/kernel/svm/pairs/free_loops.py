@@ -8,7 +8,7 @@ from numba import njit
 from hiperplano.data.design import Array
 
 _MOST = 48  # free variables: more are solved as fast by steps
-_SINGULAR = 1e-12  # of the diagonal: what is left of it where rows depend on others
+_SINGULAR = 1e-6  # of the diagonal: what is left of it where rows depend on others, and ten digits of the step
 
 
 @njit(cache=True, nogil=True)
@@ -38,6 +38,7 @@ def settle_free(gram: Array, low: Array, high: Array, beta: Array, gradient: Arr
     _solve(factor, ones)
     level = slope.sum() / ones.sum()
     step = level * ones - slope
+    step -= step.sum() / m  # what rounding left
     for a in range(m):
         moved = beta[rows[a]] + step[a]
         if not low[rows[a]] < moved < high[rows[a]]:

@@ -164,7 +164,7 @@ def _judge(k: int, ends: Ends, diagonal: Array, low: Array, high: Array, beta: A
 @njit(cache=True, nogil=True)
 def _certify(k: int, ends: Ends, sign: Array, low: Array, high: Array, beta: Array, gradient: Array) -> None:
     """What `DualProblem.value` and `DualProblem.gap` say, and how many variables are at a bound."""
-    value, gap, count = 0.0, 0.0, 0
+    value, gap, count = 0.0, abs(beta.sum() * ends.intercept[k]), 0
     for i in range(len(beta)):
         value += 0.5 * beta[i] * (gradient[i] - sign[i])
         miss = -gradient[i] - ends.intercept[k]
