@@ -74,7 +74,9 @@ class Case:
             kinds = LABELS if attacked.classifier else NUMBERS
             target = kinds[self.target][0](codes if attacked.classifier else y)
             weight = WEIGHTS[self.weight][0](rng, codes) if attacked.takes_weights else None
-        return self._judge(attacked, exact, rows, target, weight)
+        outcome = self._judge(attacked, exact, rows, target, weight)
+        # A first fit may have compiled loops, which happens once on a machine.
+        return outcome if outcome.kind != "slow" else self._judge(attacked, exact, rows, target, weight)
 
     def _judge(self, attacked: Attacked, exact: Any, rows: Any, target: Any, weight: Any) -> Outcome:
         expected = self._expected(attacked, exact)
