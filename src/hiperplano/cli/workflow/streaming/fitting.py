@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.preprocessing import StandardScaler
 
 from hiperplano.cli.options import ensure_folder
@@ -140,7 +141,7 @@ def _read(path: Path, target: str, choices: TableOptions, settings: Settings, sh
 
 
 def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:
-    """The first rows of some of the files."""
+    """The first rows of some of the files, for the kinds of columns."""
     chosen = [tables[k] for k in np.unique(np.linspace(0, len(tables) - 1, _SAMPLE_FILES).astype(int))]
     found = []
     for table in chosen:
@@ -150,11 +151,15 @@ def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:
             left -= found[-1].num_rows
             if left <= 0:
                 break
-    columns = {
-        name: plain_column(tables[0].name, name, pa.concat_tables(found, promote_options="permissive").column(name))
-        for name in names
-    }
-    return pa.table(columns)
+    joined = pa.concat_tables(found, promote_options="permissive")
+    return pa.table({name: _finite(plain_column(tables[0].name, name, joined.column(name))) for name in names})
+
+
+def _finite(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cells without infinity: who reads all rows can say in which file and row it is."""
+    if not pa.types.is_floating(cells.type):
+        return cells
+    return pc.if_else(pc.is_inf(cells), pa.scalar(None, cells.type), cells)
 
 
 def _split(rows: ScannedRows, settings: Settings) -> tuple[ScannedRows, ScannedRows | None]:
