@@ -49,9 +49,11 @@ def test_rows_are_held_out_and_what_cannot_be_done_is_said(run, folder, tmp_path
     assert found.code == 0
     assert "as asked for with --stream" in " ".join(found.out.split())
     assert "AUC" in found.out
+    assert "no report.html is written" in " ".join(found.out.split())
+    assert not (tmp_path / "report.html").exists()
     refused = run("fit", made / "parts", "-t", target, "--select", "aic", "-o", tmp_path)
     assert refused.code != 0
-    assert "--select needs the whole table in memory" in " ".join(refused.err.split())
+    assert "--select needs the whole table in memory (every step fits the rows anew" in " ".join(refused.err.split())
     parts = tmp_path / "parts"
     parts.mkdir()
     frame = pd.read_parquet(made / "whole.parquet")

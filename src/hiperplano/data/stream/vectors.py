@@ -27,8 +27,8 @@ class _Place(NamedTuple):
 class StoredVector:
     """A row vector in pieces. It can be handed to a design, and nothing can be computed with it from outside.
 
-    Whole numbers are kept in the shortest type that holds them: codes of classes, and ±1.0 for two of them, take one byte
-    for each row.
+    Whole numbers are kept in the shortest type that holds them: codes of classes, and ±1.0 for two of them, take one
+    byte for each row.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def run_stream(
         name, model, seconds = fitted.choice.name, fitted.model, fitted.seconds
         part, rows = ("training", training) if held is None else ("validation", held)
         found = measures(model, _as_taken(rows, fitted.scaler), read.target)
-        terminal.add_note(reason, *([said] if said else []), *unused_columns_note(read.columns))
+        terminal.add_note(reason, *([said] if said else []), *_no_report(settings), *unused_columns_note(read.columns))
         metadata = _metadata(path, read, name, settings, {part: {"rows": rows.n_rows, **found}})
         file = ensure_folder(settings.out) / "model.skops"
         save(metadata.attach(fitted.pipeline(read.rows.coding)), file)
@@ -101,23 +101,37 @@ def run_stream(
 
 def _refuse_options(settings: Settings) -> None:
     """Options that need all rows at once."""
-    for option, given in (
-        ("--cost", settings.cost),
-        ("--cutoff", settings.cutoff),
-        ("--split-by", settings.split_by),
-        ("--term", settings.terms),
-        ("--select", settings.select),
-        ("--fill model", settings.fill == "model"),
-        (_("--validation with a file"), isinstance(settings.validation, Path)),
+    scores = _("decisions are judged by the scores of all rows held out")
+    for option, given, why in (
+        ("--cost", settings.cost, scores),
+        ("--cutoff", settings.cutoff, scores),
+        ("--split-by", settings.split_by, _("rows are put in order, or in groups, by a column of all of them")),
+        ("--term", settings.terms, _("terms are made of whole columns")),
+        ("--select", settings.select, _("every step fits the rows anew for each column that could be left out")),
+        ("--fill model", settings.fill == "model", _("each column is predicted from all others")),
+        (_("--validation with a file"), isinstance(settings.validation, Path), _("that file is read as a whole")),
     ):
         if given:
             raise InvalidParameter(
                 _(
-                    "{option} needs the whole table in memory, and it is read some rows at a time. Leave the option "
-                    "out, or give a smaller table.",
+                    "{option} needs the whole table in memory ({why}), and it is read some rows at a time. Leave the "
+                    "option out, or give a smaller table.",
                     option=option,
+                    why=why,
                 )
             )
+
+
+def _no_report(settings: Settings) -> list[Message]:
+    """A note for who expects a report."""
+    if not settings.report:
+        return []
+    return [
+        Message(
+            "no report.html is written: its pictures are made of rows in memory. For one of some of the rows, write "
+            "them to a file and give it to hiperplano report with the model"
+        )
+    ]
 
 
 def _read(path: Path, target: str, choices: TableOptions, settings: Settings, shown: bool) -> _Read:
