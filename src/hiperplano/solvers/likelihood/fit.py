@@ -207,7 +207,7 @@ def _lbfgs_with_purchases(
     products = problem.strength > 0  # of the Hessian: whether they are still to be tried
     while True:
         price = left[0].cost / a_pass if left else np.inf
-        early = not bought and _suits_products(problem) and _BEFORE_PRODUCTS <= WORTH * price
+        early = not bought and _suits_products(problem) and WORTH * price >= _BEFORE_PRODUCTS
         turn = products and (early or not left)
         steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
         budget = Budget(steps, tol) if steps < np.inf else None
