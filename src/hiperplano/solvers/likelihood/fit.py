@@ -16,6 +16,7 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
@@ -35,6 +36,7 @@ from hiperplano.solvers.separation.unbounded_columns import largest_margin, smal
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.solvers.truncated_newton import truncated_newton
 
+_FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
 _TINY, _SETTLED_TINY = 3e5, 1e-9  # the same for the last digits, which cost next to nothing
@@ -107,6 +109,8 @@ def fit_likelihood(
             watch=None if watch is None else lambda coef, intercept: watch(columns.widen(coef), intercept),
         )
         return widened(found, columns)
+    if isinstance(design, InMemory):
+        design = design.in_doubles(_FEW_CELLS)
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
