@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from hiperplano.data.design import Array
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
@@ -33,12 +34,15 @@ class Control:
         For kernel values that are kept.
     progress : callable, optional
         Called with round, steps and violation.
+    allowed_rounding : float, default=0.0
+        What kernel values rounded to float32 may change of scores; beyond it, the end is judged with float64.
     """
 
     tol: float
     max_steps: int
     n_bytes: int
     progress: Callable[[int, int, float], None] | None = None
+    allowed_rounding: float = 0.0
 
 
 def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Minimum:
@@ -46,8 +50,10 @@ def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -
     return solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
 
 
-def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control) -> Minimum:
-    """The same with a given source of kernel values."""
+def solve_with(
+    problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control, gradient: Array | None = None
+) -> Minimum:
+    """The same with a given source of kernel values, and maybe the gradient at the start."""
     return minimise(
         problem,
         rows,
@@ -56,6 +62,8 @@ def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, co
         max_steps=control.max_steps,
         capacity=max(SMALL, int(np.sqrt((control.n_bytes - _kept(rows) - _kept(coarse)) / 8))),
         progress=control.progress,
+        allowed_rounding=control.allowed_rounding,
+        gradient=gradient,
     )
 
 
