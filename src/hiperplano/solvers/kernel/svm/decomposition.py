@@ -11,6 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
+from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 _NEW = 512  # violating rows, at least, that come into a working set
@@ -84,11 +85,13 @@ def minimise(
     gradient : ndarray of shape (n,), optional
         Kβ − t at the start, if it is known; changed.
     """
-    n, beta = rows.n, problem.start.copy()
+    n, steps, beta = rows.n, 0, problem.start.copy()
     source = rows if coarse is None else coarse
     gradient = _gradient(problem, source, beta) if gradient is None else gradient
+    if n > SMALL:
+        steps, beta, gradient = separable_steps(problem, source, beta, gradient, tol, max_steps)
     rng = np.random.default_rng(0)
-    steps, rounds, idle, value, gap, crawling = 0, 0, 0, np.inf, np.inf, False
+    rounds, idle, value, gap, crawling = 0, 0, np.inf, np.inf, False
     while True:
         up, down = problem.slopes(beta, gradient)
         largest, least = float(up.max()), float(down.min())

@@ -76,6 +76,11 @@ class DualProblem:
         down = np.where(beta <= self.low, _CLOSED, np.where(beta > 0, -self.width, self.width)) - gradient
         return up, down
 
+    def violation(self, beta: Array, gradient: Array) -> float:
+        """By how much the worst pair violates the optimality conditions."""
+        up, down = self.slopes(beta, gradient)
+        return max(0.0, float(up.max() - down.min()))
+
     def free(self, beta: Array) -> Array:
         """Which variables can move both ways without meeting a bound or the kink at 0."""
         return (beta > self.low) & (beta < self.high) & (beta != 0.0)
