@@ -10,7 +10,7 @@ from hiperplano.solvers.kernel.svm.decomposition import minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
-from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -104,11 +104,11 @@ def test_free_variables_are_settled_unless_a_bound_is_met(C):
     away = solved.copy()
     away[[one, other]] += [-1e-3, 1e-3]
     beta, gradient = away.copy(), gram @ away - SIGN
-    settle_free(gram, problem.low, problem.high, beta, gradient)
+    settle_free(gram, problem.low, problem.high, 0.0, beta, gradient)
     np.testing.assert_allclose(beta, solved, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(gradient, gram @ beta - SIGN, atol=1e-9)
     closer = problem.high.copy()
     closer[one] = solved[one] - 5e-4  # between the two points
     beta, gradient = away.copy(), gram @ away - SIGN
-    settle_free(gram, problem.low, closer, beta, gradient)
+    settle_free(gram, problem.low, closer, 0.0, beta, gradient)
     np.testing.assert_array_equal(beta, away)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.small.solve import solve_few
 
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
@@ -47,7 +48,22 @@ class Control:
 
 def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Minimum:
     """Solve the dual problem of one machine on rows, of which a precomputed kernel takes the Gram matrix."""
-    return solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
+    rows, coarse = gram_sources(kernel, x, control.n_bytes)
+    if isinstance(rows, HeldGram) and rows.n <= SMALL:
+        return solve_held(problem, rows, control)
+    return solve_with(problem, rows, coarse, control)
+
+
+def solve_held(problem: DualProblem, rows: HeldGram, control: Control) -> Minimum:
+    """Solve the problem of few rows in one compiled call, and by working sets what it leaves to do."""
+    found = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
+    if control.progress is not None:
+        control.progress(found.rounds, found.steps, found.violation)
+    if found.violation <= control.tol or found.steps >= control.max_steps:
+        return found
+    left = replace(control, max_steps=control.max_steps - found.steps)
+    rest = solve_with(replace(problem, start=found.beta), rows, None, left, found.gradient)
+    return replace(rest, steps=rest.steps + found.steps, rounds=rest.rounds + found.rounds)
 
 
 def solve_with(
