@@ -14,7 +14,9 @@ from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
+from hiperplano.solvers.kernel.svm.solution import Machines
 
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
@@ -46,24 +48,45 @@ class Control:
     allowed_rounding: float = 0.0
 
 
-def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Minimum:
-    """Solve the dual problem of one machine on rows, of which a precomputed kernel takes the Gram matrix."""
+def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
+    """Solve the dual problem of a model's only machine on rows, of which a precomputed kernel takes the Gram matrix."""
     rows, coarse = gram_sources(kernel, x, control.n_bytes)
     if isinstance(rows, HeldGram) and rows.n <= SMALL:
-        return solve_held(problem, rows, control)
-    return solve_with(problem, rows, coarse, control)
+        end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
+        if control.progress is not None:
+            control.progress(1, end.steps, end.violation)
+        if _is_done(end, control):
+            return Machines.alone(beta, end)
+        found = _finished(problem, rows, control, end, beta, gradient)
+    else:
+        found = solve_with(problem, rows, coarse, control)
+    return Machines.of([problem], [found], [np.arange(rows.n)], rows.n)
 
 
 def solve_held(problem: DualProblem, rows: HeldGram, control: Control) -> Minimum:
     """Solve the problem of few rows in one compiled call, and by working sets what it leaves to do."""
-    found = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
-    if control.progress is not None:
-        control.progress(found.rounds, found.steps, found.violation)
-    if found.violation <= control.tol or found.steps >= control.max_steps:
-        return found
-    left = replace(control, max_steps=control.max_steps - found.steps)
-    rest = solve_with(replace(problem, start=found.beta), rows, None, left, found.gradient)
-    return replace(rest, steps=rest.steps + found.steps, rounds=rest.rounds + found.rounds)
+    end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
+    if _is_done(end, control):
+        return Minimum(beta, gradient, end.intercept, end.violation, end.steps, 1, end.rounding)
+    return _finished(problem, rows, control, end, beta, gradient)
+
+
+def _is_done(end: End, control: Control) -> bool:
+    return end.violation <= control.tol or end.steps >= control.max_steps
+
+
+def _finished(
+    problem: DualProblem, rows: HeldGram, control: Control, end: End, beta: Array, gradient: Array
+) -> Minimum:
+    """What the compiled call has left to do."""
+    left = replace(control, max_steps=control.max_steps - end.steps)
+    found = solve_with(replace(problem, start=beta), rows, None, left, gradient)
+    return replace(found, steps=found.steps + end.steps, rounds=found.rounds + 1)
+
+
+def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Minimum:
+    """Solve the dual problem of one of several machines."""
+    return solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
 
 
 def solve_with(
