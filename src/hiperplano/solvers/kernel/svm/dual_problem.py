@@ -105,8 +105,8 @@ class DualProblem:
     def gap(self, beta: Array, gradient: Array, intercept: float) -> float:
         """The duality gap: what the losses cost beyond what the dual variables account for.
 
-        ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative; what rounding
-        has made of the sum counts with the intercept.
+        ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative; a Σβ
+        that is off counts with the intercept.
         """
         miss = -gradient - intercept  # t − score
         with np.errstate(invalid="ignore", over="ignore"):  # ∞·0, and folds of one class, which have no intercept

@@ -11,6 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.small.loops import solve_small
 from hiperplano.solvers.kernel.svm.smo_loops import Slices, copy_row
 
+
 class Ends(NamedTuple):
     """How machines ended, an entry for each; as in `End`."""
 
@@ -44,7 +45,7 @@ def solve_machines(
     max_steps: int,
     per_row: int,
 ) -> None:
-    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as a few times as many steps lead.
+    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as half as many steps lead.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from numba import njit
 
 from hiperplano.data.design import Array
 
-_MOST = 48  # free variables: more are solved as fast by steps
+_MOST = 96  # free variables: more are solved as fast by steps
 _SINGULAR = 1e-6  # of the diagonal: what is left of it where rows depend on others, and ten digits of the step
 
 
@@ -51,7 +51,7 @@ def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array,
             gradient[i] += step[a] * row[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
 def _factor(matrix: Array) -> bool:
     """The Cholesky factor in the lower half, in place; whether the matrix is positive definite."""
     m = len(matrix)

@@ -56,7 +56,7 @@ def solve_small(
     max_steps: int,
     per_row: int,
 ) -> tuple[End, Array]:
-    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as a few times as many steps lead.
+    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as half as many steps lead.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def solve_small(
     if size <= POLISHED and steps > 0 and largest - least <= tol:
         unit = np.abs(target).max()
         goal = max(_POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0))
-        more = min(max(4 * steps, 10 * size), max_steps - steps)
+        more = min(max(steps // 2, 2 * size), max_steps - steps)
         settle_free(gram, low, high, width, beta, gradient)
         further, _, _ = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, goal, more)
         steps += further
