@@ -163,12 +163,14 @@ def _working_set(
     spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
-    growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
-    chosen = np.union1d(growing, falling)
-    room = capacity - len(chosen)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[growing[up[growing] > down.min()]] = True
+    chosen[falling[down[falling] < up.max()]] = True
+    room = capacity - int(chosen.sum())
     if len(free) > room:
         free = rng.choice(free, room, replace=False)
-    return np.union1d(chosen, free)
+    chosen[free] = True
+    return np.flatnonzero(chosen)
 
 
 def _solve_part(

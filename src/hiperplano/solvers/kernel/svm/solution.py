@@ -104,8 +104,9 @@ class Machines:
     @classmethod
     def alone(cls, beta: Array, end: End) -> Self:
         """Of one machine of all rows, as its compiled loop judged it."""
-        figures = [np.array([figure]) for figure in end]
-        return cls(beta[:, None], *figures, np.zeros(1, dtype=bool))
+        steps, violation, intercept, lower, gap, n_bound, rounding = (np.array([figure]) for figure in end)
+        unbounded = np.zeros(1, dtype=bool)
+        return cls(beta[:, None], steps, violation, intercept, lower, gap, n_bound, rounding, unbounded)
 
     def put(self, place: int, problem: DualProblem, end: Minimum, rows: Array) -> None:
         """Set one of the machines."""
