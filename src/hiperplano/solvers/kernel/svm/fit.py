@@ -14,10 +14,11 @@ from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
-from hiperplano.solvers.kernel.svm.small.loops import End
+from hiperplano.solvers.kernel.svm.small.loops import POLISHED, End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import Machines
 
+_EXACT = 100.0  # times rounding: violations with nothing left to gain
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
 _FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
@@ -55,9 +56,13 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
         end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
         if control.progress is not None:
             control.progress(1, end.steps, end.violation)
-        if _is_done(end, control):
+        exact = end.violation <= _EXACT * end.rounding
+        if _is_done(end, control) and (exact or rows.n > POLISHED):
             return Machines.alone(beta, end)
-        found = _finished(problem, rows, control, end, beta, gradient)
+        if _is_done(end, control):  # repeated rows keep it from the last digits, which Newton steps reach
+            found = solve_with(problem, rows, None, control)
+        else:
+            found = _finished(problem, rows, control, end, beta, gradient)
     else:
         found = solve_with(problem, rows, coarse, control)
     return Machines.of([problem], [found], [np.arange(rows.n)], rows.n)
