@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from hiperplano.data.block import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
+from hiperplano.kernels.matrix_loops import mirror
 from hiperplano.linalg.tiles import cuts, symmetric_product
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class KernelMatrix:
             Z = Z.copy()  # NumPy multiplies a matrix with itself in another way, with other last bits
         if issparse(X) or issparse(Z):
             centre = np.zeros(X.shape[1])
-        self.centre = np.median(Z[:: 1 + len(Z) // _SAMPLED], axis=0).astype(np.float64) if centre is None else centre
+        self.centre = _middle(Z[:: 1 + len(Z) // _SAMPLED]).astype(np.float64) if centre is None else centre
         self.left = kernel.prepare(X, self.centre)
         self.right = self.left if self.symmetric else kernel.prepare(Z, self.centre)
         self.shape = (X.shape[0], Z.shape[0])
@@ -97,15 +98,20 @@ class KernelMatrix:
         step = int(np.sqrt(_CELLS))
 
         def fill(start: int) -> None:
+            rows = slice(start, min(start + step, n))
             for other in range(start, n, step):
-                rows, columns = slice(start, min(start + step, n)), slice(other, min(other + step, n))
-                values = self.rows(rows, columns)
-                if start == other:
-                    values = np.triu(values) + np.triu(values, 1).T
-                out[rows, columns] = values
-                out[columns, rows] = values.T
+                columns = slice(other, min(other + step, n))
+                block = out[rows, columns]
+                if out.dtype == self.dtype:
+                    self.rows(rows, columns, out=block)
+                else:
+                    block[...] = self.rows(rows, columns)
+                mirror(out, (rows.start, rows.stop), (columns.start, columns.stop))
 
-        in_threads(fill, range(0, n, step), n * n)
+        if n <= step:
+            fill(0)
+        else:
+            in_threads(fill, range(0, n, step), n * n)
         np.fill_diagonal(out, self.diagonal)
 
     def part(self, rows: slice | Array = slice(None), columns: slice | Array = slice(None)) -> KernelMatrix:
@@ -191,6 +197,12 @@ def rows_of(X: Any, dtype: Any) -> Any:
             shape=rows.shape,
         )
     return rows
+
+
+def _middle(rows: Array) -> Array:
+    """The median of every column; the upper one of two."""
+    place = len(rows) // 2
+    return np.partition(rows, place, axis=0)[place]
 
 
 def _float_type(X: Any) -> Any:

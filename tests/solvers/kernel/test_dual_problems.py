@@ -3,14 +3,19 @@
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
+from sklearn.svm import SVC
 
 from hiperplano.kernels import RBF, KernelMatrix
 from hiperplano.solvers.kernel.svm import decomposition
 from hiperplano.solvers.kernel.svm.decomposition import minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.fit import Control
+from hiperplano.solvers.kernel.svm.folds import fold_scores
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
-from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.separable import separable_steps
+from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.small.solve import solve_few
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -42,6 +47,55 @@ def test_the_minimum_is_that_of_a_general_solver(name):
     assert problem.value(found.beta, found.gradient) <= general.fun + 1e-6
     gap = problem.gap(found.beta, found.gradient, found.intercept)
     assert -1e-9 <= gap <= 1e-7
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_compiled_call_ends_there_too_and_says_how(name):
+    problem = PROBLEMS[name]
+    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, capacity=100)
+    end, beta, gradient = solve_few(problem, GRAM, GRAM.diagonal(), 1e-9, 100_000)
+    np.testing.assert_allclose(beta, exact.beta, atol=1e-6)
+    np.testing.assert_allclose(gradient, GRAM @ beta - problem.target, atol=1e-10)
+    assert np.isclose(end.violation, problem.violation(beta, gradient), atol=1e-14)
+    for off in (0.0, 0.5):  # a sum that is off is no longer a proof: the gap says so
+        gap = problem.gap(beta + off / 30, gradient + off / 30 * GRAM.sum(axis=0), end.intercept)
+        assert gap >= off * abs(end.intercept)
+    assert np.isclose(end.gap, problem.gap(beta, gradient, end.intercept), atol=1e-12)
+    assert np.isclose(end.lower, -problem.value(beta, gradient))
+    assert end.n_bound == ((beta != 0) & ((beta == problem.low) | (beta == problem.high))).sum()
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_narrow_kernels_are_solved_row_by_row(name):
+    problem, narrow = PROBLEMS[name], RBF(1000.0)(X)
+    exact = minimise(problem, HeldGram(narrow), tol=1e-11, max_steps=100_000, capacity=100)
+    start = narrow @ problem.start - problem.target
+    steps, beta, gradient = separable_steps(problem, HeldGram(narrow), problem.start, start, 1e-7, 100_000)
+    assert steps > 0
+    assert problem.violation(beta, gradient) <= 1e-7
+    np.testing.assert_allclose(beta, exact.beta, atol=1e-6)
+    np.testing.assert_allclose(gradient, narrow @ beta - problem.target, atol=1e-12)
+    assert np.isclose(beta.sum(), problem.total, atol=1e-12)
+    assert (beta >= problem.low).all()
+    assert (beta <= problem.high).all()
+    start = GRAM @ problem.start - problem.target
+    steps, beta, _ = separable_steps(problem, HeldGram(GRAM), problem.start, start, 1e-7, 100_000)
+    assert steps == 0  # too wide
+    np.testing.assert_array_equal(beta, problem.start)
+
+
+def test_scores_of_folds_are_those_of_machines_without_them():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(1300, 4))
+    sign = np.where(rows[:, 0] * rows[:, 1] + 0.3 * rng.normal(size=1300) > 0, 1.0, -1.0)
+    trained = np.arange(1300) % 6 != np.arange(2)[:, None]
+    Cs = np.array([0.2, 2.0, 200.0])
+    control = Control(tol=1e-4, max_steps=10**7, n_bytes=10**8)
+    for kernel in (RBF(0.1), RBF(30.0)):
+        scores = fold_scores(kernel, rows, [(np.ones(1300, dtype=bool), sign)], np.ones(1300), trained, Cs, control)
+        for fold, place in ((0, 2), (1, 1)):
+            theirs = SVC(C=Cs[place], gamma=kernel.gamma, tol=1e-5).fit(rows[trained[fold]], sign[trained[fold]])
+            np.testing.assert_allclose(scores[fold, place, 0], theirs.decision_function(rows), atol=2e-3)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -104,11 +158,11 @@ def test_free_variables_are_settled_unless_a_bound_is_met(C):
     away = solved.copy()
     away[[one, other]] += [-1e-3, 1e-3]
     beta, gradient = away.copy(), gram @ away - SIGN
-    settle_free(gram, problem.low, problem.high, beta, gradient)
+    settle_free(gram, problem.low, problem.high, 0.0, beta, gradient)
     np.testing.assert_allclose(beta, solved, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(gradient, gram @ beta - SIGN, atol=1e-9)
     closer = problem.high.copy()
     closer[one] = solved[one] - 5e-4  # between the two points
     beta, gradient = away.copy(), gram @ away - SIGN
-    settle_free(gram, problem.low, closer, beta, gradient)
+    settle_free(gram, problem.low, closer, 0.0, beta, gradient)
     np.testing.assert_array_equal(beta, away)

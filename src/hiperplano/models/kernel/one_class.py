@@ -14,7 +14,7 @@ from hiperplano.data.parameters import check_number
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.support import SupportVectorModel, row_count, weights_of
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import solve_dual
+from hiperplano.solvers.kernel.svm.fit import solve_machine
 
 
 class OneClassSVM(OutlierMixin, SupportVectorModel):
@@ -105,9 +105,8 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         rows, numbers = self._square(design, n_given), design.row_numbers()
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         problem = DualProblem.novelty(weights_of(design), share)
-        found = solve_dual(problem, self.kernel_, rows, control)
-        everyone = np.arange(design.n_rows)
-        self._publish(rows, numbers, n_given, [problem], [found], [everyone])
+        machines = solve_machine(problem, self.kernel_, rows, control)
+        self._publish_machines(rows, numbers, n_given, machines)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.offset_ = -float(self.intercept_[0])
         return self

@@ -14,7 +14,7 @@ from hiperplano.data.parameters import number
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.support import SupportVectorModel, row_count, weights_of
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import solve_dual
+from hiperplano.solvers.kernel.svm.fit import solve_machine
 
 
 class SVR(RegressorMixin, SupportVectorModel):
@@ -116,9 +116,8 @@ class SVR(RegressorMixin, SupportVectorModel):
         last = self._last_weights(n_given, 1)
         if last is not None:
             problem = problem.started(last[numbers, 0])
-        found = solve_dual(problem, self.kernel_, rows, control)
-        everyone = np.arange(len(target))
-        self._publish(rows, numbers, n_given, [problem], [found], [everyone])
+        machines = solve_machine(problem, self.kernel_, rows, control)
+        self._publish_machines(rows, numbers, n_given, machines)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self
 

@@ -11,6 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
+from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 _NEW = 512  # violating rows, at least, that come into a working set
@@ -61,6 +62,8 @@ def minimise(
     max_steps: int,
     capacity: int,
     progress: Callable[[int, int, float], None] | None = None,
+    allowed_rounding: float = 0.0,
+    gradient: Array | None = None,
 ) -> Minimum:
     """Minimise a dual problem until no pair of rows violates the optimality conditions by more than `tol`.
 
@@ -77,19 +80,26 @@ def minimise(
         Rows that a working set may have in float64; in float32, as many as take the same memory.
     progress : callable, optional
         Called with round, steps and violation.
+    allowed_rounding : float, default=0.0
+        What the rounding of `coarse` may change of scores for `rows` not to be used at all.
+    gradient : ndarray of shape (n,), optional
+        Kβ − t at the start, if it is known; changed.
     """
-    n, beta = rows.n, problem.start.copy()
+    n, steps, beta = rows.n, 0, problem.start.copy()
     source = rows if coarse is None else coarse
-    gradient = _gradient(problem, source, beta)
+    gradient = _gradient(problem, source, beta) if gradient is None else gradient
+    if n > SMALL:
+        steps, beta, gradient = separable_steps(problem, source, beta, gradient, tol, max_steps)
     rng = np.random.default_rng(0)
-    steps, rounds, idle, value, gap, crawling = 0, 0, 0, np.inf, np.inf, False
+    rounds, idle, value, gap, crawling = 0, 0, np.inf, np.inf, False
     while True:
         up, down = problem.slopes(beta, gradient)
         largest, least = float(up.max()), float(down.min())
         violation = max(0.0, largest - least)
         if progress is not None:
             progress(rounds, steps, violation)
-        if source is not rows and (violation <= max(tol, _rounding_of_float32(beta, rows)) or steps >= max_steps):
+        rough = 0.0 if source is rows else _rounding_of_float32(beta, rows)
+        if rough > allowed_rounding and (violation <= max(tol, _MARGIN * rough) or steps >= max_steps):
             source, gradient = rows, _gradient(problem, rows, beta)
             continue
         before, value = value, min(value, problem.value(beta, gradient))
@@ -101,7 +111,7 @@ def minimise(
         unbounded = violation > tol and problem.is_unbounded(beta, gradient, rows.diagonal)
         settled = violation <= tol or (up - blur).max() <= (down + blur).min()
         if settled or unbounded or steps >= max_steps or idle > _IDLE:
-            rounding = float(blur[up.argmax()] + blur[down.argmin()])
+            rounding = rough + float(blur[up.argmax()] + blur[down.argmin()])
             return Minimum(
                 beta, gradient, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
             )  # fmt: skip
@@ -135,8 +145,8 @@ def score_rounding(beta: Array, diagonal: Array) -> Array:
 
 
 def _rounding_of_float32(beta: Array, rows: GramRows) -> float:
-    """What rounding of kernel values to float32 may do to a violation, with a margin."""
-    return float(_MARGIN * np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
+    """What rounding of kernel values to float32 may do to a score."""
+    return float(np.finfo(np.float32).eps * np.linalg.norm(beta) * rows.diagonal.max())
 
 
 def _working_set(
@@ -153,12 +163,14 @@ def _working_set(
     spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
-    growing, falling = growing[up[growing] > down.min()], falling[down[falling] < up.max()]
-    chosen = np.union1d(growing, falling)
-    room = capacity - len(chosen)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[growing[up[growing] > down.min()]] = True
+    chosen[falling[down[falling] < up.max()]] = True
+    room = capacity - int(chosen.sum())
     if len(free) > room:
         free = rng.choice(free, room, replace=False)
-    return np.union1d(chosen, free)
+    chosen[free] = True
+    return np.flatnonzero(chosen)
 
 
 def _solve_part(

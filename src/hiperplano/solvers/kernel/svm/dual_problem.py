@@ -15,7 +15,7 @@ _LONGEST = 1e7  # norm of a function, in units of what the targets call for, bey
 
 @dataclass(frozen=True)
 class DualProblem:
-    """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ as at the start.
+    """Minimise ½βᵀKβ − tᵀβ + width·Σ|β| with low ≤ β ≤ high and Σβ = total.
 
     Scores are Kβ + b. Every row has one variable, also in regression.
 
@@ -27,6 +27,7 @@ class DualProblem:
     width : float
     start : ndarray of shape (n,)
         A feasible point.
+    total : float, default=0.0
     """
 
     target: Array
@@ -34,6 +35,7 @@ class DualProblem:
     high: Array
     width: float
     start: Array
+    total: float = 0.0
 
     @classmethod
     def classification(cls, sign: Array, bound: Array) -> Self:
@@ -48,8 +50,9 @@ class DualProblem:
     @classmethod
     def novelty(cls, bound: Array, share: float) -> Self:
         """t = 0, β between 0 and bound, with Σβ = share·Σbound."""
-        filled = np.clip(share * bound.sum() - (np.cumsum(bound) - bound), 0.0, bound)
-        return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled)
+        total = share * float(bound.sum())
+        filled = np.clip(total - (np.cumsum(bound) - bound), 0.0, bound)
+        return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled, total)
 
     def started(self, beta: Array) -> Self:
         """The same from another point, brought within the bounds and to a sum of 0.
@@ -76,13 +79,19 @@ class DualProblem:
         down = np.where(beta <= self.low, _CLOSED, np.where(beta > 0, -self.width, self.width)) - gradient
         return up, down
 
+    def violation(self, beta: Array, gradient: Array) -> float:
+        """By how much the worst pair violates the optimality conditions."""
+        up, down = self.slopes(beta, gradient)
+        return max(0.0, float(up.max() - down.min()))
+
     def free(self, beta: Array) -> Array:
         """Which variables can move both ways without meeting a bound or the kink at 0."""
         return (beta > self.low) & (beta < self.high) & (beta != 0.0)
 
     def part(self, rows: Array) -> Self:
-        """The problem in some of the variables."""
-        return type(self)(self.target[rows], self.low[rows], self.high[rows], self.width, self.start[rows])
+        """The problem in some of the variables, with their sum as at the start."""
+        start = self.start[rows]
+        return type(self)(self.target[rows], self.low[rows], self.high[rows], self.width, start, float(start.sum()))
 
     def value(self, beta: Array, gradient: Array) -> float:
         """The objective, from the gradient Kβ − t."""
@@ -96,14 +105,16 @@ class DualProblem:
     def gap(self, beta: Array, gradient: Array, intercept: float) -> float:
         """The duality gap: what the losses cost beyond what the dual variables account for.
 
-        ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative.
+        ½βᵀKβ stands in both objectives and cancels, so the gap is a sum of terms none of which is negative; a Σβ
+        that is off counts with the intercept.
         """
         miss = -gradient - intercept  # t − score
         with np.errstate(invalid="ignore", over="ignore"):  # ∞·0, and folds of one class, which have no intercept
             losses = np.maximum(self.high * (miss - self.width), self.low * (miss + self.width)).clip(min=0.0)
         accounted = beta * miss - self.width * np.abs(beta)
         # Without a bound no loss is allowed: what is left of one is the violation, which `tol` bounds.
-        return float(np.sum(np.where(np.isfinite(self.high - self.low), losses - accounted, np.abs(accounted))))
+        terms = np.where(np.isfinite(self.high - self.low), losses - accounted, np.abs(accounted))
+        return float(np.sum(terms)) + abs((float(beta.sum()) - self.total) * intercept)
 
     def is_unbounded(self, beta: Array, gradient: Array, diagonal: Array) -> bool:
         """Whether β proves that a problem without bounds has no solution that float64 could find.

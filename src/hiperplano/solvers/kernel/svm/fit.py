@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from hiperplano.data.design import Array
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.small.loops import POLISHED, End
+from hiperplano.solvers.kernel.svm.small.solve import solve_few
+from hiperplano.solvers.kernel.svm.solution import Machines
 
+_EXACT = 100.0  # times rounding: violations with nothing left to gain
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
 _FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
@@ -33,21 +38,66 @@ class Control:
         For kernel values that are kept.
     progress : callable, optional
         Called with round, steps and violation.
+    allowed_rounding : float, default=0.0
+        What kernel values rounded to float32 may change of scores; beyond it, the end is judged with float64.
     """
 
     tol: float
     max_steps: int
     n_bytes: int
     progress: Callable[[int, int, float], None] | None = None
+    allowed_rounding: float = 0.0
+
+
+def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
+    """Solve the dual problem of a model's only machine on rows, of which a precomputed kernel takes the Gram matrix."""
+    rows, coarse = gram_sources(kernel, x, control.n_bytes)
+    if isinstance(rows, HeldGram) and rows.n <= SMALL:
+        end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
+        if control.progress is not None:
+            control.progress(1, end.steps, end.violation)
+        exact = end.violation <= _EXACT * end.rounding
+        if _is_done(end, control) and (exact or rows.n > POLISHED):
+            return Machines.alone(beta, end)
+        if _is_done(end, control):  # repeated rows keep it from the last digits, which Newton steps reach
+            found = solve_with(problem, rows, None, control)
+        else:
+            found = _finished(problem, rows, control, end, beta, gradient)
+    else:
+        found = solve_with(problem, rows, coarse, control)
+    return Machines.of([problem], [found], [np.arange(rows.n)], rows.n)
+
+
+def solve_held(problem: DualProblem, rows: HeldGram, control: Control) -> Minimum:
+    """Solve the problem of few rows in one compiled call, and by working sets what it leaves to do."""
+    end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
+    if _is_done(end, control):
+        return Minimum(beta, gradient, end.intercept, end.violation, end.steps, 1, end.rounding)
+    return _finished(problem, rows, control, end, beta, gradient)
+
+
+def _is_done(end: End, control: Control) -> bool:
+    return end.violation <= control.tol or end.steps >= control.max_steps
+
+
+def _finished(
+    problem: DualProblem, rows: HeldGram, control: Control, end: End, beta: Array, gradient: Array
+) -> Minimum:
+    """What the compiled call has left to do."""
+    left = replace(control, max_steps=control.max_steps - end.steps)
+    found = solve_with(replace(problem, start=beta), rows, None, left, gradient)
+    return replace(found, steps=found.steps + end.steps, rounds=found.rounds + 1)
 
 
 def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Minimum:
-    """Solve the dual problem of one machine on rows, of which a precomputed kernel takes the Gram matrix."""
+    """Solve the dual problem of one of several machines."""
     return solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
 
 
-def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control) -> Minimum:
-    """The same with a given source of kernel values."""
+def solve_with(
+    problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control, gradient: Array | None = None
+) -> Minimum:
+    """The same with a given source of kernel values, and maybe the gradient at the start."""
     return minimise(
         problem,
         rows,
@@ -56,6 +106,8 @@ def solve_with(problem: DualProblem, rows: GramRows, coarse: GramRows | None, co
         max_steps=control.max_steps,
         capacity=max(SMALL, int(np.sqrt((control.n_bytes - _kept(rows) - _kept(coarse)) / 8))),
         progress=control.progress,
+        allowed_rounding=control.allowed_rounding,
+        gradient=gradient,
     )
 
 

@@ -111,7 +111,7 @@ class _Piece:
         rows, step = np.flatnonzero(free), np.zeros(len(free))
         if len(rows) < 2:
             return step, 0.0
-        factor = _factor(np.asfortranarray(self.gram[np.ix_(rows, rows)]), self.ridge)
+        factor = _factor(self.gram[np.ix_(rows, rows)].T, self.ridge)  # as LAPACK has it
         if factor is None:
             return step, 0.0
         slope = self._slopes(reached)[rows]

@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from hiperplano.data.design import Array
 
 _CLOSED = 1e300  # stands for infinity, which these loops may not meet
-_BLOCK = 64  # variables between two looks at where the best is: it is then searched for among them, one by one
+_BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
 _FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
 _LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
 _LEAST_RANKED = np.float32(1e-30)  # so that gains are floats

@@ -12,6 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.svm.decomposition import Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.solution import Solution
 
 _METHOD = Message("SMO with working sets")
@@ -99,6 +100,13 @@ class Machines:
         for place, (problem, end, rows) in enumerate(zip(problems, found, members, strict=True)):
             machines.put(place, problem, end, rows)
         return machines
+
+    @classmethod
+    def alone(cls, beta: Array, end: End) -> Self:
+        """Of one machine of all rows, as its compiled loop judged it."""
+        steps, violation, intercept, lower, gap, n_bound, rounding = (np.array([figure]) for figure in end)
+        unbounded = np.zeros(1, dtype=bool)
+        return cls(beta[:, None], steps, violation, intercept, lower, gap, n_bound, rounding, unbounded)
 
     def put(self, place: int, problem: DualProblem, end: Minimum, rows: Array) -> None:
         """Set one of the machines."""

@@ -8,29 +8,12 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.kernel.svm.pairs.free_loops import settle_free
-from hiperplano.solvers.kernel.svm.smo_loops import Slices, copy_row, open_directions, smo_of_slices
-
-POLISHED = 200  # rows up to which the last digits cost next to nothing
-_POLISHED_TOL = 1e-10  # at least, in units of the margin
-_POLISH = 1e-6  # of tol: what they are
-_FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
-_EPS = np.finfo(np.float64).eps
+from hiperplano.solvers.kernel.svm.small.loops import solve_small
+from hiperplano.solvers.kernel.svm.smo_loops import Slices, copy_row
 
 
 class Ends(NamedTuple):
-    """How machines ended, an entry for each.
-
-    Attributes
-    ----------
-    steps, violation, intercept : ndarray
-    lower, gap : ndarray
-        The dual objective, and what the losses cost beyond it.
-    n_bound : ndarray
-        Support vectors at their bound.
-    rounding : ndarray
-        What the rounding of kernel values and their sums may make of the violation.
-    """
+    """How machines ended, an entry for each; as in `End`."""
 
     steps: Array
     violation: Array
@@ -62,7 +45,7 @@ def solve_machines(
     max_steps: int,
     per_row: int,
 ) -> None:
-    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as a few times as many steps lead.
+    """Solve chosen machines by SMO; those of few rows beyond `tol`, as far as half as many steps lead.
 
     Parameters
     ----------
@@ -106,20 +89,10 @@ def solve_machines(
                 high[i] = limit
             else:
                 low[i] = -limit
-        gradient = _gradient(part, own, sign)
-        allowed = min(max_steps, max(2000, per_row * size))
-        steps, largest, least = smo_of_slices(part, slices, diagonal, gradient, own, low, high, 0.0, tol, allowed)
-        if size <= POLISHED and steps > 0 and largest - least <= tol:
-            goal = max(_POLISH * tol, _POLISHED_TOL)
-            more = min(max(4 * steps, 10 * size), max_steps - steps)
-            settle_free(part, low, high, own, gradient)
-            further, _, _ = smo_of_slices(part, slices, diagonal, gradient, own, low, high, 0.0, goal, more)
-            steps += further
-        if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
-            gradient = _gradient(part, own, sign)
-        ends.steps[k] = steps
-        _judge(k, ends, diagonal, low, high, own, gradient)
-        _certify(k, ends, sign, low, high, own, gradient)
+        end, _ = solve_small(part, slices, diagonal, sign, low, high, 0.0, 0.0, own, tol, max_steps, per_row)
+        ends.steps[k], ends.violation[k], ends.intercept[k] = end.steps, end.violation, end.intercept
+        ends.lower[k], ends.gap[k] = end.lower, end.gap
+        ends.n_bound[k], ends.rounding[k] = end.n_bound, end.rounding
 
 
 @njit(cache=True, nogil=True)
@@ -134,43 +107,3 @@ def spread(flat: Array, borders: Array, positive: Array, negative: Array, places
                 found[i, k] = flat[place]
                 place += 1
     return found
-
-
-@njit(cache=True, nogil=True)
-def _gradient(gram: Array, beta: Array, target: Array) -> Array:
-    """Kβ − t."""
-    gradient = -target
-    for i in range(len(beta)):
-        if beta[i] != 0.0:
-            gradient += beta[i] * gram[i]
-    return gradient
-
-
-@njit(cache=True, nogil=True)
-def _judge(k: int, ends: Ends, diagonal: Array, low: Array, high: Array, beta: Array, gradient: Array) -> None:
-    """The worst violation of the optimality conditions, what rounding may make of it, and the intercept between."""
-    first, largest, second, least, norm = 0, -np.inf, 0, np.inf, 0.0
-    for i in range(len(beta)):
-        up, down = open_directions(beta[i], low[i], high[i], 0.0)
-        if up - gradient[i] > largest:
-            first, largest = i, up - gradient[i]
-        if down - gradient[i] < least:
-            second, least = i, down - gradient[i]
-        norm += abs(diagonal[i]) * beta[i] ** 2
-    ends.violation[k], ends.intercept[k] = max(0.0, largest - least), 0.5 * (largest + least)
-    ends.rounding[k] = _EPS * np.sqrt(norm) * (np.sqrt(abs(diagonal[first])) + np.sqrt(abs(diagonal[second])))
-
-
-@njit(cache=True, nogil=True)
-def _certify(k: int, ends: Ends, sign: Array, low: Array, high: Array, beta: Array, gradient: Array) -> None:
-    """What `DualProblem.value` and `DualProblem.gap` say, and how many variables are at a bound."""
-    value, gap, count = 0.0, abs(beta.sum() * ends.intercept[k]), 0
-    for i in range(len(beta)):
-        value += 0.5 * beta[i] * (gradient[i] - sign[i])
-        miss = -gradient[i] - ends.intercept[k]
-        if np.isfinite(high[i] - low[i]):
-            gap += max(high[i] * miss, low[i] * miss, 0.0) - beta[i] * miss
-        else:  # without a bound no loss is allowed: what is left of one is the violation
-            gap += abs(beta[i] * miss)
-        count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
-    ends.lower[k], ends.gap[k], ends.n_bound[k] = -value, max(gap, 0.0), count

@@ -1,0 +1,1 @@
+"""Machines of few rows, each in one compiled call."""

@@ -1,0 +1,135 @@
+"""A compiled machine of few rows: SMO with its Gram matrix held, and how it ended."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
+from hiperplano.solvers.kernel.svm.smo_loops import Slices, open_directions, smo_of_slices
+
+POLISHED = 200  # rows up to which the last digits cost next to nothing
+_POLISHED_TOL = 1e-10  # at least, in units of the targets
+_POLISH = 1e-6  # of tol: what they are
+_FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
+_EPS = np.finfo(np.float64).eps
+
+
+class End(NamedTuple):
+    """How a machine ended.
+
+    Attributes
+    ----------
+    steps, violation, intercept : number
+    lower, gap : float
+        The dual objective, and what the losses cost beyond it.
+    n_bound : int
+        Support vectors at their bound.
+    rounding : float
+        What the rounding of kernel values and their sums may make of the violation.
+    """
+
+    steps: int
+    violation: float
+    intercept: float
+    lower: float
+    gap: float
+    n_bound: int
+    rounding: float
+
+
+@njit(cache=True, nogil=True)
+def solve_small(
+    gram: Array,
+    slices: Slices,
+    diagonal: Array,
+    target: Array,
+    low: Array,
+    high: Array,
+    width: float,
+    total: float,
+    beta: Array,
+    tol: float,
+    max_steps: int,
+    per_row: int,
+) -> tuple[End, Array]:
+    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as half as many steps lead.
+
+    Parameters
+    ----------
+    gram, slices
+        As `smo_of_slices` takes them; rows of variables that are not 0 are there.
+    beta : ndarray of shape (n,)
+        A feasible point; updated.
+    per_row : int
+        Steps for each row, after which a machine is given up: its violation then exceeds `tol`.
+
+    Returns
+    -------
+    end : End
+    gradient : ndarray of shape (n,)
+    """
+    size = len(beta)
+    gradient = _gradient(gram, beta, target)
+    allowed = min(max_steps, max(2000, per_row * size))
+    steps, largest, least = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, allowed)
+    if size <= POLISHED and steps > 0 and largest - least <= tol:
+        unit = np.abs(target).max()
+        goal = max(_POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0))
+        more = min(max(steps // 2, 2 * size), max_steps - steps)
+        settle_free(gram, low, high, width, beta, gradient)
+        further, _, _ = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, goal, more)
+        steps += further
+    if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
+        gradient = _gradient(gram, beta, target)
+    violation, intercept, rounding = _judge(diagonal, low, high, width, beta, gradient)
+    lower, gap, n_bound = _certify(target, low, high, width, total, beta, gradient, intercept)
+    return End(steps, violation, intercept, lower, gap, n_bound, rounding), gradient
+
+
+@njit(cache=True, nogil=True)
+def _gradient(gram: Array, beta: Array, target: Array) -> Array:
+    """Kβ − t."""
+    gradient = -target
+    for i in range(len(beta)):
+        if beta[i] != 0.0:
+            gradient += beta[i] * gram[i]
+    return gradient
+
+
+@njit(cache=True, nogil=True)
+def _judge(
+    diagonal: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array
+) -> tuple[float, float, float]:
+    """The worst violation of the optimality conditions, the intercept between, and what rounding may make of it."""
+    first, largest, second, least, norm = 0, -np.inf, 0, np.inf, 0.0
+    for i in range(len(beta)):
+        up, down = open_directions(beta[i], low[i], high[i], width)
+        if up - gradient[i] > largest:
+            first, largest = i, up - gradient[i]
+        if down - gradient[i] < least:
+            second, least = i, down - gradient[i]
+        norm += abs(diagonal[i]) * beta[i] ** 2
+    rounding = _EPS * np.sqrt(norm) * (np.sqrt(abs(diagonal[first])) + np.sqrt(abs(diagonal[second])))
+    return max(0.0, largest - least), 0.5 * (largest + least), rounding
+
+
+@njit(cache=True, nogil=True)
+def _certify(
+    target: Array, low: Array, high: Array, width: float, total: float, beta: Array, gradient: Array, intercept: float
+) -> tuple[float, float, int]:
+    """What `DualProblem.value` and `DualProblem.gap` say, and how many variables are at a bound."""
+    value, gap, count = 0.0, abs((beta.sum() - total) * intercept), 0
+    for i in range(len(beta)):
+        value += 0.5 * beta[i] * (gradient[i] - target[i]) + width * abs(beta[i])
+        miss = -gradient[i] - intercept
+        accounted = beta[i] * miss - width * abs(beta[i])
+        if np.isfinite(high[i] - low[i]):
+            gap += max(high[i] * (miss - width), low[i] * (miss + width), 0.0) - accounted
+        else:  # without a bound no loss is allowed: what is left of one is the violation
+            gap += abs(accounted)
+        count += beta[i] != 0.0 and (beta[i] <= low[i] or beta[i] >= high[i])
+    return -value, max(gap, 0.0), count
