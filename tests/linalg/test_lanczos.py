@@ -23,7 +23,7 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
     def product(directions, columns):
         return np.column_stack([matrices[which[c]] @ v for c, v in zip(columns, directions.T, strict=True)])
 
-    found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60)
+    found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60).x
     for column, number in enumerate(which):
         for place, shift in enumerate(SHIFTS):
             expected = np.linalg.solve(matrices[number] + shift * np.eye(N), right[:, column])
@@ -34,6 +34,6 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
 
 def test_shifts_that_need_too_many_steps_are_given_up_alone():
     matrix = matrix_of(np.logspace(-6, 2, N))
-    found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20)
+    found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20).x
     assert np.isnan(found[:, 0, 0]).all()
     assert np.isfinite(found[:, 0, 2]).all()

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSpli
 from hiperplano import KernelRidge, KernelRidgeCV
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.kernels import RBF
-from hiperplano.solvers.kernel.ridge import folds
+from hiperplano.solvers.kernel.ridge.folds import fits as fold_fits
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -32,7 +32,7 @@ def test_scores_are_those_of_a_grid_search(scoring, cv):
 @pytest.mark.parametrize("small", [True, False], ids=["factored", "side by side"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_folds_with_weights_are_those_of_single_fits(small, intercept, monkeypatch):
-    monkeypatch.setattr(folds, "_SMALL", N if small else 0)
+    monkeypatch.setattr(fold_fits, "_SMALL", N if small else 0)
     given = {"kernel": RBF(0.2), "fit_intercept": intercept}
     mine = KernelRidgeCV(ALPHAS, cv=3, **given).fit(X, Y, WEIGHT)
     expected = np.zeros(len(ALPHAS))

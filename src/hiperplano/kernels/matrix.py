@@ -121,7 +121,7 @@ class KernelMatrix:
         n, m = self.shape
         if self.symmetric:
             parts = cuts(n)
-            return symmetric_product(n, lambda i, j: self.rows(parts[i], parts[j]), right)
+            return symmetric_product(parts, lambda i, j: self.rows(parts[i], parts[j]), right)
         found = np.empty((n, *right.shape[1:]), dtype=np.result_type(self.dtype, right.dtype))
         step = max(1, _CELLS // max(1, m))
 

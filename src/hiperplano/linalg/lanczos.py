@@ -1,11 +1,15 @@
 """Lanczos: symmetric systems with many shifts, (matrix + σ)·x = right, from one Krylov space for each right side.
 
-The space does not depend on σ. Every new direction is made orthogonal to all before it: rounding delays nothing.
+The space does not depend on σ. Every new direction is made orthogonal to all before it: rounding delays nothing. The
+smaller a residual has become, the less the next product counts: the last ones may be rounded (van den Eshof and
+Sleijpen 2004).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, solveh_banded
@@ -13,12 +17,29 @@ from scipy.linalg import LinAlgError, solveh_banded
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
+from hiperplano.linalg.lanczos_loops import extend_basis
+
+_TRIAL = 4  # steps after which to see whether products may be rounded
+_SHARE = 0.1  # of the tolerance, that the rounding of one product may take
+_Product = Callable[[Array, Array], Array]
+
+
+class ShiftedSolutions(NamedTuple):
+    """Solutions for every right side and shift; NaN where they were given up.
+
+    Attributes
+    ----------
+    x : ndarray of shape (d, k, shifts)
+    """
+
+    x: Array
+    n_iter: int
 
 
 def shifted_solutions(
-    product: Callable[[Array, Array], Array], right: Array, shifts: Array, *, rtol: float, budget: int
-) -> Array:
-    """Solutions of (matrixⱼ + σ)·x = rightⱼ for every column j and shift σ, of shape (d, k, shifts); NaN if given up.
+    product: _Product, right: Array, shifts: Array, *, rtol: float, budget: int, rounded: _Product | None = None
+) -> ShiftedSolutions:
+    """Solutions of (matrixⱼ + σ)·x = rightⱼ for every column j and shift σ.
 
     Parameters
     ----------
@@ -32,23 +53,44 @@ def shifted_solutions(
     budget : int
         Steps beyond which another method would be faster: a shift is given up when a quarter of them is done and its
         progress says that twice as many will be needed, and when twice as many are made.
+    rounded : callable, optional
+        `product`, faster and in float32: for the steps whose rounding is too small to matter. Residuals are then those
+        of the exact matrix if its error is about the same for all directions.
     """
     most = min(2 * budget, len(right))
     spaces = [_KrylovSpace(column, shifts, most, rtol) for column in right.T]
-    for step in range(most):
+    rough, step = False, 0
+    while step < most:
         active = np.array([number for number, space in enumerate(spaces) if not space.done], dtype=np.intp)
         if not len(active):
             break
-        images = product(np.stack([spaces[number].basis[step] for number in active], axis=1), active)
-
-        def extend(place: int, images: Array = images, active: Array = active) -> None:
-            spaces[active[place]].extend(images[:, place])
-
-        in_threads(extend, range(len(active)), step * images.size)
-        if step + 1 == budget // 4:
+        chosen = [spaces[number] for number in active]
+        directions = np.array([space.basis[step] for space in chosen]).T
+        if rough and rounded is not None:
+            images = rounded(directions, active)
+        else:
+            images = product(directions, active)
+            if rounded is not None and step % _TRIAL == _TRIAL - 1:
+                rough = _may_be_rounded(chosen, images, partial(rounded, directions, active))
+        pairs = list(zip(chosen, np.ascontiguousarray(images.T), strict=True))
+        parts = in_threads(lambda pair, rough=rough: pair[0].extend(pair[1], rough), pairs, step * images.size)
+        for space, part in zip(chosen, parts, strict=True):
+            space.note(*part)
+        step += 1
+        if step == budget // 4:
             for space in spaces:
                 space.give_up(2 * budget)
-    return np.stack(in_threads(_KrylovSpace.solutions, spaces, right.size * len(shifts)), axis=1)
+    found = in_threads(_KrylovSpace.solutions, spaces, right.size * len(shifts))
+    return ShiftedSolutions(np.stack(found, axis=1), step)
+
+
+def _may_be_rounded(spaces: list[_KrylovSpace], images: Array, rounded: Callable[[], Array]) -> bool:
+    """Whether the next products may be, from what rounding does to this one."""
+    least = np.finfo(np.float32).eps / 8 * np.linalg.norm(images, axis=0)  # that of the images alone
+    if not all(space.allows(error) for space, error in zip(spaces, least, strict=True)):
+        return False
+    errors = np.linalg.norm(rounded() - images, axis=0)
+    return all(space.allows(error) for space, error in zip(spaces, errors, strict=True))
 
 
 class _KrylovSpace:
@@ -65,34 +107,48 @@ class _KrylovSpace:
         self._size, self._shifts, self._rtol = float(np.linalg.norm(right)), shifts, rtol
         self._diagonal: list[float] = []
         self._beside: list[float] = []
-        self._pivots = np.full(len(shifts), np.inf)
+        self._pivots = self._least = np.full(len(shifts), np.inf)
         self.residuals = np.full(len(shifts), 1.0 if self._size else 0.0)
         self._wanted = np.ones(len(shifts), dtype=bool)
         self.basis = np.empty((most + 1, len(right)))
         self.basis[0] = right / (self._size or 1.0)
+        self._single: Array | None = None  # the basis in float32
 
     @property
     def done(self) -> bool:
         """Whether every shift is solved or given up."""
         return not (self._wanted & (self.residuals > self._rtol)).any()
 
-    def extend(self, image: Array) -> None:
-        """Add a direction, from the image of the last one."""
-        steps = len(self._diagonal)
-        known, rest, weight = self.basis[: steps + 1], image, 0.0
-        for _ in range(2):  # twice is enough, to the last bit
-            along = known @ rest
-            rest = rest - along @ known
-            weight += float(along[-1])
-        length = float(np.linalg.norm(rest))
-        before = self._beside[-1] ** 2 if steps else 0.0
+    def allows(self, error: float) -> bool:
+        """Whether an error of this length in the products to come leaves the residuals as they are.
+
+        The solution's coefficient of a direction is about the residual before it, over a pivot.
+        """
+        coefficients = self.residuals[self._wanted] / self._least[self._wanted]
+        return bool(error * coefficients.max(initial=0.0) <= _SHARE * self._rtol)
+
+    def extend(self, image: Array, rough: bool) -> tuple[float, float]:
+        """Add a direction, from the image of the last one; the new entries of T."""
+        count = len(self._diagonal) + 1
+        beside = self._beside[-1] if count > 1 else 0.0
+        if not rough:
+            return extend_basis(self.basis, self.basis, image, count, beside)
+        if self._single is None:
+            self._single = np.empty(self.basis.shape, dtype=np.float32)
+            self._single[:count] = self.basis[:count]
+        self._single[count - 1] = self.basis[count - 1]
+        return extend_basis(self.basis, self._single, image, count, beside)
+
+    def note(self, weight: float, length: float) -> None:
+        """The residuals, from the new entries of T."""
+        before = self._beside[-1] ** 2 if self._beside else 0.0
         pivots = weight + self._shifts - before / self._pivots
         self._wanted &= pivots > 0  # rounding: the shift drowns in the matrix
         self._pivots = np.where(self._wanted, pivots, np.inf)
+        self._least = np.minimum(self._least, self._pivots)
         self.residuals = self.residuals * length / self._pivots
         self._diagonal.append(weight)
         self._beside.append(length)
-        self.basis[steps + 1] = rest / (length or 1.0)
 
     def give_up(self, most: int) -> None:
         """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""

@@ -42,13 +42,9 @@ def solve_ridge(
         Who asks, for messages.
     """
     n, note = problem.n_rows, ""
-    exact = (
-        not problem.kernel.positive_definite or not problem.alpha.all()
-    )  # conjugate gradients need definite matrices
     if solver == "auto":
-        solver = "cholesky" if n <= _SMALL or exact else "conjugate"
-        if not tiles_fit(n, np.float32):
-            solver = "nystroem"
+        solver = fitting_solver(problem)
+        if solver == "nystroem":
             note = Message(
                 "The Gram matrix of {n} rows takes {size:.0f} GB, more than half of the memory; so an approximate "
                 "solver was chosen. ",
@@ -68,3 +64,12 @@ def solve_ridge(
     if solver == "conjugate":
         return solve_conjugate(problem, tol, max_iter, seed)
     return solve_nystroem(problem, n_centres or default_centres(n), tol, max_iter, seed, note)
+
+
+def fitting_solver(problem: RidgeProblem) -> str:
+    """What "auto" stands for."""
+    if not tiles_fit(problem.n_rows, np.float32):
+        return "nystroem"
+    # Conjugate gradients need definite matrices.
+    definite = problem.kernel.positive_definite and problem.alpha.all()
+    return "conjugate" if problem.n_rows > _SMALL and definite else "cholesky"

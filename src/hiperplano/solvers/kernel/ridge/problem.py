@@ -79,18 +79,23 @@ class RidgeProblem:
         """Of S·K·S."""
         return np.asarray(np.square(self.root) * self.matrix.diagonal)
 
-    def tiles(self, dtype: Any) -> SymmetricTiles:
-        """S·K·S, held."""
+    def tiles(self, dtype: Any, order: Array | None = None, borders: Array | None = None) -> SymmetricTiles:
+        """S·K·S, held; the rows in some order, and cut at some borders."""
         matrix = self.matrix if np.dtype(dtype) == np.float64 else KernelMatrix(self.kernel, self.X, dtype=dtype)
         root = None if self.weight is None else self.root.astype(dtype)
+        if root is not None and order is not None:
+            root = root[order]
+
+        def placed(rows: slice) -> slice | Array:
+            return rows if order is None else order[rows]
 
         def fill(rows: slice, columns: slice, out: Array) -> None:
-            matrix.rows(rows, columns, out)
+            matrix.rows(placed(rows), placed(columns), out)
             if root is not None:
                 out *= root[rows, None]
                 out *= root[columns]
 
-        return SymmetricTiles(self.n_rows, dtype, fill)
+        return SymmetricTiles(self.n_rows, dtype, fill, borders)
 
     def assemble(self, u: Array) -> tuple[Array, Array, float]:
         """Dual coefficients of shape (targets, n), intercepts, and the objective, from the solutions."""
