@@ -19,7 +19,7 @@ from hiperplano.data.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
 from hiperplano.linalg.lanczos_loops import extend_basis
 
-_TRIAL = 4  # steps after which to see whether products may be rounded
+_TRIAL = 10  # steps after which to see whether products may be rounded
 _SHARE = 0.1  # of the tolerance, that the rounding of one product may take
 _Product = Callable[[Array, Array], Array]
 
@@ -73,7 +73,7 @@ def shifted_solutions(
             if rounded is not None and step % _TRIAL == _TRIAL - 1:
                 rough = _may_be_rounded(chosen, images, partial(rounded, directions, active))
         pairs = list(zip(chosen, np.ascontiguousarray(images.T), strict=True))
-        parts = in_threads(lambda pair, rough=rough: pair[0].extend(pair[1], rough), pairs, step * images.size)
+        parts = in_threads(_extend_roughly if rough else _extend, pairs, step * images.size)
         for space, part in zip(chosen, parts, strict=True):
             space.note(*part)
         step += 1
@@ -82,6 +82,14 @@ def shifted_solutions(
                 space.give_up(2 * budget)
     found = in_threads(_KrylovSpace.solutions, spaces, right.size * len(shifts))
     return ShiftedSolutions(np.stack(found, axis=1), step)
+
+
+def _extend(pair: tuple[_KrylovSpace, Array]) -> tuple[float, float]:
+    return pair[0].extend(pair[1], rough=False)
+
+
+def _extend_roughly(pair: tuple[_KrylovSpace, Array]) -> tuple[float, float]:
+    return pair[0].extend(pair[1], rough=True)
 
 
 def _may_be_rounded(spaces: list[_KrylovSpace], images: Array, rounded: Callable[[], Array]) -> bool:

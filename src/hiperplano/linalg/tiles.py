@@ -100,16 +100,15 @@ class SymmetricTiles:
     ) -> None:
         self.n, self.dtype = n, np.dtype(dtype)  # type: ignore[call-overload]
         self.cuts = cuts(n, borders)
-        self._tiles: dict[tuple[int, int], Array] = {}
-
-        def make(place: tuple[int, int]) -> Array:
-            rows, columns = (self.cuts[each] for each in place)
-            values = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
-            fill(rows, columns, values)
-            return values
-
+        sizes = [each.stop - each.start for each in self.cuts]
         places = [(i, j) for i in range(len(self.cuts)) for j in range(i + 1)]
-        self._tiles = dict(zip(places, in_threads(make, places, n * n), strict=True))
+        ends = np.cumsum([sizes[i] * sizes[j] for i, j in places])
+        values = np.empty(ends[-1], self.dtype)  # one array: the system gives it large pages
+        self._tiles = {
+            (i, j): values[end - sizes[i] * sizes[j] : end].reshape(sizes[i], sizes[j])
+            for (i, j), end in zip(places, ends.tolist(), strict=True)
+        }
+        in_threads(lambda at: fill(self.cuts[at[0]], self.cuts[at[1]], self._tiles[at]), places, n * n)
 
     def tile(self, i: int, j: int) -> Array:
         """Of two cuts, the first not below the second."""
