@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SAMPLED = 100  # rows that tell where the others lie
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
+_WIDTH = 2048  # columns of a block: with more, it would have so few rows that the columns' own are read in vain
 
 
 class KernelMatrix:
@@ -123,11 +124,15 @@ class KernelMatrix:
             parts = cuts(n)
             return symmetric_product(parts, lambda i, j: self.rows(parts[i], parts[j]), right)
         found = np.empty((n, *right.shape[1:]), dtype=np.result_type(self.dtype, right.dtype))
-        step = max(1, _CELLS // max(1, m))
+        width = max(1, min(m, _WIDTH))
+        step = max(1, _CELLS // width)
 
         def product(start: int) -> None:
             rows = slice(start, min(start + step, n))
-            found[rows] = self.rows(rows) @ right
+            found[rows] = 0.0
+            for first in range(0, m, width):
+                columns = slice(first, first + width)
+                found[rows] += self.rows(rows, columns) @ right[columns]
 
         in_threads(product, range(0, n, step), n * m)
         return found

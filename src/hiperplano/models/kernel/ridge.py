@@ -45,8 +45,9 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
         }
 
     def _publish(self, problem: RidgeProblem, solution: KernelSolution, one_target: bool) -> Self:
+        self.kernel_ = problem.kernel
         refuse_infinite(self, solution.coef)
-        self.kernel_, self.solution_, self.n_iter_ = problem.kernel, solution, solution.n_iter
+        self.solution_, self.n_iter_ = solution, solution.n_iter
         self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)
         intercept = solution.intercept[0] if one_target else solution.intercept
         self.intercept_ = intercept if self.fit_intercept else 0.0

@@ -63,7 +63,7 @@ def solve_conjugate(
     n = problem.n_rows
     trace = float(problem.diagonal().sum())
     low = pivoted_cholesky(problem.columns, problem.diagonal(), largest_rank(n), 1e-12 * trace, seed)
-    inverse = LowRankInverse.of(low.factor)
+    inverse = LowRankInverse.of(low.factor, problem.shift)
     budget = n // _STEPS_OF_CHOLESKY if otherwise_exact and tiles_fit(n, np.float64) else None
     steps = max_iter if max_iter is not None else 10 * n
     found = _corrected(problem, inverse, tol, steps, budget)
