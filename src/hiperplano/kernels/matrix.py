@@ -178,7 +178,13 @@ def gram(kernel: Kernel, X: Any, Z: Any = None, *, dtype: Any = None, out: Array
 
 def cut(prepared: Prepared, which: slice | Array) -> Prepared:
     """The same of some rows."""
-    return tuple(cut(part, which) if isinstance(part, tuple) else part[which] for part in prepared)
+    return tuple(cut(part, which) if isinstance(part, tuple) else _rows(part, which) for part in prepared)
+
+
+def _rows(part: Any, which: slice | Array) -> Any:
+    """Some rows of an array; all of a sparse one without a copy."""
+    every = issparse(part) and isinstance(which, slice) and which.indices(part.shape[0]) == (0, part.shape[0], 1)
+    return part if every else part[which]
 
 
 def rows_of(X: Any, dtype: Any) -> Any:

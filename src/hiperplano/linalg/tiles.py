@@ -114,15 +114,19 @@ class SymmetricTiles:
         """Of two cuts, the first not below the second."""
         return self._tiles[i, j]
 
-    @cached_property
-    def single(self) -> SymmetricTiles:
-        """The same in float32."""
+    def astype(self, dtype: type) -> SymmetricTiles:
+        """A copy, in any precision."""
         number = {each.start: place for place, each in enumerate(self.cuts)}
 
         def fill(rows: slice, columns: slice, out: Array) -> None:
             out[...] = self._tiles[number[rows.start], number[columns.start]]
 
-        return SymmetricTiles(self.n, np.float32, fill, np.array([0, *(each.stop for each in self.cuts)]))
+        return SymmetricTiles(self.n, dtype, fill, np.array([0, *(each.stop for each in self.cuts)]))
+
+    @cached_property
+    def single(self) -> SymmetricTiles:
+        """The same in float32."""
+        return self.astype(np.float32)
 
     def dot(self, right: Array, there: Array | None = None) -> Array:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""

@@ -6,14 +6,14 @@ import numpy as np
 
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import require_bytes
-from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, tiles_fit
+from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, steps_of_cholesky, tiles_fit
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres, solve_nystroem
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 SOLVERS = ("auto", "cholesky", "conjugate", "nystroem")
-_SMALL = 1500  # rows up to which a factorisation is the fastest
+_FEW_STEPS = 50  # a factorisation that costs no more than these is the fastest
 
 
 def solve_ridge(
@@ -72,4 +72,4 @@ def fitting_solver(problem: RidgeProblem) -> str:
         return "nystroem"
     # Conjugate gradients need definite matrices.
     definite = problem.kernel.positive_definite and problem.alpha.all()
-    return "conjugate" if problem.n_rows > _SMALL and definite else "cholesky"
+    return "conjugate" if definite and steps_of_cholesky(problem) > _FEW_STEPS else "cholesky"

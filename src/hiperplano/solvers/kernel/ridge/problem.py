@@ -11,6 +11,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
 from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.solvers.kernel.memory import memory_limit
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,15 @@ class RidgeProblem:
         """The penalty of every right side."""
         return np.concatenate([self.alpha, np.unique(self.alpha)]) if self.fit_intercept else self.alpha
 
+    @cached_property
+    def held(self) -> SymmetricTiles | None:
+        """S·K·S in float64, where it fits in memory together with a copy."""
+        return self.tiles(np.float64) if 8.0 * self.n_rows**2 <= memory_limit() else None
+
     def product(self, right: Array, shift: Array) -> Array:
-        """(S·K·S + shift)·right, with K computed anew."""
+        """(S·K·S + shift)·right, in float64; with K computed anew if it is not held."""
+        if self.held is not None:
+            return np.asarray(self.held.dot(right) + shift * right)
         root = self.root[:, None]
         return np.asarray(root * self.matrix.dot(root * right) + shift * right)
 
