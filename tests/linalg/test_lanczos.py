@@ -37,3 +37,17 @@ def test_shifts_that_need_too_many_steps_are_given_up_alone():
     found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20).x
     assert np.isnan(found[:, 0, 0]).all()
     assert np.isfinite(found[:, 0, 2]).all()
+
+
+def test_the_last_products_may_be_rounded():
+    matrix, right, used = matrix_of(np.linspace(0.05, 20.0, N)), RNG.normal(size=(N, 2)), []
+
+    def rounded(directions, _):
+        used.append(1)
+        return (matrix.astype(np.float32) @ directions.astype(np.float32)).astype(np.float64)
+
+    found = shifted_solutions(lambda v, _: matrix @ v, right, SHIFTS, rtol=1e-8, budget=60, rounded=rounded)
+    assert 10 < len(used) < found.n_iter  # neither none nor all
+    for place, shift in enumerate(SHIFTS):
+        left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]
+        assert (np.linalg.norm(left, axis=0) <= 2e-8 * np.linalg.norm(right, axis=0)).all()

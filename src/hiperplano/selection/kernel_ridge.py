@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
@@ -217,7 +218,12 @@ class KernelRidgeCV(KernelLeastSquares):
         extra = routed.score
         if extra is not None:
             extra = {name: of_rows(value, design.row_numbers()[rows]) for name, value in extra.items()}
-        scorer = Scorer(self.scoring or "r2", None if weight is None else weight[rows], extra=extra)
+        weight, each = None if weight is None else weight[rows], range(predicted.shape[2])
+        if self.scoring is None and extra is None:  # R² of all penalties in one call
+            targets, given = np.repeat(y[rows], len(each), axis=1), predicted.reshape(len(rows), -1)
+            with np.errstate(over="ignore", invalid="ignore"):  # an error too large to be squared is infinite
+                found = r2_score(targets, given, sample_weight=weight, multioutput="raw_values")
+            return np.asarray(found.reshape(-1, len(each)).mean(axis=0))
+        scorer = Scorer(self.scoring or "r2", weight, extra=extra)
         shape = (slice(None), 0) if design.one_target else (slice(None),)
-        each = range(predicted.shape[2])
         return np.array([scorer(GivenNumbers(), predicted[..., a][shape], y[rows][shape]) for a in each])
