@@ -46,8 +46,8 @@ def test_the_last_products_may_be_rounded():
         used.append(1)
         return (matrix.astype(np.float32) @ directions.astype(np.float32)).astype(np.float64)
 
-    found = shifted_solutions(lambda v, _: matrix @ v, right, SHIFTS, rtol=1e-8, budget=60, rounded=rounded)
-    assert 10 < len(used) < found.n_iter  # neither none nor all
+    found = shifted_solutions(lambda v, _: matrix @ v, right, SHIFTS, rtol=1e-8, budget=400, rounded=rounded)
+    assert found.n_iter // 10 < len(used) < found.n_iter  # more than the trials, and not all
     for place, shift in enumerate(SHIFTS):
         left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]
         assert (np.linalg.norm(left, axis=0) <= 2e-8 * np.linalg.norm(right, axis=0)).all()
