@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hiperplano.linalg.lanczos import shifted_solutions
+from hiperplano.linalg.krylov.lanczos import shifted_solutions
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.lanczos import shifted_solutions
+from hiperplano.linalg.krylov.lanczos import shifted_solutions
 
 if TYPE_CHECKING:
     from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem

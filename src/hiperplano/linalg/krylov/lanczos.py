@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError, solveh_banded
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
-from hiperplano.linalg.lanczos_loops import extend_basis
+from hiperplano.linalg.krylov.lanczos_loops import extend_basis
 
 _TRIAL = 10  # steps after which to see whether products may be rounded
 _SHARE = 0.1  # of the tolerance, that the rounding of one product may take
