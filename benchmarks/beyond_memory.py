@@ -5,8 +5,9 @@
 
 Writes float32 columns and a label to files of a million rows in a folder that is removed afterwards, fits
 `LogisticRegression` to `scan(folder)` in a process whose address space is limited (RLIMIT_AS), times decoding alone in
-another, and prints one JSON object. Arrow's own allocator reserves a gigabyte of addresses when it is loaded, used or
-not: the process takes the system's instead. With `--written FOLDER` a folder that is there is used, and stays.
+others, and prints one JSON object. Arrow's own allocator reserves a gigabyte of addresses when it is loaded, used or
+not: under a limit (`--limit 0` for none) the system's is used. With `--written FOLDER` a folder that is there is used,
+and stays.
 
 With `--equal` the same rows are fitted as an array, as record batches, from a Parquet file and as dask arrays, and the
 largest differences of their coefficients are printed.
@@ -29,6 +30,7 @@ from typing import Any
 import numpy as np
 
 _FILE_ROWS = 1_000_000
+_WAYS = "by_file", "by_dataset", "by_dataset_one_ahead"
 
 
 def write_folder(folder: Path, n_rows: int, columns: int, seed: int = 0) -> np.ndarray:
@@ -47,8 +49,8 @@ def write_folder(folder: Path, n_rows: int, columns: int, seed: int = 0) -> np.n
     return coef
 
 
-def decode(folder: str, columns: list[str]) -> dict[str, float]:
-    """Seconds to decode all columns, and nothing else: the best of two, by files and by Arrow's dataset."""
+def decode(folder: str, columns: list[str], way: str) -> dict[str, float]:
+    """Seconds to decode all columns and nothing else, and the memory of that: the best of three."""
     import pyarrow.dataset as arrow_dataset
     import pyarrow.parquet as pq
 
@@ -59,11 +61,20 @@ def decode(folder: str, columns: list[str]) -> dict[str, float]:
             for _batch in pq.ParquetFile(path).iter_batches(2**17, columns=columns):
                 pass
 
-    def by_dataset() -> None:
-        for _batch in arrow_dataset.dataset(paths).to_batches(columns=columns):
+    def by_dataset(**ahead: int) -> None:
+        for _batch in arrow_dataset.dataset(paths).to_batches(columns=columns, **ahead):
             pass
 
-    return {way.__name__: min(_seconds(way) for _ in range(2)) for way in (by_file, by_dataset)}
+    ways = {
+        "by_file": by_file,
+        "by_dataset": by_dataset,
+        "by_dataset_one_ahead": lambda: by_dataset(batch_readahead=2, fragment_readahead=1),
+    }
+    return {"seconds": min(_seconds(ways[way]) for _ in range(3)), "peak_gigabytes": _peak()}
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 
 
 def _seconds(function: Callable[[], None]) -> float:
@@ -90,29 +101,32 @@ def fit(folder: str, limit: float) -> dict[str, object]:
     scanned = time.perf_counter()
     model = LogisticRegression().fit(rows)
     ended = time.perf_counter()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {
         "rows": rows.n_rows,
         "seconds_first_pass": scanned - start,
         "seconds_fit": ended - scanned,
         "seconds_of_passes": ends,
-        "peak_gigabytes": peak,
+        "peak_gigabytes": _peak(),
         "status": str(model.solution_.status),
     }
 
 
-def measure(folder: Path, limit: float) -> dict[str, object]:
-    """Fit in one process, decode in another."""
-    told = ["--folder", str(folder), "--limit", str(limit)]
-    found = _in_process("--fit", *told) | {"decoding_alone": _in_process("--decode", *told)}
-    passes, best = found["seconds_of_passes"], min(found["decoding_alone"].values())
-    return found | {"share_of_decoding_speed": best / float(np.median(passes[2:]))}
+def measure(folder: Path, limit: float, columns: int) -> dict[str, object]:
+    """Fit in one process, decode in others."""
+    told = ["--folder", str(folder), "--limit", str(limit), "--columns", str(columns)]
+    pool = {"ARROW_DEFAULT_MEMORY_POOL": "system"} if limit else {}
+    found = _in_process(pool, "--fit", *told)
+    alone = {way: _in_process(pool, "--decode", way, *told) for way in _WAYS}
+    typical = float(np.median(found["seconds_of_passes"][2:]))
+    return found | {
+        "decoding_alone": alone,
+        "share_of_decoding_speed": {way: one["seconds"] / typical for way, one in alone.items()},
+    }
 
 
-def _in_process(*arguments: str) -> dict[str, Any]:
-    environment = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+def _in_process(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.beyond_memory", *arguments]
-    process = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
     return dict(json.loads(process.stdout))
 
 
@@ -150,20 +164,20 @@ def main() -> None:
     parser.add_argument("--written", default=None)
     parser.add_argument("--equal", action="store_true")
     parser.add_argument("--fit", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--decode", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--decode", choices=_WAYS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.fit:
         found: Any = fit(given.folder, given.limit)
     elif given.decode:
-        found = decode(given.folder, [f"x{j}" for j in range(given.columns)])
+        found = decode(given.folder, [f"x{j}" for j in range(given.columns)], given.decode)
     elif given.equal:
         found = compare(given.rows, given.columns)
     elif given.written:
-        found = measure(Path(given.written), given.limit)
+        found = measure(Path(given.written), given.limit, given.columns)
     else:
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             write_folder(Path(folder), int(given.gigabytes * 1e9 / (4 * given.columns)), given.columns)
-            found = measure(Path(folder), given.limit)
+            found = measure(Path(folder), given.limit, given.columns)
     print(json.dumps(found, indent=1))
 
 

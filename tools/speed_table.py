@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.outcome import Outcome
 from benchmarks.results import read
 from benchmarks.table import shown_seconds
+from tools.marks import piped, replace_between
 
 ROOT = Path(__file__).parent.parent
 HEADINGS = ("work", "hiperplano", "best rival", "times as fast")
@@ -15,9 +16,7 @@ SHORT = 8  # rows of the table in the README
 
 def table(outcomes: list[Outcome]) -> str:
     """One row for each workload that ran on data of full size."""
-    rows: list[tuple[str, ...]] = [HEADINGS, ("---",) * len(HEADINGS)]
-    rows += [cells for outcome in outcomes if (cells := _cells(outcome))]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return piped([HEADINGS, *(cells for outcome in outcomes if (cells := _cells(outcome)))])
 
 
 def _cells(outcome: Outcome) -> tuple[str, ...] | None:
@@ -66,10 +65,8 @@ def chart(outcomes: list[Outcome], path: Path) -> None:
 def main() -> None:
     """Replace what stands between the marks, and draw."""
     outcomes = [outcome for _, outcome in read(ROOT / "benchmarks").values()]
-    for path, rows in ((ROOT / "README.md", short_table(outcomes)), (ROOT / "docs" / "speed.md", table(outcomes))):
-        before, _, rest = path.read_text(encoding="utf-8").partition("<!-- race -->\n")
-        after = rest.partition("<!-- /race -->")[2]
-        path.write_text(f"{before}<!-- race -->\n{rows}\n<!-- /race -->{after}", "utf-8")
+    replace_between(ROOT / "README.md", "race", short_table(outcomes))
+    replace_between(ROOT / "docs" / "speed.md", "race", table(outcomes))
     chart(outcomes, ROOT / "docs" / "images" / "speed.svg")
 
 

@@ -169,19 +169,22 @@ def svc_search(X: Array, y: Array, Cs: Array, gammas: Array, cv: int) -> Answer:
 
 
 def sgd_over_batches(
-    files: Sequence[Path], target: str, is_enough: Callable[[Array, float], bool], most: int = 20
+    files: Sequence[Path],
+    target: str,
+    is_enough: Callable[[Array, float], bool],
+    passes: int = 20,
+    **parameters: object,
 ) -> Answer:
-    """Stochastic passes over the batches of Parquet files, until a pass ends well enough or there were `most`."""
+    """Averaged stochastic steps over the batches of Parquet files, until they are good enough at the end of a file."""
     import pyarrow.parquet as pq
     from sklearn.linear_model import SGDClassifier
 
-    model = SGDClassifier(loss="log_loss", alpha=1e-8, average=True, random_state=0)
-    for _pass in range(most):
-        for path in files:
-            for batch in pq.ParquetFile(path).iter_batches(2**16):
-                columns = [name for name in batch.schema.names if name != target]
-                X = np.column_stack([batch.column(name).to_numpy() for name in columns])
-                model.partial_fit(X, batch.column(target).to_numpy(), classes=[0, 1])
+    model = SGDClassifier(loss="log_loss", average=True, random_state=0, **parameters)
+    for path in [*files] * passes:
+        for batch in pq.ParquetFile(path).iter_batches(2**16):
+            columns = [name for name in batch.schema.names if name != target]
+            X = np.column_stack([batch.column(name).to_numpy() for name in columns])
+            model.partial_fit(X, batch.column(target).to_numpy(), classes=[0, 1])
         if is_enough(model.coef_, float(model.intercept_[0])):
             break
     return Answer(model.coef_[0], model.intercept_[0])

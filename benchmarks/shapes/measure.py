@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from benchmarks.shapes.contenders import Contender, is_as_good
 from benchmarks.shapes.dispatch import objective, ours, rivals
 
 _SHORTEST, _ROUNDS = 0.02, 3
+_BYTECODE = str(Path(tempfile.gettempdir()) / "hiperplano-map")
 _TO_BEGIN = 30.0  # seconds for imports, compiling and making the table
 
 
@@ -33,7 +35,8 @@ def measured(cell: Cell, threads: int, limit: float, folder: Path | None) -> dic
     command = [sys.executable, "-m", "benchmarks.shapes.measure"]
     text = json.dumps({"cell": cell.as_json(), "limit": limit, "folder": str(folder) if folder else None})
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
-    environment = os.environ | dict.fromkeys(names, str(threads))
+    environment = os.environ | dict.fromkeys(names, str(threads)) | {"PYTHONPYCACHEPREFIX": _BYTECODE}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each cell has a process of its own, which imports everything
     most = _TO_BEGIN + 1.5 * limit
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

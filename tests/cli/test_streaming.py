@@ -49,9 +49,11 @@ def test_rows_are_held_out_and_what_cannot_be_done_is_said(run, folder, tmp_path
     assert found.code == 0
     assert "as asked for with --stream" in " ".join(found.out.split())
     assert "AUC" in found.out
+    assert "no report.html is written" in " ".join(found.out.split())
+    assert not (tmp_path / "report.html").exists()
     refused = run("fit", made / "parts", "-t", target, "--select", "aic", "-o", tmp_path)
     assert refused.code != 0
-    assert "--select needs the whole table in memory" in " ".join(refused.err.split())
+    assert "--select needs the whole table in memory (every step fits the rows anew" in " ".join(refused.err.split())
     parts = tmp_path / "parts"
     parts.mkdir()
     frame = pd.read_parquet(made / "whole.parquet")
@@ -61,6 +63,10 @@ def test_rows_are_held_out_and_what_cannot_be_done_is_said(run, folder, tmp_path
         refused = run("fit", parts, "-t", target, "-o", tmp_path)
         assert "1.parquet" in refused.err.replace("\n", "")
         assert said in " ".join(refused.err.split())
+    number = frame.select_dtypes("float").columns[0]
+    frame.assign(**{number: np.where(frame.index == 123, np.inf, frame[number])}).to_parquet(parts / "1.parquet")
+    refused = run("fit", parts, "-t", target, "-o", tmp_path)
+    assert "infinity (row 124 of" in " ".join(refused.err.split())
     model = tmp_path / "model.skops"
     refused = run("predict", model, made / "parts", "-o", tmp_path / "found.csv")
     assert ".parquet" in refused.err

@@ -1,5 +1,6 @@
 """Streams: passes, checkpoints, interruptions, limits of memory, and what models do with them beyond a fit."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from hiperplano import (
     inference,
     scan,
 )
+from hiperplano.data.stream.vectors import StoredVector
 from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData, InvalidFile, InvalidType, NotAvailable
 
@@ -62,6 +64,51 @@ def test_vectors_go_to_a_file_where_they_are_long(data):
     there = LogisticRegression(class_weight="balanced").fit(scan(Blocks(X, labels, weight), memory=0.2))
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=0, atol=1e-9)
     assert there.classes_.tolist() == ["no", "perhaps", "yes"]
+
+
+@pytest.mark.parametrize("values", [[1.0, -1.0, 3.0], [0.5, 1.0], [0.0, -0.0], [np.nan, 1.0], [200.0, 0.0], [300, -1]])
+def test_a_shorter_type_changes_no_number(values):
+    values = np.array(values)
+    for limit in (0, 2**20):
+        found = StoredVector.of([values], limit).piece(0)
+        assert found.dtype == values.dtype
+        assert found.tobytes() == values.tobytes()
+
+
+MEMORY = """
+import resource
+import sys
+from hiperplano import LinearRegression, scan
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+LinearRegression().fit(scan(sys.argv[1] + "/0.parquet", "y", memory=32))
+before = peak()
+LinearRegression().fit(scan(sys.argv[1], "y", memory=32))
+print(peak() - before)
+"""
+
+
+def test_thirty_times_the_rows_take_no_more_memory(tmp_path):
+    """300 MB of rows, of which 32 MB may be held; one file of thirty shows what a fit takes anyway."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(31_250, 40))
+    columns = {f"x{j}": X[:, j] for j in range(40)} | {"y": X[:, 0] + rng.normal(size=len(X))}
+    pq.write_table(pa.table(columns), tmp_path / "0.parquet", use_dictionary=False, compression="none")
+    for k in range(1, 30):
+        os.link(tmp_path / "0.parquet", tmp_path / f"{k}.parquet")
+    ran = subprocess.run([sys.executable, "-c", MEMORY, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout) < 60
+
+
+def test_a_first_sample_is_no_larger_than_memory_allows(data):
+    """A logistic fit begins with a sample: with fewer rows where fewer fit, and not with an error."""
+    X, y = (np.concatenate([part] * 8) for part in data)
+    rows = scan(Blocks(X, y), memory=0.1)
+    assert rows.sample(len(y) // 2).n_rows == int(0.1 * 2**20) // (8 * D)
+    np.testing.assert_allclose(LogisticRegression().fit(rows).coef_, LogisticRegression().fit(X, y).coef_, atol=1e-8)
 
 
 def test_a_fit_reads_rows_a_few_times_only(data):

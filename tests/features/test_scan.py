@@ -281,6 +281,17 @@ def test_text_files_name_the_cell_that_is_no_number(tmp_path, monkeypatch):
         scan(path, "y")
 
 
+def test_text_files_without_rows_and_cut_off_in_a_row(tmp_path):
+    """The names alone tell no types, also in the first file; a row with cells missing is named by its number."""
+    (tmp_path / "0.csv").write_text("a,c,y\n")
+    (tmp_path / "1.csv").write_text("a,c,y\n" + "".join(f"{k}.5,{'uv'[k % 2]},{k % 3 % 2}\n" for k in range(900)))
+    rows = scan(tmp_path, "y")
+    assert (rows.n_rows, rows.names.tolist()) == (900, ["a", "c = v"])
+    (tmp_path / "2.csv").write_text("a,c,y\n" + "1.5,u,0\n" * 50_000 + "1.5,u")
+    with pytest.raises(InvalidFile, match=r"2\.csv: row 50002 has 2 cells"):
+        scan(tmp_path, "y")
+
+
 def test_parameters_are_checked(tmp_path):
     path = broken(tmp_path, dict)
     with pytest.raises(InvalidParameter, match="memory"):

@@ -50,8 +50,8 @@ def table(estimator, n=173, seed=0):
 
 
 def assert_same_model(model, other, X):
-    # In memory other loops find the machine, to its last digits; a gap of 1e-11 leaves elsewhere up to 3e-6 of it.
-    digits = 1e-7 if isinstance(model, LinearSVC | LinearSVR) else 1e-9
+    # In memory other loops find the machine; a gap of 1e-11 leaves up to 3e-6 of it where the loss has corners.
+    digits = 1e-7 if getattr(model, "loss", "") in ("hinge", "epsilon_insensitive") else 1e-9
     for name in ("coef_", "intercept_", "means_", "covariance_", "scalings_", "alpha_", "C_"):
         mine, theirs = (getattr(one, name, None) for one in (model, other))
         if name == "coef_" and mine is not None:

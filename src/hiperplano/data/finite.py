@@ -35,6 +35,8 @@ def refuse_nonfinite(design: Design, names: Any = None) -> None:
 def refuse_out_of_range(design: Design, smallest: float = SMALLEST) -> None:
     """An error for NaN and infinity, and for columns and targets of numbers beyond 1e100 or all below `smallest`."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if design.is_sparse and design.fold(_AreOrdinary(smallest), _all)[0][0]:
+            return  # columns may be far more than stored numbers
         (squares,) = design.fold(_ColumnSquares())
         # A sum of squares within these bounds has its largest term within those of the numbers.
         ordinary = (squares >= design.n_rows * smallest**2) & (squares <= LARGEST**2)
@@ -174,6 +176,23 @@ def _first_bad_weight(block: Block) -> Array:
     out = np.zeros(len(block), dtype=bool)
     out[np.flatnonzero(_bad_weights(block.weights))[:1]] = True
     return out
+
+
+@dataclass(frozen=True)
+class _AreOrdinary:
+    """Whether all stored numbers but zeros lie between `smallest` and `LARGEST`."""
+
+    stays_sparse = True
+    smallest: float
+
+    def __call__(self, block: Block) -> Sums:
+        sizes = np.abs(block.entries())
+        ordinary = (sizes >= self.smallest) & (sizes <= LARGEST)
+        return (np.array([ordinary.all() or (ordinary | (sizes == 0)).all()]),)
+
+
+def _all(left: Sums, right: Sums) -> Sums:
+    return tuple(a & b for a, b in zip(left, right, strict=True))
 
 
 @dataclass(frozen=True)

@@ -225,6 +225,13 @@ class InMemory(Design):
         vectors = dict(self.vectors)
         return InMemory(x, vectors.pop("y"), None, self.one_target, names, vectors)
 
+    def in_doubles(self, most_cells: int) -> InMemory:
+        """Dense rows of at most so many cells in float64, if they are not: each pass would convert them again."""
+        if self.is_sparse or self.x.dtype == np.float64 or self.x.size > most_cells:
+            return self
+        vectors = dict(self.vectors)
+        return InMemory(self.dense(), vectors.pop("y"), None, self.one_target, self.names, vectors)
+
     def arrays(self) -> tuple[Any, Array, Array | None]:
         """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""
         return self.x, self.y, self.weight

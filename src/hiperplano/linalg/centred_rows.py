@@ -68,6 +68,12 @@ class CentredRows:
         products = np.asarray(self.x @ coef.T)
         return products - self.root * (coef @ self.mean) if issparse(self.x) else products
 
+    def residual_squares(self, coef: Array, fit_intercept: bool) -> Array:
+        """Σ w·r² of coefficients of shape (k, d), with the best intercept if there is one, of shape (k,)."""
+        r = self.right - self.scores(coef)
+        squares = np.einsum("ij,ij->j", r, r)
+        return squares - np.square(self.root[:, 0] @ r) / np.square(self.root).sum() if fit_intercept else squares
+
 
 def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
     """All rows on the host, dense.

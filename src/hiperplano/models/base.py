@@ -243,7 +243,7 @@ def publish(
             "be of sizes whose ratios fit. Use units in which their numbers are nearer to 1.",
             model=type(model).__name__,
         )
-    if representable(coef, dtype) and representable(intercept, dtype):
+    if coef.dtype != dtype and representable(coef, dtype) and representable(intercept, dtype):
         coef, intercept = coef.astype(dtype, copy=False), intercept.astype(dtype, copy=False)
     model.coef_ = coef[0] if one_target else coef
     model.intercept_ = intercept[0] if one_target else intercept
@@ -289,5 +289,5 @@ def users_level() -> int:
 def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type, nor its product with another of its size."""
     limits, sizes = np.finfo(dtype), np.abs(values)
-    smallest = np.where(sizes > 0, sizes, np.inf).min(initial=np.inf)
+    smallest = sizes[sizes > 0].min(initial=np.inf)
     return bool(sizes.max(initial=0.0) <= np.sqrt(limits.max) and smallest >= limits.tiny)

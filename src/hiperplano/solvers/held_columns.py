@@ -44,6 +44,8 @@ class HeldColumns:
 
     def widen(self, values: Array, fill: Any = 0.0) -> Array:
         """Values of shape (…, held) for all columns: `fill` for those that hold nothing."""
-        wide = np.full((*values.shape[:-1], len(self._held)), fill, dtype=values.dtype)
+        wide = np.zeros((*values.shape[:-1], len(self._held)), dtype=values.dtype)
+        if fill:
+            wide[...] = fill
         wide[..., self.numbers] = values
         return wide

@@ -1,6 +1,7 @@
 """Newton's method by conjugate gradients: products with the Hessian take the place of the matrix.
 
-For more parameters than a Hessian can have, where L-BFGS creeps: penalties too weak to hold many columns.
+For more parameters than a Hessian can have, and for rows that are nearly separated: probabilities then go to 0 and 1,
+the curvature is another one after every step, and what L-BFGS remembers of it misleads.
 """
 
 from __future__ import annotations
@@ -35,7 +36,14 @@ class Problem(Protocol):
         """The Hessian, without forming it."""
 
 
-def truncated_newton(problem: Problem, state: State, tol: float, max_steps: int) -> State:
+def truncated_newton(
+    problem: Problem,
+    state: State,
+    tol: float,
+    max_steps: int,
+    most_products: float = np.inf,
+    watch: Callable[[State], None] | None = None,
+) -> State:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
     A step is solved for as accurately as it is worth: roughly far from the minimum, and to `tol` near it.
@@ -49,9 +57,13 @@ def truncated_newton(problem: Problem, state: State, tol: float, max_steps: int)
     tol : float
     max_steps : int
         With those that `state` has taken.
+    most_products : float
+        Give up after so many products with Hessians, so that the caller can take another way.
+    watch : callable, optional
+        Is told every state that a step led to.
     """
-    first, shape = state.largest, state.theta.shape
-    while state.largest > tol and state.steps < max_steps:
+    first, shape, products = state.largest, state.theta.shape, 0
+    while state.largest > tol and state.steps < max_steps and products < most_products:
         curvature = problem.curvature_at(state.theta)
         accuracy = max(min(_LOOSEST, np.sqrt(state.largest / first)), _MORE * tol / state.largest)
         found = conjugate_gradient(
@@ -62,11 +74,14 @@ def truncated_newton(problem: Problem, state: State, tol: float, max_steps: int)
             max_iter=_MOST_PRODUCTS,
             preconditioner=1.0 / curvature.diagonal.ravel(),
         )
+        products += len(found.steps)
         reached = drive(line_search(state, found.x.reshape(shape)), problem.evaluate)
         if reached is None:
             state.stalled = True
             return state
         state = reached
+        if watch is not None:
+            watch(state)
     return state
 
 

@@ -316,9 +316,11 @@ class Stream(Design):
                 yield there
 
     def sample(self, size: int, seed: int = 0) -> InMemory:
-        rows = np.arange(self.n_rows)
-        if size < self.n_rows:
+        if size < self.n_rows:  # a part of them may be a smaller part, and all must be all
+            size = min(size, max(1, int(self.settings.memory / self._row_bytes)))
             rows = np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
+        else:
+            rows = np.arange(self.n_rows)
         return self._taken(np.split(rows, np.searchsorted(rows, np.cumsum(self._sizes)[:-1])))
 
     def gather(self, mask: RowVector) -> InMemory:
@@ -359,8 +361,13 @@ class Stream(Design):
         shape = (int(self._sizes[0]), self.n_columns)
         return csr_array(shape, dtype=self.dtype) if self.is_sparse else np.empty(shape, dtype=self.dtype)
 
+    @property
+    def _row_bytes(self) -> float:
+        """Of a row on the host, on average."""
+        return max(1.0, self.n_columns * self.density * (self.dtype.itemsize + (4 if self.is_sparse else 0)))
+
     def _refuse_too_many(self, n_rows: int) -> None:
-        size = n_rows * self.n_columns * self.density * (self.dtype.itemsize + (4 if self.is_sparse else 0))
+        size = n_rows * self._row_bytes
         if size > self.settings.memory and n_rows > 1:
             raise NotAvailable(
                 "This fit needs {n_taken:,} of {n_rows:,} rows in memory ({size:.0f} MB), and a stream holds at most "

@@ -27,7 +27,8 @@ class _Place(NamedTuple):
 class StoredVector:
     """A row vector in pieces. It can be handed to a design, and nothing can be computed with it from outside.
 
-    Whole numbers are kept in the shortest type that holds them: codes of classes take one byte for each row.
+    Whole numbers are kept in the shortest type that holds them: codes of classes, and ±1.0 for two of them, take one
+    byte for each row.
 
     Parameters
     ----------
@@ -95,8 +96,12 @@ class StoredVector:
 
 
 def _shortest(values: Array) -> np.dtype[Any]:
-    """The type to keep values in."""
-    if values.dtype.kind not in "iu" or not values.size:
+    """The type to keep values in, none of which is changed by it."""
+    if not values.size:
+        return values.dtype
+    if values.dtype.kind == "f":
+        return np.dtype(np.int8) if _are_small_integers(values) else values.dtype
+    if values.dtype.kind not in "iu":
         return values.dtype
     low, high = int(values.min()), int(values.max())
     types = (np.uint8, np.uint16, np.uint32) if low >= 0 else (np.int8, np.int16, np.int32)
@@ -104,3 +109,11 @@ def _shortest(values: Array) -> np.dtype[Any]:
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             return np.dtype(kind)
     return values.dtype
+
+
+def _are_small_integers(values: Array) -> bool:
+    """Whether int8 holds all values; −0.0 has no place there."""
+    if not np.abs(values).max() <= np.iinfo(np.int8).max:  # NaN is no integer either
+        return False
+    short = values.astype(np.int8)
+    return bool((short == values).all() and not np.signbit(values[short == 0]).any())

@@ -38,7 +38,7 @@ from hiperplano.messages import Message
 
 _CHUNK_ROWS = 2**14
 _MANY_COLUMNS = 4  # for each thread: so many keep all threads busy, without threads of their own
-_LONG = 2**17  # rows from which on a column takes longer in compiled loops, which threads share, than in Python
+_LONG = 2**15  # rows from which on columns take longer in compiled loops, which threads share, than in Python
 
 
 class WoEEncoder(TransformerMixin, BaseEstimator):

@@ -21,6 +21,7 @@ from hiperplano.features.scanning.labels import target_of, weight_of
 from hiperplano.features.scanning.tally import NumberTally, Tally, tally_of
 from hiperplano.features.scanning.walking import Place, Walk, cut, power_of_two
 from hiperplano.tables.batches import BatchedTable
+from hiperplano.tables.batches.table import typed_table
 
 _FEWEST_ROWS, _MOST_ROWS = 2**10, 2**17
 _AHEAD = 2
@@ -118,7 +119,7 @@ def _cell_bytes(kind: pa.DataType) -> int:
 def first_pass(tables: Sequence[BatchedTable], wanted: Wanted, settings: Settings, nan_is_missing: bool) -> FirstPass:
     """Read all tables once."""
     refuse_unlike(tables, wanted.names)
-    schema = tables[0].schema()
+    schema = typed_table(tables).schema()
     walk = Walk.over(tables, chunk_rows(sum(_cell_bytes(schema.field(name).type) for name in wanted.names), settings))
     found = FirstPass(walk, [tally_of(column, nan_is_missing) for column in wanted.columns], settings.memory // 4)
     watcher, seen = settings.watcher, 0

@@ -18,7 +18,7 @@ from hiperplano.features.scanning.medians import find_medians
 from hiperplano.features.scanning.source import CodedColumns, PlainNumbers, TableSource
 from hiperplano.features.table_columns import TableColumns
 from hiperplano.tables.batches import BatchedTable
-from hiperplano.tables.batches.table import GivenBatches
+from hiperplano.tables.batches.table import GivenBatches, typed_table
 
 
 class ScannedRows(Stream):
@@ -57,7 +57,7 @@ class ScannedRows(Stream):
             return self
         tables, source = self.first.walk.tables, self.source
         assert isinstance(source, TableSource)
-        code = UncodedColumns.of(self.first.tallies, tables[0].schema(), self.code.known_only)
+        code = UncodedColumns.of(self.first.tallies, typed_table(tables).schema(), self.code.known_only)
         changed = self.with_vectors()
         changed.code, changed.source = code, source.coded_by(code)
         changed.n_columns, changed.names, changed.dtype = len(code.columns), code.made, changed.source.dtype

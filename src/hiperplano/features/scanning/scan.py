@@ -112,13 +112,14 @@ def scan(
     try:
         from hiperplano.features.scanning.rows import scan_tables, wanted_columns
         from hiperplano.tables.batches import find_tables
+        from hiperplano.tables.batches.table import typed_table
     except ImportError as problem:
         raise NotInstalled(
             "scan reads tables with pyarrow, which is not installed. Install it: pip install 'hiperplano[app]'"
         ) from problem
     targets = [] if target is None else [target] if isinstance(target, str) else list(target)
     tables = find_tables(source, targets, separator, decimal)
-    wanted = wanted_columns(tables[0], targets, columns, weight, kinds or {}, like)
+    wanted = wanted_columns(typed_table(tables), targets, columns, weight, kinds or {}, like)
     one_target = len(targets) < 2 and isinstance(target, str)
     return _for_engine(scan_tables(tables, wanted, settings, like, nan == "missing", one_target), engine)
 

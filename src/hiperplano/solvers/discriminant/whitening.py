@@ -20,6 +20,8 @@ from hiperplano.solvers.discriminant.class_moments import (
     weighted_deviations,
 )
 
+_LEAST_SQUARE = 1e-5  # of singular values, beside the largest one: products of rows then leave 11 digits
+
 
 @dataclass(frozen=True)
 class Whitening:
@@ -136,10 +138,27 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = 0.0
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     apart *= scale
-    values, basis = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
+    found, method = _by_row_products(apart, n_classes), Message("products of the rows")
+    squared = found is not None
+    if found is None:
+        found = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
+        method = Message("singular value decomposition of the rows")
+    values, basis = found
     present = is_present(values, basis, relative_rounding(means, scale))
-    method = Message("singular value decomposition of the rows")
-    return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
+    return _from_directions(values[present], basis[present], scale, method, squared=squared), means, weight
+
+
+def _by_row_products(apart: Array, n_classes: int) -> tuple[Array, Array] | None:
+    """Singular values, and directions in the rows of an array, from the products of rows; None where digits are lost.
+
+    Deviations from the mean of a class add up to nothing: rows have so many directions fewer as there are classes.
+    """
+    squares, left = eigh(apart @ apart.T, check_finite=False)
+    squares, left = squares[: n_classes - 1 : -1], left[:, : n_classes - 1 : -1]  # the largest first
+    if not len(squares) or squares[-1] < _LEAST_SQUARE * squares[0]:
+        return None
+    values = np.sqrt(squares)
+    return values, (left / values).T @ apart
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.normal import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, constant_columns, penalised_sum
 from hiperplano.solvers.statistics import centred_product, centred_scores
 
@@ -53,14 +52,12 @@ def conjugate_least_squares(
         noise = _EPS * (offset if design.is_sparse else 1.0)
         centre = _Centre(mean, drift, target_mean)
         ends = [
-            _Normal(design, centre, length, t, float(alpha[t])).solve(tol, max_iter, noise)
+            _Normal(design, centre, length, t, float(alpha[t]), fit_intercept).solve(tol, max_iter, noise)
             for t in range(design.n_targets)
         ]
         coef = np.stack([end.coef for end in ends])
-        best = None if fit_intercept else np.zeros(design.n_targets)
-        rss = summed_residual_squares(design, mean, target_mean, coef, best)
-        tss = summed_residual_squares(design, mean, target_mean, np.zeros_like(coef), best)
     steps, gap = sum(end.steps for end in ends), max(end.gap for end in ends)
+    rss, tss = np.array([end.rss for end in ends]), np.array([end.tss for end in ends])
     varying = int(np.count_nonzero(length))
     rank = min(design.n_rows - int(fit_intercept), varying)
     many = rank < varying and not bool((alpha > 0).all())
@@ -112,13 +109,18 @@ def _status(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> 
 
 
 class _End(NamedTuple):
-    """One target's answer; `error` is the expected relative error of the scaled coefficients."""
+    """One target's answer; `error` is the expected relative error of the scaled coefficients.
+
+    `rss` and `tss` are Σ w·r² of the answer and of no coefficients at all.
+    """
 
     coef: Array
     gap: float
     steps: int
     condition: float
     error: float
+    rss: float
+    tss: float
 
 
 def _target_sums(block: Block) -> Sums:
@@ -146,7 +148,7 @@ class _Centre(NamedTuple):
 
 @dataclass(frozen=True)
 class _Gradient:
-    """Xᵀ·W·r and Σ w·r of r = y − x·coef about the means, for one target; without y if `target` is None."""
+    """Xᵀ·W·r, Σ w·r and Σ w·r² of r = y − x·coef about the means, for one target; without y if `target` is None."""
 
     stays_sparse = True
     centre: _Centre
@@ -154,42 +156,49 @@ class _Gradient:
     target: int | None
 
     def __call__(self, block: Block) -> Sums:
-        r = -centred_scores(block, self.centre.mean, self.coef)
+        r = -centred_scores(block, self.centre.mean, self.coef) if self.coef.any() else np.zeros(len(block))
         if self.target is not None:
             r += block.y[:, self.target] - self.centre.target_mean[self.target]
-        r = block.weighted(r)
-        return centred_product(block, self.centre.mean, r), np.atleast_1d(r.sum())
+        weighted = block.weighted(r)
+        product = centred_product(block, self.centre.mean, weighted)
+        return product, np.atleast_1d(weighted.sum()), np.atleast_1d(weighted @ r)
 
 
 class _Normal:
     """D·(XᵀWX + alpha)·D of centred columns as an operator, with its right-hand side for one target."""
 
-    def __init__(self, design: Design, centre: _Centre, length: Array, target: int, alpha: float) -> None:
+    def __init__(
+        self, design: Design, centre: _Centre, length: Array, target: int, alpha: float, fit_intercept: bool
+    ) -> None:
         self.design, self.centre, self.target, self.alpha = design, centre, target, alpha
+        self.fit_intercept = fit_intercept
         self.scale = np.where(length > 0, reciprocal(np.hypot(length, np.sqrt(alpha))), 0.0)
 
-    def _scaled_gradient(self, coef: Array, target: int | None) -> Array:
-        inner, level = self.design.fold(_Gradient(self.centre, coef, target))
-        return np.asarray(self.scale * (inner - self.centre.drift * level - self.alpha * coef))
+    def _scaled_gradient(self, coef: Array, target: int | None) -> tuple[Array, float]:
+        """The descent direction at `coef`, and the sum of squares there, with the best intercept if there is one."""
+        inner, level, squares = self.design.fold(_Gradient(self.centre, coef, target))
+        if self.fit_intercept:
+            squares = squares - level**2 / self.design.total_weight
+        return self.scale * (inner - self.centre.drift * level - self.alpha * coef), float(squares[0])
 
     def __call__(self, z: Array) -> Array:
-        return -self._scaled_gradient(self.scale * z, None)
+        return -self._scaled_gradient(self.scale * z, None)[0]
 
     def solve(self, tol: float, max_iter: int, noise: float) -> _End:
         z = np.zeros(self.design.n_columns)
-        start, gap, steps = 0.0, 0.0, 0
+        left, tss = self._scaled_gradient(z, self.target)
+        start = float(np.linalg.norm(left))
+        gap, rss, steps = (1.0, tss, 0) if start else (0.0, tss, 0)
         longest = ConjugateGradientResult(z, [], [])
         for _ in range(_ROUNDS):
-            left = self._scaled_gradient(self.scale * z, self.target)
-            length = float(np.linalg.norm(left))
-            start = start or length
-            gap = length / start if start else 0.0
             if gap <= tol or steps >= max_iter:
                 break
             found = conjugate_gradient(self, left, atol=0.3 * tol * start, max_iter=max_iter - steps)
             longest = longest if len(longest.steps) > len(found.steps) else found
             steps += len(found.steps)
             z = z + found.x
+            left, rss = self._scaled_gradient(self.scale * z, self.target)
+            gap = float(np.linalg.norm(left)) / start
         smallest, largest = longest.eigenvalue_range()
         error = max(gap, noise) * start / (smallest * float(np.linalg.norm(z))) if z.any() else 0.0
-        return _End(self.scale * z, gap, steps, float(np.sqrt(largest / smallest)), error)
+        return _End(self.scale * z, gap, steps, float(np.sqrt(largest / smallest)), error, rss, tss)

@@ -14,7 +14,6 @@ from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_row
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.normal import summed_residual_squares
 from hiperplano.solvers.least_squares.solution import (
     LeastSquaresSolution,
     constant_columns,
@@ -103,9 +102,8 @@ class _End(NamedTuple):
 
 
 def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bool, end: _End) -> LeastSquaresSolution:
-    best = None if fit_intercept else np.zeros(design.n_targets)
     with one_blas_thread():
-        rss = summed_residual_squares(design, rows.mean, rows.target_mean, end.coef, best)
+        rss = rows.residual_squares(end.coef, fit_intercept)
     scale = reciprocal(rows.length)
     trusted = trusted_digits(end.digits, smallest_digits(end.digits, end.coef, scale))
     return LeastSquaresSolution(

@@ -16,6 +16,7 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
@@ -26,7 +27,7 @@ from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
-from hiperplano.solvers.likelihood.preconditioners import Purchase, offers
+from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, offers
 from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution, widened
 from hiperplano.solvers.newton import Minimum
@@ -35,6 +36,7 @@ from hiperplano.solvers.separation.unbounded_columns import largest_margin, smal
 from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.solvers.truncated_newton import truncated_newton
 
+_FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
 _TINY, _SETTLED_TINY = 3e5, 1e-9  # the same for the last digits, which cost next to nothing
@@ -44,7 +46,10 @@ _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the 
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
-_LONG = 30.0  # steps of L-BFGS, where no Hessian can be had, before Newton's with conjugate gradients
+_LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
+_BEFORE_PRODUCTS = 10.0  # the same where those are worth more
+_FEW_ROWS = 4  # for each column
+_PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
@@ -104,6 +109,8 @@ def fit_likelihood(
             watch=None if watch is None else lambda coef, intercept: watch(columns.widen(coef), intercept),
         )
         return widened(found, columns)
+    if isinstance(design, InMemory):
+        design = design.in_doubles(_FEW_CELLS)
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
@@ -192,18 +199,22 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
 def _lbfgs_with_purchases(
     problem: Likelihood, theta: Array, samples: list[Design], tol: float, max_iter: int, near: float
 ) -> tuple[Message, Minimum]:
-    """L-BFGS from a diagonal preconditioner, with better ones as soon as they are worth what they cost."""
+    """L-BFGS from a diagonal preconditioner, with better ones, or products with Hessians, when they are worth it."""
     a_pass = Costs.of(problem.design, problem.n_scores).gradient
     left = offers(problem, samples)
-    without_hessian = problem.strength > 0 and theta.size > MOST_PARAMETERS
     method, current = Message("L-BFGS"), Purchase(theta, problem.diagonal_preconditioner(), problem.evaluate)
     bought = bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
     if bought:
         method, current = left[0].method, left[0].buy(theta, first=True)
         left = left if left[0].again else left[1:]
     state = _told(problem, current.theta, current.evaluate)
+    products = problem.strength > 0  # of the Hessian: whether they are still to be tried
     while True:
-        budget = Budget(left[0].cost / a_pass, tol) if left else Budget(_LONG, tol) if without_hessian else None
+        price = left[0].cost / a_pass if left else np.inf
+        early = not bought and _suits_products(problem) and WORTH * price >= _BEFORE_PRODUCTS
+        turn = products and (early or not left)
+        steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
+        budget = Budget(steps, tol) if steps < np.inf else None
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
         if state.largest <= tol and bought and end.hessian is None:
@@ -213,9 +224,11 @@ def _lbfgs_with_purchases(
             if cost <= _SMALL and np.abs(step).max() > near * max(1.0, np.abs(state.theta).max()):
                 return method, _continued(problem, state, tol, max_iter, near)
             state.theta = state.theta - step  # it costs no pass
-        if state.largest > tol and state.steps < max_iter and not left and without_hessian:
-            state = truncated_newton(problem, state, tol, max_iter)
-            return Message("Newton with conjugate gradients"), Minimum(state)
+        if state.largest > tol and state.steps < max_iter and turn:
+            products, method = False, Message("Newton with conjugate gradients")
+            most = np.inf if not left else price if problem.n_scores == 1 else _PATIENT * left[-1].cost / a_pass
+            state = truncated_newton(problem, state, tol, max_iter, most, problem.watch)
+            end = Minimum(state)
         if state.largest <= tol or state.steps >= max_iter or not left:
             return method, end
         if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
@@ -223,6 +236,16 @@ def _lbfgs_with_purchases(
         state.stalled, bought = False, True
         method, current = left[0].method, left[0].buy(state.theta, first=False)
         left = left if left[0].again else left[1:]
+
+
+def _suits_products(problem: Likelihood) -> bool:
+    """Whether products with the Hessian are worth more than its parts.
+
+    Columns of sparse rows have little to do with each other, so that its diagonal is a good preconditioner; and where
+    classes have few rows for each column they are nearly separated, and no Hessian is good for more than a step.
+    """
+    design = problem.design
+    return design.is_sparse or (problem.n_scores > 1 and design.n_rows <= _FEW_ROWS * design.n_columns)
 
 
 def _lbfgs_with_late_hessian(

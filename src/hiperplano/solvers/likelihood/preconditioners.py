@@ -19,8 +19,7 @@ from hiperplano.solvers.likelihood.sample import FEWEST, MOST_PARAMETERS, is_une
 _NEWTON_STEPS = 6  # that the solution of a sample takes
 _RENEWED = (3, 9)  # evaluations after which probabilities have changed so much that blocks are measured again
 _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
-_DIAGONAL = 10.0  # passes after which it is worth beginning anew with another diagonal
-_WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
+WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
 class Purchase(NamedTuple):
@@ -79,11 +78,9 @@ def offers(problem: Likelihood, samples: list[Design]) -> list[Offer]:
             found.append(_Sample(problem, samples))
     if problem.n_scores > 1 and problem.scale.size <= MOST_PARAMETERS:
         found.append(_ClassBlocks(problem))
-    if problem.design.is_sparse:
-        found.append(_Diagonal(problem, costs))
     kept: list[Offer] = []
     for each in found:  # the best first
-        if not kept or each.cost <= _WORTH * kept[-1].cost:
+        if not kept or each.cost <= WORTH * kept[-1].cost:
             kept.append(each)
     return kept[::-1]
 
@@ -101,25 +98,6 @@ class _AllRows(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         hessian = self._problem.evaluate_with_hessian(theta)[2]
         return Purchase(theta, SymmetricSolver(hessian).precondition, self._problem.evaluate)
-
-
-class _Diagonal(Offer):
-    """The Hessian's diagonal at the point reached: columns of sparse rows have little to do with each other."""
-
-    method = Message("L-BFGS preconditioned by the diagonal of the Hessian")
-
-    def __init__(self, problem: Likelihood, costs: Costs) -> None:
-        self._problem = problem
-        self.cost = self.first_cost = _DIAGONAL * costs.gradient
-
-    def buy(self, theta: Array, first: bool) -> Purchase:
-        problem = self._problem
-        diagonal = problem.curvature_at(theta).diagonal
-
-        def precondition(vector: Array) -> Array:
-            return problem.balanced(problem.balanced(vector) / diagonal)
-
-        return Purchase(theta, precondition, problem.evaluate)
 
 
 class _Sample(Offer):

@@ -95,7 +95,8 @@ def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budge
     sampled = max(n // _SAMPLE_SHARE, _SAMPLE_ROWS * (d + 1))
     if 2 * sampled > n or problem.squares is not None:
         return search.run(zero, WIDE * problem.unit or 1.0, None)
-    few, share = design.sample(sampled), n / sampled  # so the sample's losses weigh as much as those of all rows
+    few = design.sample(sampled)
+    share = n / few.n_rows  # so the sample's losses weigh as much as those of all rows
     part = replace(problem, design=few.with_vectors(weight=few.map(_ScaledWeights(share))))
     guess = _solve(part, zero, max(tol, _SAMPLE_TOL), Budget(budget.left)).evaluation
     width = 0.0 if loss.ridge else _first_width(part, guess, 0.5 * tol, _FREE_ROWS * (d + 1) / share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Design
 from hiperplano.data.in_memory import InMemory, require_memory
 from hiperplano.data.threads import in_threads
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.in_memory import CompiledSearch, fits_loops
 from hiperplano.solvers.svm.dual_losses import DualLoss
@@ -36,6 +38,12 @@ def solve_svm(
     """
     if solver == "dual":
         require_memory(designs[0], "solver='dual' takes rows one by one, from memory; solver='newton' sums over them.")
+    held = HeldColumns.of(designs[0])
+    if held is not None:  # coefficients of the other columns are 0: no loss depends on them
+        narrow = held.narrow()
+        few = [narrow.with_vectors(**design.vectors) for design in designs if isinstance(design, InMemory)]
+        solution = solve_svm(few, loss, fit_intercept=fit_intercept, solver=solver, tol=tol, max_iter=max_iter)
+        return replace(solution, coef=held.widen(solution.coef))
     if isinstance(designs[0], InMemory) and fits_loops(designs[0], solver):
         search = CompiledSearch(designs[0], loss, fit_intercept, solver, tol, max_iter)
         with one_blas_thread():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -104,9 +105,10 @@ class TextTable(TableFile):
     def _schema(self) -> pa.Schema:
         with self._open({}) as reader:
             found = reader.schema
+            has_rows = any(batch.num_rows for batch in reader)
         for place, each in enumerate(found):
             whole = pa.types.is_integer(each.type) and each.name not in self.as_they_are
-            if whole or pa.types.is_null(each.type):
+            if whole or (pa.types.is_null(each.type) and has_rows):
                 found = found.set(place, pa.field(each.name, pa.float64()))
         return found
 
@@ -121,37 +123,52 @@ class TextTable(TableFile):
 
     @contextmanager
     def _open(self, types: dict[str, pa.DataType]) -> Iterator[Any]:
-        """The reader of its rows."""
+        """The reader of its rows; what it cannot read is an error that names the row."""
+        try:
+            with self._reader(types) as reader:
+                yield reader
+        except (pa.ArrowInvalid, OSError) as problem:
+            raise InvalidFile(self._complaint(_first_line(problem))) from problem
+
+    @contextmanager
+    def _reader(self, types: dict[str, pa.DataType], threads: bool = True) -> Iterator[Any]:
         compression, dialect, names = self._look
         named: dict[str, Any] = {"column_names": ["", *names]} if dialect.unnamed_rows else {}
-        try:
-            with pa.input_stream(self.name, compression=compression) as stream:
-                yield arrow_csv.open_csv(
-                    stream,
-                    arrow_csv.ReadOptions(
-                        encoding=dialect.encoding,
-                        block_size=_TEXT_BLOCK,
-                        skip_rows=dialect.skipped + bool(named),
-                        **named,
-                    ),
-                    arrow_csv.ParseOptions(delimiter=dialect.separator),
-                    arrow_csv.ConvertOptions(
-                        column_types=types or dict.fromkeys(dialect.codes, pa.string()),
-                        decimal_point=dialect.decimal,
-                        null_values=MISSING,
-                        strings_can_be_null=True,
-                    ),
-                )
-        except (pa.ArrowInvalid, OSError) as problem:
-            raise InvalidFile(self._complaint(str(problem).splitlines()[0].rstrip("."))) from problem
+        with pa.input_stream(self.name, compression=compression) as stream:
+            yield arrow_csv.open_csv(
+                stream,
+                arrow_csv.ReadOptions(
+                    use_threads=threads,
+                    encoding=dialect.encoding,
+                    block_size=_TEXT_BLOCK,
+                    skip_rows=dialect.skipped + bool(named),
+                    **named,
+                ),
+                arrow_csv.ParseOptions(delimiter=dialect.separator),
+                arrow_csv.ConvertOptions(
+                    column_types=types or dict.fromkeys(dialect.codes, pa.string()),
+                    decimal_point=dialect.decimal,
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                ),
+            )
 
     def _complaint(self, why: str) -> str:
         found = re.search(r"In CSV column #(\d+): .*?conversion error to (\w+): invalid value '(.*)'", why)
         if not found:
-            return parse_error_message(Path(self.name), why, self._look[1])
+            return parse_error_message(Path(self.name), self._counted(why), self._look[1])
         column = self._schema.names[int(found[1])]
         row, value = self._first_odd_cell(column, found[2])
         return self._odd_cell(column, value or found[3], row, found[2])
+
+    def _counted(self, why: str) -> str:
+        """The same complaint with the number of the row, which Arrow only counts without threads."""
+        try:
+            with self._reader({}, threads=False) as reader:
+                deque(reader, maxlen=0)
+        except (pa.ArrowInvalid, OSError) as problem:
+            return _first_line(problem)
+        return why
 
     def odd_cell(self, column: str, kind: pa.DataType) -> Message | None:
         row, value = self._first_odd_cell(column, str(kind))
@@ -178,6 +195,10 @@ class TextTable(TableFile):
                     if text is not None and not _converts(text, kind):
                         return row, text
         return row, ""
+
+
+def _first_line(problem: Exception) -> str:
+    return str(problem).splitlines()[0].rstrip(".")
 
 
 def _converts(text: str, kind: str) -> bool:

@@ -158,6 +158,11 @@ def _cut(given: Any, columns: list[str], rows: int, name: str) -> Iterator[pa.Re
     yield from table.select(columns).to_batches(max_chunksize=rows)
 
 
+def typed_table(tables: Sequence[BatchedTable]) -> BatchedTable:
+    """The first table that tells a type for each of its columns, or the first of all: text without rows tells none."""
+    return next((table for table in tables if pa.null() not in table.schema().types), tables[0])
+
+
 def from_row(batches: Iterable[pa.RecordBatch], skip: int) -> Iterator[pa.RecordBatch]:
     """Batches without the first rows of them all."""
     for batch in batches:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.preprocessing import StandardScaler
 
 from hiperplano.cli.options import ensure_folder
@@ -66,7 +67,7 @@ def run_stream(
         name, model, seconds = fitted.choice.name, fitted.model, fitted.seconds
         part, rows = ("training", training) if held is None else ("validation", held)
         found = measures(model, _as_taken(rows, fitted.scaler), read.target)
-        terminal.add_note(reason, *([said] if said else []), *unused_columns_note(read.columns))
+        terminal.add_note(reason, *([said] if said else []), *_no_report(settings), *unused_columns_note(read.columns))
         metadata = _metadata(path, read, name, settings, {part: {"rows": rows.n_rows, **found}})
         file = ensure_folder(settings.out) / "model.skops"
         save(metadata.attach(fitted.pipeline(read.rows.coding)), file)
@@ -100,23 +101,37 @@ def run_stream(
 
 def _refuse_options(settings: Settings) -> None:
     """Options that need all rows at once."""
-    for option, given in (
-        ("--cost", settings.cost),
-        ("--cutoff", settings.cutoff),
-        ("--split-by", settings.split_by),
-        ("--term", settings.terms),
-        ("--select", settings.select),
-        ("--fill model", settings.fill == "model"),
-        (_("--validation with a file"), isinstance(settings.validation, Path)),
+    scores = _("decisions are judged by the scores of all rows held out")
+    for option, given, why in (
+        ("--cost", settings.cost, scores),
+        ("--cutoff", settings.cutoff, scores),
+        ("--split-by", settings.split_by, _("rows are put in order, or in groups, by a column of all of them")),
+        ("--term", settings.terms, _("terms are made of whole columns")),
+        ("--select", settings.select, _("every step fits the rows anew for each column that could be left out")),
+        ("--fill model", settings.fill == "model", _("each column is predicted from all others")),
+        (_("--validation with a file"), isinstance(settings.validation, Path), _("that file is read as a whole")),
     ):
         if given:
             raise InvalidParameter(
                 _(
-                    "{option} needs the whole table in memory, and it is read some rows at a time. Leave the option "
-                    "out, or give a smaller table.",
+                    "{option} needs the whole table in memory ({why}), and it is read some rows at a time. Leave the "
+                    "option out, or give a smaller table.",
                     option=option,
+                    why=why,
                 )
             )
+
+
+def _no_report(settings: Settings) -> list[Message]:
+    """A note for who expects a report."""
+    if not settings.report:
+        return []
+    return [
+        Message(
+            "no report.html is written: its pictures are made of rows in memory. For one of some of the rows, write "
+            "them to a file and give it to hiperplano report with the model"
+        )
+    ]
 
 
 def _read(path: Path, target: str, choices: TableOptions, settings: Settings, shown: bool) -> _Read:
@@ -140,7 +155,7 @@ def _read(path: Path, target: str, choices: TableOptions, settings: Settings, sh
 
 
 def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:
-    """The first rows of some of the files."""
+    """The first rows of some of the files, for the kinds of columns."""
     chosen = [tables[k] for k in np.unique(np.linspace(0, len(tables) - 1, _SAMPLE_FILES).astype(int))]
     found = []
     for table in chosen:
@@ -150,11 +165,15 @@ def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:
             left -= found[-1].num_rows
             if left <= 0:
                 break
-    columns = {
-        name: plain_column(tables[0].name, name, pa.concat_tables(found, promote_options="permissive").column(name))
-        for name in names
-    }
-    return pa.table(columns)
+    joined = pa.concat_tables(found, promote_options="permissive")
+    return pa.table({name: _finite(plain_column(tables[0].name, name, joined.column(name))) for name in names})
+
+
+def _finite(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cells without infinity: who reads all rows can say in which file and row it is."""
+    if not pa.types.is_floating(cells.type):
+        return cells
+    return pc.if_else(pc.is_inf(cells), pa.scalar(None, cells.type), cells)
 
 
 def _split(rows: ScannedRows, settings: Settings) -> tuple[ScannedRows, ScannedRows | None]:

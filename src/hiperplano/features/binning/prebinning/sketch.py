@@ -200,11 +200,11 @@ def _canonical(sketch: Sketch, limit: int) -> Sketch:
 
 def _least_level(values: Array, special: Array, limit: int) -> int:
     """Bits that some of the values alone must lose: all of them must lose as many, or more."""
-    from hiperplano.features.binning.prebinning.sketch_loops import FULL, bits_to_drop, keys_of
+    from hiperplano.features.binning.prebinning.sketch_loops import bits_to_drop, keys_of
 
     if len(values) <= limit:
         return 0
-    some = np.sort(values[:: max(1, len(values) // (FULL * limit))])
+    some = np.sort(values[:: max(1, len(values) // (2 * limit))])  # a bit too few is no harm: a table takes more keys
     some = some[: np.searchsorted(some, np.nan)]
     if len(special):
         some = some[~np.isin(some, special)]
