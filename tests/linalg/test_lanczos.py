@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hiperplano.linalg.lanczos import shifted_solutions
+from hiperplano.linalg.krylov.lanczos import shifted_solutions
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -23,7 +23,7 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
     def product(directions, columns):
         return np.column_stack([matrices[which[c]] @ v for c, v in zip(columns, directions.T, strict=True)])
 
-    found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60)
+    found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60).x
     for column, number in enumerate(which):
         for place, shift in enumerate(SHIFTS):
             expected = np.linalg.solve(matrices[number] + shift * np.eye(N), right[:, column])
@@ -34,6 +34,20 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
 
 def test_shifts_that_need_too_many_steps_are_given_up_alone():
     matrix = matrix_of(np.logspace(-6, 2, N))
-    found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20)
+    found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20).x
     assert np.isnan(found[:, 0, 0]).all()
     assert np.isfinite(found[:, 0, 2]).all()
+
+
+def test_the_last_products_may_be_rounded():
+    matrix, right, used = matrix_of(np.linspace(0.05, 20.0, N)), RNG.normal(size=(N, 2)), []
+
+    def rounded(directions, _):
+        used.append(1)
+        return (matrix.astype(np.float32) @ directions.astype(np.float32)).astype(np.float64)
+
+    found = shifted_solutions(lambda v, _: matrix @ v, right, SHIFTS, rtol=1e-8, budget=400, rounded=rounded)
+    assert found.n_iter // 10 < len(used) < found.n_iter  # more than the trials, and not all
+    for place, shift in enumerate(SHIFTS):
+        left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]
+        assert (np.linalg.norm(left, axis=0) <= 2e-8 * np.linalg.norm(right, axis=0)).all()

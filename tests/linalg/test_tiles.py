@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
+from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot, rows_dot
 from hiperplano.linalg.tiles import LinAlgError, SymmetricTiles
 
@@ -27,10 +28,35 @@ def test_products_factors_and_solutions(n):
     np.testing.assert_allclose(factor.solve(V[:, 0]), np.linalg.solve(shifted, V[:, 0]), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("k", [3, 15], ids=["loop", "blas"])
+def test_products_skip_the_rows_that_a_column_leaves_out(k):
+    n, borders = 1301, np.array([0, 3, 602, 1301])
+    matrix, V = definite(n), RNG.normal(size=(n, k))
+    tiles = SymmetricTiles(
+        n, np.float64, lambda rows, columns, out: np.copyto(out, matrix[rows, columns]), borders=borders
+    )
+    there = RNG.random((3, k)) < 0.6
+    mask = np.repeat(there, np.diff(borders), axis=0)
+    expected = mask * (matrix @ (mask * V))
+    np.testing.assert_allclose(tiles.dot(mask * V, there), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(tiles.single.dot(mask * V, there), expected, rtol=1e-3, atol=1e-4)
+
+
 def test_a_matrix_that_is_not_definite_is_refused():
     tiles = SymmetricTiles(40, np.float64, lambda rows, columns, out: np.copyto(out, -np.eye(40)[rows, columns]))
     with pytest.raises(LinAlgError):
         tiles.factor()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_normal_equations(dtype):
+    rows, weight = RNG.normal(size=(539, 7)).astype(dtype), RNG.uniform(size=539).astype(dtype)
+    right, constant = RNG.normal(size=(2, 7)).astype(dtype), np.array([0.5, -2.0], dtype=dtype)
+    found = np.ones((2, 8))
+    add_normal_product(rows, weight, right, constant, found)
+    scores = weight[:, None] * (rows @ right.T + constant)
+    expected = 1.0 + np.column_stack([scores.T @ rows, scores.sum(axis=0)])
+    np.testing.assert_allclose(found, expected, rtol=1e-3 if dtype == np.float32 else 1e-11)
 
 
 def test_products_of_tall_matrices():

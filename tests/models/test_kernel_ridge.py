@@ -10,7 +10,7 @@ from hiperplano import KernelRidge, Ridge, load, save
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidFile, InvalidParameter, NotAvailable
 from hiperplano.kernels import RBF, Exponential, FeatureMap, Linear, Polynomial
 from hiperplano.solvers.kernel import memory
-from hiperplano.solvers.kernel.ridge import choice, conjugate
+from hiperplano.solvers.kernel.ridge import choice, conjugate, problem
 from tests.shipped import Shipped
 
 RNG = np.random.default_rng(0)
@@ -136,7 +136,8 @@ def test_more_rows_than_a_tile_holds():
 
 
 def test_memory_decides_and_is_named(monkeypatch):
-    monkeypatch.setattr(memory, "memory_limit", lambda: 100_000)
+    for module in (memory, problem):
+        monkeypatch.setattr(module, "memory_limit", lambda: 100_000)
     for module in (conjugate, choice):
         monkeypatch.setattr(module, "tiles_fit", lambda n, dtype: False)
     with pytest.raises(NotAvailable, match=r"rows takes 0.0 GB.*solver='conjugate' needs less"):

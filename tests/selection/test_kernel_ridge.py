@@ -9,7 +9,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSpli
 from hiperplano import KernelRidge, KernelRidgeCV
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.kernels import RBF
-from hiperplano.solvers.kernel.ridge import folds
+from hiperplano.solvers.kernel.ridge import choice
+from hiperplano.solvers.kernel.ridge.folds import fits as fold_fits
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -32,7 +33,7 @@ def test_scores_are_those_of_a_grid_search(scoring, cv):
 @pytest.mark.parametrize("small", [True, False], ids=["factored", "side by side"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_folds_with_weights_are_those_of_single_fits(small, intercept, monkeypatch):
-    monkeypatch.setattr(folds, "_SMALL", N if small else 0)
+    monkeypatch.setattr(fold_fits, "_SMALL", N if small else 0)
     given = {"kernel": RBF(0.2), "fit_intercept": intercept}
     mine = KernelRidgeCV(ALPHAS, cv=3, **given).fit(X, Y, WEIGHT)
     expected = np.zeros(len(ALPHAS))
@@ -40,6 +41,19 @@ def test_folds_with_weights_are_those_of_single_fits(small, intercept, monkeypat
         fits = [KernelRidge(alpha, **given).fit(X[train], Y[train], WEIGHT[train]) for alpha in ALPHAS]
         expected += [r2_score(Y[test], fit.predict(X[test]), sample_weight=WEIGHT[test]) / 3 for fit in fits]
     np.testing.assert_allclose(mine.scores_, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("cv", [KFold(4, shuffle=True, random_state=0), ShuffleSplit(2, test_size=0.3, random_state=0)])
+def test_rows_in_any_order_and_folds_in_tiles_of_their_own(cv, monkeypatch):
+    monkeypatch.setattr(choice, "_FEW_STEPS", 0)
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(700, 3))
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=700)
+    mine = KernelRidgeCV([1.0, 30.0], kernel="rbf", gamma=0.3, cv=cv).fit(rows, y)
+    plain = GridSearchCV(PlainRidge(kernel="rbf", gamma=0.3), {"alpha": [1.0, 30.0]}, cv=cv).fit(rows, y)
+    np.testing.assert_allclose(mine.scores_, plain.cv_results_["mean_test_score"], rtol=1e-8)
+    assert "Solved with the folds" in mine.solution_.status
+    np.testing.assert_allclose(mine.dual_coef_, plain.best_estimator_.dual_coef_, atol=1e-6)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

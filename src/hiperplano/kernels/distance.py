@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import hstack, issparse
+from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
@@ -57,19 +57,24 @@ class RBF(Radial):
         rows = X - centre.astype(X.dtype) if centre.any() else X
         scaled = rows * np.sqrt(2 * width(self)).astype(X.dtype)
         squares = (-0.5 * row_squares(scaled)).astype(X.dtype)[:, None]
+        if issparse(X):  # two more columns would make products dense
+            return scaled, scaled, squares[:, 0]
         ones = np.ones_like(squares)
-        if issparse(X):
-            left, right = (hstack([scaled, *two], format="csr") for two in ((squares, ones), (ones, squares)))
-            return left, right, squares[:, 0]
         return np.hstack([scaled, squares, ones]), np.hstack([scaled, ones, squares]), squares[:, 0]
 
     def fill(self, x: Prepared, z: Prepared, out: Array) -> None:
-        inner_products(x[0], z[1], out)
-        far = -1.0 / np.sqrt(np.finfo(out.dtype).eps)
-        rows, columns = np.flatnonzero(x[2] < far), np.flatnonzero(z[2] < far)
-        if len(rows) and len(columns):  # so far from the centre that squares leave no digits of what lies between them
-            apart = cdist(dense(x[0][rows])[:, :-2], dense(z[1][columns])[:, :-2], "sqeuclidean")
-            out[np.ix_(rows, columns)] = -0.5 * apart
+        rows, others = (part if issparse(part) else part[:, :-2] for part in (x[0], z[1]))
+        if issparse(rows) or issparse(others):
+            inner_products(rows, others, out)
+            out += x[2][:, None]
+            out += z[2]
+        else:
+            inner_products(x[0], z[1], out)
+        limit = -1.0 / np.sqrt(np.finfo(out.dtype).eps)
+        far, also_far = np.flatnonzero(x[2] < limit), np.flatnonzero(z[2] < limit)
+        if len(far) and len(also_far):  # so far from the centre that squares leave no digits of what lies between them
+            apart = cdist(dense(rows[far]), dense(others[also_far]), "sqeuclidean")
+            out[np.ix_(far, also_far)] = -0.5 * apart
         np.exp(out, out=out)
 
 

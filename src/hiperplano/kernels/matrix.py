@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SAMPLED = 100  # rows that tell where the others lie
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
+_WIDTH = 2048  # columns of a block: with more, it would have so few rows that the columns' own are read in vain
 
 
 class KernelMatrix:
@@ -127,13 +128,17 @@ class KernelMatrix:
         n, m = self.shape
         if self.symmetric:
             parts = cuts(n)
-            return symmetric_product(n, lambda i, j: self.rows(parts[i], parts[j]), right)
+            return symmetric_product(parts, lambda i, j: self.rows(parts[i], parts[j]), right)
         found = np.empty((n, *right.shape[1:]), dtype=np.result_type(self.dtype, right.dtype))
-        step = max(1, _CELLS // max(1, m))
+        width = max(1, min(m, _WIDTH))
+        step = max(1, _CELLS // width)
 
         def product(start: int) -> None:
             rows = slice(start, min(start + step, n))
-            found[rows] = self.rows(rows) @ right
+            found[rows] = 0.0
+            for first in range(0, m, width):
+                columns = slice(first, first + width)
+                found[rows] += self.rows(rows, columns) @ right[columns]
 
         in_threads(product, range(0, n, step), n * m)
         return found
@@ -179,7 +184,13 @@ def gram(kernel: Kernel, X: Any, Z: Any = None, *, dtype: Any = None, out: Array
 
 def cut(prepared: Prepared, which: slice | Array) -> Prepared:
     """The same of some rows."""
-    return tuple(cut(part, which) if isinstance(part, tuple) else part[which] for part in prepared)
+    return tuple(cut(part, which) if isinstance(part, tuple) else _rows(part, which) for part in prepared)
+
+
+def _rows(part: Any, which: slice | Array) -> Any:
+    """Some rows of an array; all of a sparse one without a copy."""
+    every = issparse(part) and isinstance(which, slice) and which.indices(part.shape[0]) == (0, part.shape[0], 1)
+    return part if every else part[which]
 
 
 def rows_of(X: Any, dtype: Any) -> Any:

@@ -121,8 +121,9 @@ def conjugate_gradients(
     max_iter : int
     budget : int, optional
         Steps beyond which another method would be faster: a column is given up when a quarter of them is done and its
-        progress says that twice as many will be needed.
+        progress says that twice as many will be needed, and when twice as many are made.
     """
+    max_iter = max_iter if budget is None else min(max_iter, 2 * budget)
     found, size = np.zeros(right.shape), np.linalg.norm(right, axis=0)
     relative = np.where(size > 0, 1.0, 0.0)
     active = np.flatnonzero(relative > rtol)

@@ -6,6 +6,7 @@ Every tile is the work of one thread and sums are made in a fixed order, so the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from itertools import pairwise
 from operator import iadd
 
@@ -19,47 +20,57 @@ from hiperplano.linalg.tile_loops import add_both_products
 
 _TILE = 1024  # rows and columns: long enough that BLAS reads a tile at the speed of the memory
 _LARGE = 2**18  # cells beyond which a second thread pays
-_FEW = 8  # columns for which BLAS would be held up by reading the matrix
+_FEW = 12  # columns for which BLAS would be held up by reading the matrix
 
 
-def cuts(n: int) -> list[slice]:
-    """Where the rows of a matrix are cut."""
-    return [slice(start, min(start + _TILE, n)) for start in range(0, n, _TILE)]
+def cuts(n: int, borders: Array | None = None) -> list[slice]:
+    """Where the rows of a matrix are cut: at the borders, from 0 to n, and between them where it is far."""
+    found = []
+    for start, stop in pairwise([0, n] if borders is None else borders.tolist()):
+        step = _TILE if borders is None else -(-(stop - start) // -(-(stop - start) // _TILE))
+        found += [slice(each, min(each + step, stop)) for each in range(start, stop, step)]
+    return found
 
 
-def symmetric_product(n: int, tile: Callable[[int, int], Array], right: Array) -> Array:
+def symmetric_product(
+    parts: list[slice], tile: Callable[[int, int], Array], right: Array, there: Array | None = None
+) -> Array:
     """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
 
     Parameters
     ----------
+    parts : list of slice
+        Where the rows are cut.
     tile : callable
         From the numbers of two cuts, the first not below the second, to the tile.
     right : ndarray of shape (n,) or (n, k)
+    there : ndarray of bool of shape (cuts, k), optional
+        Where columns are not 0, and are asked for: elsewhere the product is 0.
     """
-    parts = cuts(n)
-    few = right.ndim == 1 or right.shape[1] <= _FEW
+    n, k = len(right), 1 if right.ndim == 1 else right.shape[1]
+    there = np.ones((len(parts), k), dtype=bool) if there is None else there
+    chosen = [[np.flatnonzero(there[i] & there[j]) for j in range(i + 1)] for i in range(len(parts))]
     turned = np.ascontiguousarray(right.T).reshape(-1, n)
 
     def thin_panel(i: int) -> Array:
         found = np.zeros(turned.shape, dtype=right.dtype)
-        for j in range(i):
-            add_both_products(tile(i, j), turned, found, parts[i].start, parts[j].start)
-        found[:, parts[i]] += turned[:, parts[i]] @ tile(i, i).T
+        for j, mine in enumerate(chosen[i]):
+            add_both_products(tile(i, j), turned, found, mine, parts[i].start, parts[j].start)
         return found
 
     def panel(i: int) -> Array:
         found = np.zeros(right.shape, dtype=right.dtype)
-        for j in range(i):
-            values = tile(i, j)
-            found[parts[i]] += values @ right[parts[j]]
-            found[parts[j]] += values.T @ right[parts[i]]
-        found[parts[i]] += tile(i, i) @ right[parts[i]]
+        for j, numbers in enumerate(chosen[i]):
+            values, mine = tile(i, j), _run(numbers)
+            found[parts[i], mine] += values @ right[parts[j], mine]
+            if i != j:
+                found[parts[j], mine] += values.T @ right[parts[i], mine]
         return found
 
     order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
     workers = worker_count() if n * n >= _LARGE else 1
-    if few:
-        return np.ascontiguousarray(ordered_reduce(thin_panel, order, iadd, workers).T).reshape(right.shape)
+    if k <= _FEW:
+        return ordered_reduce(thin_panel, order, iadd, workers).T.reshape(right.shape)
     return ordered_reduce(panel, order, iadd, workers)
 
 
@@ -80,29 +91,46 @@ class SymmetricTiles:
     dtype : dtype
     fill : callable
         Writes the entries of some rows and columns, two slices, into an array.
+    borders : ndarray of int, optional
+        Where to cut the rows in any case, from 0 to n.
     """
 
-    def __init__(self, n: int, dtype: object, fill: Callable[[slice, slice, Array], None]) -> None:
+    def __init__(
+        self, n: int, dtype: object, fill: Callable[[slice, slice, Array], None], borders: Array | None = None
+    ) -> None:
         self.n, self.dtype = n, np.dtype(dtype)  # type: ignore[call-overload]
-        self.cuts = cuts(n)
-        self._tiles: dict[tuple[int, int], Array] = {}
-
-        def make(place: tuple[int, int]) -> Array:
-            rows, columns = (self.cuts[each] for each in place)
-            values = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
-            fill(rows, columns, values)
-            return values
-
+        self.cuts = cuts(n, borders)
+        sizes = [each.stop - each.start for each in self.cuts]
         places = [(i, j) for i in range(len(self.cuts)) for j in range(i + 1)]
-        self._tiles = dict(zip(places, in_threads(make, places, n * n), strict=True))
+        ends = np.cumsum([sizes[i] * sizes[j] for i, j in places])
+        values = np.empty(ends[-1], self.dtype)  # one array: the system gives it large pages
+        self._tiles = {
+            (i, j): values[end - sizes[i] * sizes[j] : end].reshape(sizes[i], sizes[j])
+            for (i, j), end in zip(places, ends.tolist(), strict=True)
+        }
+        in_threads(lambda at: fill(self.cuts[at[0]], self.cuts[at[1]], self._tiles[at]), places, n * n)
 
     def tile(self, i: int, j: int) -> Array:
         """Of two cuts, the first not below the second."""
         return self._tiles[i, j]
 
-    def dot(self, right: Array) -> Array:
-        """The matrix times `right`, of shape (n,) or (n, k), in its own precision."""
-        return symmetric_product(self.n, self.tile, right.astype(self.dtype, copy=False))
+    def astype(self, dtype: type) -> SymmetricTiles:
+        """A copy, in any precision."""
+        number = {each.start: place for place, each in enumerate(self.cuts)}
+
+        def fill(rows: slice, columns: slice, out: Array) -> None:
+            out[...] = self._tiles[number[rows.start], number[columns.start]]
+
+        return SymmetricTiles(self.n, dtype, fill, np.array([0, *(each.stop for each in self.cuts)]))
+
+    @cached_property
+    def single(self) -> SymmetricTiles:
+        """The same in float32."""
+        return self.astype(np.float32)
+
+    def dot(self, right: Array, there: Array | None = None) -> Array:
+        """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""
+        return symmetric_product(self.cuts, self.tile, right.astype(self.dtype, copy=False), there)
 
     def part(self, rows: Array) -> Array:
         """The matrix of some rows, in increasing order, and the same columns."""

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
-from hiperplano.data.parameters import check_number, flag
+from hiperplano.data.parameters import check_number
 from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.ridge import KernelLeastSquares
@@ -19,7 +20,9 @@ from hiperplano.selection.ridge_search import Choice, GivenNumbers
 from hiperplano.selection.routing import Routed, of_rows, route, routing_of
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
-from hiperplano.solvers.kernel.ridge.folds import fold_predictions
+from hiperplano.solvers.kernel.ridge.choice import fitting_solver, solve_ridge
+from hiperplano.solvers.kernel.ridge.folds.fits import fit_folds
+from hiperplano.solvers.kernel.ridge.folds.steps import TOL
 from hiperplano.solvers.kernel.ridge.leave_one_out import leave_one_out_residuals
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.statistics import count_rows
@@ -146,7 +149,7 @@ class KernelRidgeCV(KernelLeastSquares):
 
     @all_or_nothing
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
-        alphas = self._checked_alphas()
+        alphas, control = self._checked_alphas(), self._control()
         design = self._in_memory(validate(self, X, y, sample_weight))
         rows = self._rows_of(design)
         if design.n_rows < 2:
@@ -155,19 +158,23 @@ class KernelRidgeCV(KernelLeastSquares):
                 model=type(self).__name__,
             )
         _, targets, weight = design.arrays()
-        kernel = self._settled_kernel(rows, weight)
-        problem = RidgeProblem(
-            kernel, rows, targets, weight, np.full(targets.shape[1], alphas[0]), flag(self, "fit_intercept")
-        )
-        routed = route(self, sample_weight, params)
+        problem = self._problem(rows, targets, weight, np.full(design.n_targets, alphas[0]))
+        routed, whole = route(self, sample_weight, params), None
         if self.cv is None:
             scores = self._leave_one_out(problem, alphas, design, routed)
         else:
             given = targets if isinstance(X, Design) else y
             splits = row_splits(self, design, count_rows(X), given, routed.split)
-            scores = self._folds(problem, alphas, splits, design, routed)
+            by_steps = control["solver"] == "auto" and fitting_solver(problem) == "conjugate"
+            by_steps &= control["max_iter"] is None and control["tol"] >= TOL
+            fits = fit_folds(problem, alphas, [train for train, _ in splits], whole=by_steps)
+            scores, whole = self._mean_scores(fits.predicted, splits, design, routed), fits.whole
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
-        self._fit_rows(rows, targets, weight, design.one_target, np.full(design.n_targets, alphas[best]))
+        problem = replace(problem, alpha=np.full(design.n_targets, alphas[best]))
+        solution = None if whole is None else whole.solution(problem, best)
+        if solution is None:
+            solution = solve_ridge(problem, **control)
+        self._publish(problem, solution, design.one_target)
         border = at_the_border(Choice(alphas, alphas[best : best + 1], None))
         self.solution_ = replace(self.solution_, status=self.solution_.status + border)
         self.alpha_, self.best_score_, self.scores_ = float(alphas[best]), float(scores[best]), scores
@@ -200,9 +207,8 @@ class KernelRidgeCV(KernelLeastSquares):
             return np.asarray(-np.average(np.square(errors), axis=0, weights=problem.weight).mean(axis=0))
         return self._scores(problem.y[:, :, None] - errors, design, np.arange(design.n_rows), routed)
 
-    def _folds(self, problem: RidgeProblem, alphas: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
-        """Means over the folds."""
-        predicted = fold_predictions(problem, alphas, [train for train, _ in splits])
+    def _mean_scores(self, predicted: Array, splits: Any, design: InMemory, routed: Routed) -> Array:
+        """Over the folds."""
         pairs = zip(predicted, splits, strict=True)
         return np.asarray(np.mean([self._scores(values[test], design, test, routed) for values, (_, test) in pairs], 0))
 
@@ -212,7 +218,12 @@ class KernelRidgeCV(KernelLeastSquares):
         extra = routed.score
         if extra is not None:
             extra = {name: of_rows(value, design.row_numbers()[rows]) for name, value in extra.items()}
-        scorer = Scorer(self.scoring or "r2", None if weight is None else weight[rows], extra=extra)
+        weight, each = None if weight is None else weight[rows], range(predicted.shape[2])
+        if self.scoring is None and extra is None:  # R² of all penalties in one call
+            targets, given = np.repeat(y[rows], len(each), axis=1), predicted.reshape(len(rows), -1)
+            with np.errstate(over="ignore", invalid="ignore"):  # an error too large to be squared is infinite
+                found = r2_score(targets, given, sample_weight=weight, multioutput="raw_values")
+            return np.asarray(found.reshape(-1, len(each)).mean(axis=0))
+        scorer = Scorer(self.scoring or "r2", weight, extra=extra)
         shape = (slice(None), 0) if design.one_target else (slice(None),)
-        each = range(predicted.shape[2])
         return np.array([scorer(GivenNumbers(), predicted[..., a][shape], y[rows][shape]) for a in each])

@@ -6,7 +6,7 @@ import pytest
 from hiperplano import SVC
 from hiperplano.kernels import RBF
 from hiperplano.linalg.tiles import SymmetricTiles
-from hiperplano.solvers.kernel.ridge.fold_factors import factored
+from hiperplano.solvers.kernel.ridge.folds.factors import factored
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3))

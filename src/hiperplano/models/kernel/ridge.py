@@ -16,6 +16,7 @@ from hiperplano.models.base import all_or_nothing, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite, seed_of
 from hiperplano.solvers.kernel.ridge.choice import SOLVERS, solve_ridge
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.solution import KernelSolution
 
 
 class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
@@ -28,32 +29,29 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
     max_iter: int | None
     random_state: Any
 
-    def _fit_rows(self, rows: Any, y: Array, weight: Array | None, one_target: bool, alpha: Array) -> Self:
-        """Solve for checked arrays with one penalty for each target, and publish."""
-        self.kernel_ = self._settled_kernel(rows, weight)
-        problem = RidgeProblem(
-            kernel=self.kernel_,
-            X=rows,
-            y=y,
-            weight=weight,
-            alpha=alpha,
-            fit_intercept=flag(self, "fit_intercept"),
-        )
-        solution = solve_ridge(
-            problem,
-            solver=one_of(self, "solver", SOLVERS),
-            n_centres=whole(self, "n_components", low=1, optional=True),
-            tol=number(self, "tol", low=0.0, open_low=True),
-            max_iter=whole(self, "max_iter", low=1, optional=True),
-            seed=seed_of(self.random_state),
-            owner=type(self).__name__,
-        )
+    def _problem(self, rows: Any, y: Array, weight: Array | None, alpha: Array) -> RidgeProblem:
+        """For checked arrays with one penalty for each target."""
+        return RidgeProblem(self._settled_kernel(rows, weight), rows, y, weight, alpha, flag(self, "fit_intercept"))
+
+    def _control(self) -> dict[str, Any]:
+        """The parameters of the solver, checked."""
+        return {
+            "solver": one_of(self, "solver", SOLVERS),
+            "n_centres": whole(self, "n_components", low=1, optional=True),
+            "tol": number(self, "tol", low=0.0, open_low=True),
+            "max_iter": whole(self, "max_iter", low=1, optional=True),
+            "seed": seed_of(self.random_state),
+            "owner": type(self).__name__,
+        }
+
+    def _publish(self, problem: RidgeProblem, solution: KernelSolution, one_target: bool) -> Self:
+        self.kernel_ = problem.kernel
         refuse_infinite(self, solution.coef)
         self.solution_, self.n_iter_ = solution, solution.n_iter
         self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)
         intercept = solution.intercept[0] if one_target else solution.intercept
         self.intercept_ = intercept if self.fit_intercept else 0.0
-        self._keep_rows(rows, solution.rows)
+        self._keep_rows(problem.X, solution.rows)
         if not solution.converged:
             warn_of_the_end(self, solution)
         return self
@@ -191,7 +189,8 @@ class KernelRidge(KernelLeastSquares):
         design = self._in_memory(validate(self, X, y, sample_weight))
         rows = self._rows_of(design)
         _, targets, weight = design.arrays()
-        return self._fit_rows(rows, targets, weight, design.one_target, self._alphas(design.n_targets))
+        problem = self._problem(rows, targets, weight, self._alphas(design.n_targets))
+        return self._publish(problem, solve_ridge(problem, **self._control()), design.one_target)
 
     def _alphas(self, n_targets: int) -> Array:
         """One penalty for each target."""

@@ -6,14 +6,14 @@ import numpy as np
 
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import require_bytes
-from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, tiles_fit
+from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, steps_of_cholesky, tiles_fit
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres, solve_nystroem
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 SOLVERS = ("auto", "cholesky", "conjugate", "nystroem")
-_SMALL = 1500  # rows up to which a factorisation is the fastest
+_FEW_STEPS = 50  # a factorisation that costs no more than these is the fastest
 
 
 def solve_ridge(
@@ -42,13 +42,9 @@ def solve_ridge(
         Who asks, for messages.
     """
     n, note = problem.n_rows, ""
-    exact = (
-        not problem.kernel.positive_definite or not problem.alpha.all()
-    )  # conjugate gradients need definite matrices
     if solver == "auto":
-        solver = "cholesky" if n <= _SMALL or exact else "conjugate"
-        if not tiles_fit(n, np.float32):
-            solver = "nystroem"
+        solver = fitting_solver(problem)
+        if solver == "nystroem":
             note = Message(
                 "The Gram matrix of {n} rows takes {size:.0f} GB, more than half of the memory; so an approximate "
                 "solver was chosen. ",
@@ -68,3 +64,12 @@ def solve_ridge(
     if solver == "conjugate":
         return solve_conjugate(problem, tol, max_iter, seed)
     return solve_nystroem(problem, n_centres or default_centres(n), tol, max_iter, seed, note)
+
+
+def fitting_solver(problem: RidgeProblem) -> str:
+    """What "auto" stands for."""
+    if not tiles_fit(problem.n_rows, np.float32):
+        return "nystroem"
+    # Conjugate gradients need definite matrices.
+    definite = problem.kernel.positive_definite and problem.alpha.all()
+    return "conjugate" if definite and steps_of_cholesky(problem) > _FEW_STEPS else "cholesky"

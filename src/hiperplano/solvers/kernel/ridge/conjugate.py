@@ -1,8 +1,8 @@
 """Kernel ridge regression by conjugate gradients, preconditioned by randomly pivoted Cholesky.
 
 The steps work with the Gram matrix in float32, held where it fits in memory and otherwise computed anew each time. The
-answer is corrected with residuals of the matrix in float64, until those are small enough. A penalty that drowns in the
-rounding of float32 takes a matrix held in float64.
+answer is corrected with residuals of the matrix in float64, likewise, until those are small enough. A penalty that
+drowns in the rounding of float32 takes steps in float64.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _REACH: dict[np.dtype[Any], float] = {
     np.dtype(np.float32): 1e-5,
     np.dtype(np.float64): 1e-12,
 }  # of a residual, before it is computed anew
-_STEPS_OF_CHOLESKY = 30  # a factorisation costs as much as n over this steps
+_STEPS_OF_CHOLESKY = 30  # a factorisation costs as much as n over this steps,
+_STEPS_OF_SIDES = 3  # or over this for each right side, where there are many
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
     np.dtype(np.float64): Message("held in float64"),
@@ -39,6 +40,11 @@ _HELD = {
 def largest_rank(n: int) -> int:
     """Columns of the preconditioner: those that cost as much as a dozen steps."""
     return int(min(n, 5 * np.sqrt(n)))
+
+
+def steps_of_cholesky(problem: RidgeProblem) -> int:
+    """How many steps cost as much as a factorisation."""
+    return problem.n_rows // max(_STEPS_OF_CHOLESKY, _STEPS_OF_SIDES * problem.right.shape[1])
 
 
 def tiles_fit(n: int, dtype: type) -> bool:
@@ -63,8 +69,8 @@ def solve_conjugate(
     n = problem.n_rows
     trace = float(problem.diagonal().sum())
     low = pivoted_cholesky(problem.columns, problem.diagonal(), largest_rank(n), 1e-12 * trace, seed)
-    inverse = LowRankInverse.of(low.factor)
-    budget = n // _STEPS_OF_CHOLESKY if otherwise_exact and tiles_fit(n, np.float64) else None
+    inverse = LowRankInverse.of(low.factor, problem.shift)
+    budget = steps_of_cholesky(problem) if otherwise_exact and tiles_fit(n, np.float64) else None
     steps = max_iter if max_iter is not None else 10 * n
     found = _corrected(problem, inverse, tol, steps, budget)
     if budget is not None and found.residual > tol:
@@ -127,6 +133,9 @@ def _shifted(product: Callable[[Array], Array], shift: Array, directions: Array,
 
 def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[[Array], Array], Message]:
     """S·K·S times vectors, as the steps use it, and how the matrix is held."""
+    if problem.held is not None:
+        tiles = problem.held.single if dtype == np.float32 else problem.held
+        return tiles.dot, _HELD[dtype]
     if tiles_fit(problem.n_rows, dtype.type):
         return problem.tiles(dtype).dot, _HELD[dtype]
     root = problem.root.astype(dtype)[:, None]

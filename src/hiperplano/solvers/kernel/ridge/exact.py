@@ -17,7 +17,7 @@ _ABSENT = 1e-13  # of the largest eigenvalue: below it a direction is rounding
 
 
 def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolution:
-    """Factor S·K·S + α for every distinct α, solve, and refine with residuals of the matrix computed anew.
+    """Factor S·K·S + α for every distinct α, solve, and refine with residuals of the matrix itself.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
     smallest, residual = np.inf, 0.0
     for shift in np.unique(problem.shift):
         mine = problem.shift == shift
-        tiles = problem.tiles(np.float64)
+        tiles = problem.tiles(np.float64) if problem.held is None else problem.held.astype(np.float64)
         tiles.add_to_diagonal(shift)
         try:
             u[:, mine], left = _refined(problem, tiles.factor(), float(shift), problem.right[:, mine])

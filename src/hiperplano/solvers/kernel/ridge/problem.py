@@ -11,6 +11,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
 from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.solvers.kernel.memory import memory_limit
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,15 @@ class RidgeProblem:
         """The penalty of every right side."""
         return np.concatenate([self.alpha, np.unique(self.alpha)]) if self.fit_intercept else self.alpha
 
+    @cached_property
+    def held(self) -> SymmetricTiles | None:
+        """S·K·S in float64, where it fits in memory together with a copy."""
+        return self.tiles(np.float64) if 8.0 * self.n_rows**2 <= memory_limit() else None
+
     def product(self, right: Array, shift: Array) -> Array:
-        """(S·K·S + shift)·right, with K computed anew."""
+        """(S·K·S + shift)·right, in float64; with K computed anew if it is not held."""
+        if self.held is not None:
+            return np.asarray(self.held.dot(right) + shift * right)
         root = self.root[:, None]
         return np.asarray(root * self.matrix.dot(root * right) + shift * right)
 
@@ -79,18 +87,23 @@ class RidgeProblem:
         """Of S·K·S."""
         return np.asarray(np.square(self.root) * self.matrix.diagonal)
 
-    def tiles(self, dtype: Any) -> SymmetricTiles:
-        """S·K·S, held."""
+    def tiles(self, dtype: Any, order: Array | None = None, borders: Array | None = None) -> SymmetricTiles:
+        """S·K·S, held; the rows in some order, and cut at some borders."""
         matrix = self.matrix if np.dtype(dtype) == np.float64 else KernelMatrix(self.kernel, self.X, dtype=dtype)
         root = None if self.weight is None else self.root.astype(dtype)
+        if root is not None and order is not None:
+            root = root[order]
+
+        def placed(rows: slice) -> slice | Array:
+            return rows if order is None else order[rows]
 
         def fill(rows: slice, columns: slice, out: Array) -> None:
-            matrix.rows(rows, columns, out)
+            matrix.rows(placed(rows), placed(columns), out)
             if root is not None:
                 out *= root[rows, None]
                 out *= root[columns]
 
-        return SymmetricTiles(self.n_rows, dtype, fill)
+        return SymmetricTiles(self.n_rows, dtype, fill, borders)
 
     def assemble(self, u: Array) -> tuple[Array, Array, float]:
         """Dual coefficients of shape (targets, n), intercepts, and the objective, from the solutions."""

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
+from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.kernels import KernelMatrix
+from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
@@ -19,6 +20,8 @@ from hiperplano.solvers.kernel.span import Span
 
 _SAMPLE = 10  # rows for each centre: the preconditioned matrix then has a condition of about 4
 _CELLS = 2**18  # of a block of rows: it should stay in a core's cache between its two products
+_HELD_CELLS = 2**23  # of a block of rows that are held, each of which is read once
+_FEW = 4  # targets for which BLAS would be held up by reading the rows
 
 
 @dataclass(frozen=True)
@@ -35,15 +38,15 @@ class WhitenedFeatures:
         Of the centres.
     matrix, rough : KernelMatrix
         k of all rows and the centres, in float64, and in the precision of the steps.
-    held : list of ndarray or None
-        Blocks of rows of `rough`.
+    held : ndarray of shape (n, r) or None
+        `rough`.
     """
 
     problem: RidgeProblem
     span: Span
     matrix: KernelMatrix
     rough: KernelMatrix
-    held: list[Array] | None
+    held: Array | None
 
     @classmethod
     def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
@@ -59,14 +62,20 @@ class WhitenedFeatures:
         """Ψᵀ·W·Ψ·directions, in the precision of `rough`."""
         size = _sizes(directions)
         beta, constant = (part.astype(self.rough.dtype) for part in self.to_centres(directions / size))
-        weight = np.square(self.problem.root).astype(self.rough.dtype)[:, None]
+        weight = np.square(self.problem.root).astype(self.rough.dtype)
+        few, turned = directions.shape[1] <= _FEW, np.ascontiguousarray(beta.T)
 
-        def block(place: tuple[int, slice]) -> Array:
-            values = self._values(place)
-            scores = (values @ beta + constant) * weight[place[1]]
+        def block(rows: slice) -> Array:
+            values = self._values(rows)
+            if few:
+                found = np.zeros((len(turned), len(beta) + 1))
+                add_normal_product(values, weight[rows], turned, constant, found)
+                return found.T
+            scores = (values @ beta + constant) * weight[rows, None]
             return np.vstack([values.T @ scores, scores.sum(axis=0)]).astype(np.float64)
 
-        return self._whitened(self._summed(block)) * size
+        held = few and self.held is not None
+        return self._whitened(self._summed(block, _HELD_CELLS if held else _CELLS)) * size
 
     def rough_right(self) -> Array:
         """Ψᵀ·W·y, in the precision of `rough`."""
@@ -74,16 +83,16 @@ class WhitenedFeatures:
         size = _sizes(right)
         right = right / size
 
-        def block(place: tuple[int, slice]) -> Array:
-            scores = right[place[1]]
-            sums = self._values(place).T @ scores.astype(self.rough.dtype)
+        def block(rows: slice) -> Array:
+            scores = right[rows]
+            sums = self._values(rows).T @ scores.astype(self.rough.dtype)
             return np.vstack([sums, scores.sum(axis=0)]).astype(np.float64)
 
         return self._whitened(self._summed(block)) * size
 
-    def _values(self, place: tuple[int, slice]) -> Array:
+    def _values(self, rows: slice) -> Array:
         """A block of rows of `rough`."""
-        return self.rough.rows(place[1]) if self.held is None else self.held[place[0]]
+        return self.rough.rows(rows) if self.held is None else self.held[rows]
 
     def residual_sums(self, solved: Array, targets: Array | slice = slice(None)) -> tuple[Array, Array]:
         """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64; for some of the targets."""
@@ -91,8 +100,8 @@ class WhitenedFeatures:
         y = self.problem.y[:, targets]
         weight, residuals = np.square(self.problem.root)[:, None], np.empty(y.shape)
 
-        def block(place: tuple[int, slice]) -> Array:
-            values, rows = self.matrix.rows(place[1]), place[1]
+        def block(rows: slice) -> Array:
+            values = self.matrix.rows(rows)
             residuals[rows] = y[rows] - (values @ beta + constant)
             scores = residuals[rows] * weight[rows]
             return np.vstack([values.T @ scores, scores.sum(axis=0)])
@@ -132,8 +141,8 @@ class WhitenedFeatures:
         beta = self.span.to_centres(directions[:count])
         return beta, directions[count] if self.problem.fit_intercept else np.zeros(directions.shape[1])
 
-    def _summed(self, block: Callable[[tuple[int, slice]], Array]) -> Array:
-        return ordered_reduce(block, list(enumerate(_blocks(self.matrix.shape))), iadd, worker_count())
+    def _summed(self, block: Callable[[slice], Array], cells: int = _CELLS) -> Array:
+        return ordered_reduce(block, _blocks(self.matrix.shape, cells), iadd, worker_count())
 
     def _whitened(self, sums: Array) -> Array:
         inner = self.span.whitened(sums[:-1])
@@ -161,15 +170,13 @@ def _sizes(columns: Array) -> Array:
     return np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
 
 
-def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, list[Array] | None]:
-    """k of all rows and the centres, and its blocks where they fit in memory."""
+def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, Array | None]:
+    """k of all rows and the centres, also as an array where that fits in memory."""
     rough = KernelMatrix(problem.kernel, problem.X, dtype=dtype).part(columns=span.centres)
     cells = rough.shape[0] * rough.shape[1]
-    if np.dtype(dtype).itemsize * cells > memory_limit():
-        return rough, None
-    return rough, in_threads(rough.rows, _blocks(rough.shape), cells)
+    return rough, rough.dense() if np.dtype(dtype).itemsize * cells <= memory_limit() else None
 
 
-def _blocks(shape: tuple[int, int]) -> list[slice]:
-    size = max(1, _CELLS // max(1, shape[1]))
+def _blocks(shape: tuple[int, int], cells: int) -> list[slice]:
+    size = max(1, cells // max(1, shape[1]))
     return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]

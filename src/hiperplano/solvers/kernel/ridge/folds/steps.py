@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.lanczos import shifted_solutions
+from hiperplano.linalg.krylov.lanczos import shifted_solutions
 
 if TYPE_CHECKING:
-    from hiperplano.solvers.kernel.ridge.folds import FoldProblem
+    from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
 
 TOL = 1e-8  # relative residual: scores then have as many digits
 _STEPS_OF_CHOLESKY = 16  # the factorisations of a fold cost as much as n over this steps, for each right side
 _MOST_STEPS = 500  # each keeps a direction for every right side
 
 
-def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> Array:
-    """Solutions of shape (n, folds, alphas, sides); NaN where they take too many steps.
+def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> tuple[Array, int]:
+    """Solutions of shape (n, folds, alphas, sides), NaN where they take too many steps; and how many were made.
 
     Parameters
     ----------
@@ -30,12 +30,20 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> Array:
         Whether a factorisation can take over where it is faster.
     """
     n, sides = folds.right.shape
-    masks = np.repeat(folds.masks, sides, axis=1)
+    masks = np.asfortranarray(np.repeat(folds.masks, sides, axis=1))
+
+    def product(directions: Array, which: Array) -> Array:
+        return folds.masked_product(directions, masks[:, which])
+
+    def rounded(directions: Array, which: Array) -> Array:
+        return folds.masked_product(directions, masks[:, which], single=True)
+
     found = shifted_solutions(
-        lambda directions, which: folds.product(directions) * masks[:, which],
+        product,
         np.tile(folds.right, folds.masks.shape[1]) * masks,
         alphas,
         rtol=0.5 * TOL,
         budget=min(_MOST_STEPS, max(40, n // (_STEPS_OF_CHOLESKY * sides))) if limited else _MOST_STEPS,
+        rounded=rounded if folds.tiles is not None else None,
     )
-    return np.moveaxis(found.reshape(n, -1, sides, len(alphas)), 2, 3)
+    return np.moveaxis(found.x.reshape(n, -1, sides, len(alphas)), 2, 3), found.n_iter

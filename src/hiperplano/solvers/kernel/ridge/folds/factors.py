@@ -9,7 +9,7 @@ from scipy.linalg.lapack import spotrf, spotrs
 from hiperplano.data.design import Array
 from hiperplano.linalg.tiles import LinAlgError
 from hiperplano.solvers.kernel.refinement import refined_gradients
-from hiperplano.solvers.kernel.ridge.fold_steps import TOL
+from hiperplano.solvers.kernel.ridge.folds.steps import TOL
 
 _APART = 200.0  # largest over smallest penalty of those that share a factorisation
 _STEPS = 60

@@ -1,0 +1,1 @@
+"""Solutions of many shifted systems from one Krylov space."""

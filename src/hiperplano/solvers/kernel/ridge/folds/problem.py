@@ -1,0 +1,128 @@
+"""The systems of folds: those of all rows, with some left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.solvers.kernel.ridge.conjugate import tiles_fit
+from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+
+_GROUP = 128  # mean number of rows of a group for which tiles of their own pay
+
+
+@dataclass(frozen=True)
+class FoldProblem:
+    """The systems of some folds, for the same rows.
+
+    Rows that the same folds leave out lie beside each other, in tiles of their own, so that a fold's products skip the
+    tiles of the rows that it leaves out.
+
+    Attributes
+    ----------
+    problem : RidgeProblem
+        Its own penalty does not matter.
+    order : ndarray of int of shape (n,) or None
+        The rows as they lie here; None if as given.
+    masks : ndarray of shape (n, folds)
+        1 for rows to train on, 0 for others.
+    right : ndarray of shape (n, sides)
+        Right sides of a system before rows are left out: targets and, with an intercept, ones.
+    tiles : SymmetricTiles or None
+        S·K·S in float64, where it fits in memory.
+    """
+
+    problem: RidgeProblem
+    order: Array | None
+    masks: Array
+    right: Array
+    tiles: SymmetricTiles | None
+
+    @classmethod
+    def of(cls, problem: RidgeProblem, train: list[Array]) -> FoldProblem:
+        """From the rows of the folds to train on."""
+        n = problem.n_rows
+        masks = np.zeros((n, len(train)))
+        for fold, rows in enumerate(train):
+            masks[rows, fold] = 1.0
+        order, borders = _groups(masks)
+        right = problem.root[:, None] * problem.y
+        if problem.fit_intercept:
+            right = np.column_stack([right, problem.root])
+        tiles = problem.tiles(np.float64, order, borders) if tiles_fit(n, np.float64) else None
+        placed = slice(None) if order is None else order
+        return cls(problem, order, masks[placed], right[placed], tiles)
+
+    @property
+    def n_folds(self) -> int:
+        return self.masks.shape[1]
+
+    def some(self, chosen: slice) -> FoldProblem:
+        """Some of the folds."""
+        return replace(self, masks=self.masks[:, chosen])
+
+    def in_place(self, values: Array) -> Array:
+        """Values of rows, which come first, in the order given."""
+        if self.order is None:
+            return values
+        found = np.empty_like(values)
+        found[self.order] = values
+        return found
+
+    def product(self, right: Array) -> Array:
+        """S·K·S·right, in float64."""
+        if self.tiles is not None:
+            return self.tiles.dot(right)
+        found = self.problem.product(self.in_place(right), np.zeros(1))
+        return found if self.order is None else found[self.order]
+
+    def masked_product(self, right: Array, masks: Array, single: bool = False) -> Array:
+        """The same for columns that are 0 where their mask is, and with 0 there; maybe in float32."""
+        if self.tiles is None:
+            return self.product(right) * masks
+        tiles = self.tiles.single if single else self.tiles
+        there = np.array([masks[rows].any(axis=0) for rows in tiles.cuts])
+        return tiles.dot(right, there).astype(np.float64, copy=False) * masks
+
+    def part(self, fold: int) -> tuple[Array, Array]:
+        """The rows that a fold trains on, and S·K·S of them."""
+        problem, rows = self.problem, np.flatnonzero(self.masks[:, fold])
+        if self.tiles is not None:
+            return rows, self.tiles.part(rows)
+        placed = rows if self.order is None else self.order[rows]
+        values = problem.matrix.part(placed, placed).dense()
+        values *= problem.root[placed, None]
+        values *= problem.root[placed]
+        return rows, values
+
+    def residuals(self, solved: Array, images: Array, alphas: Array) -> Array:
+        """The largest relative residual of each fold and penalty, from solutions and their images."""
+        right = self.masks[:, :, None, None] * self.right[:, None, None, :]
+        left = right - self.masks[:, :, None, None] * images - alphas[:, None] * solved
+        size = np.linalg.norm(right, axis=0)
+        return np.asarray((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(axis=2))
+
+    def predictions(self, solved: Array, images: Array) -> Array:
+        """Of all rows, of shape (n, folds, alphas, targets), from the solutions of all right sides and their images."""
+        targets = self.problem.y.shape[1]
+        root = self.problem.root if self.order is None else self.problem.root[self.order]
+        sums, intercept = images[..., :targets], np.zeros(())
+        if self.problem.fit_intercept:
+            totals = np.einsum("n,nfas->fas", root, solved)
+            intercept = totals[..., :targets] / totals[..., targets:]
+            sums = sums - images[..., targets:] * intercept
+        return np.asarray(sums / root[:, None, None, None] + intercept)
+
+
+def _groups(masks: Array) -> tuple[Array | None, Array | None]:
+    """An order of the rows in which those of the same folds lie beside each other, and where the groups begin; None for
+    both where the groups are small."""
+    patterns = np.packbits(masks.astype(bool), axis=1)
+    _, group, sizes = np.unique(patterns, axis=0, return_inverse=True, return_counts=True)
+    if len(masks) < _GROUP * len(sizes):
+        return None, None
+    order = np.argsort(group.ravel(), kind="stable")
+    return order, np.concatenate([[0], np.cumsum(sizes)])
