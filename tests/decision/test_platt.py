@@ -76,3 +76,10 @@ def test_probabilities_are_there_if_they_were_asked_for():
         model.predict_proba(DIGITS[:2])
     with pytest.raises(InvalidParameter, match="probability"):
         SVC(probability="yes").fit(DIGITS[:50], KIND[:50])
+
+
+def test_a_fold_that_trains_on_one_class_alone_is_no_obstacle():
+    rows = np.array([[0.0, 1.0], [1.0, -1.0]])
+    model = SVC(probability=True).fit(rows, [0, 1])
+    assert model.predict(rows).tolist() == [0, 1]
+    assert np.allclose(model.predict_proba(rows).sum(axis=1), 1.0)

@@ -225,6 +225,10 @@ class InMemory(Design):
         vectors = dict(self.vectors)
         return InMemory(x, vectors.pop("y"), None, self.one_target, names, vectors)
 
+    def on_rows_of(self, other: InMemory) -> InMemory:
+        """The vectors of this design beside the rows of another, as many."""
+        return other.with_vectors(**self.vectors)
+
     def in_doubles(self, most_cells: int) -> InMemory:
         """Dense rows of at most so many cells in float64, if they are not: each pass would convert them again."""
         if self.is_sparse or self.x.dtype == np.float64 or self.x.size > most_cells:

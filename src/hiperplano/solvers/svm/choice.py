@@ -41,7 +41,7 @@ def solve_svm(
     held = HeldColumns.of(designs[0])
     if held is not None:  # coefficients of the other columns are 0: no loss depends on them
         narrow = held.narrow()
-        few = [narrow.with_vectors(**design.vectors) for design in designs if isinstance(design, InMemory)]
+        few = [design.on_rows_of(narrow) for design in designs if isinstance(design, InMemory)]
         solution = solve_svm(few, loss, fit_intercept=fit_intercept, solver=solver, tol=tol, max_iter=max_iter)
         return replace(solution, coef=held.widen(solution.coef))
     if isinstance(designs[0], InMemory) and fits_loops(designs[0], solver):

@@ -47,7 +47,7 @@ def fold_scores(
         fold, machine = task
         own, sign = machines[machine]
         mine = trained[fold] & own
-        if isinstance(rows, HeldGram) and mine.sum() <= SMALL:
+        if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
             return _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
         return _path(np.where(mine, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
 
