@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -32,7 +34,8 @@ class RidgePath:
     mean, target_mean : ndarray of shape (d,) and (targets,)
     scale : ndarray of shape (d,)
         (x − mean)·scale·basis are the coordinates.
-    basis : ndarray of shape (d, r)
+    make_basis : callable
+        Makes `basis`, of shape (d, r), when it is needed: coordinates of few rows are known without it.
     values : ndarray of shape (r,)
         Singular values σ of the centred rows, in the units of the data.
     right : ndarray of shape (r, targets)
@@ -45,12 +48,17 @@ class RidgePath:
     mean: Array
     target_mean: Array
     scale: Array
-    basis: Array
+    make_basis: Callable[[], Array]
     values: Array
     right: Array
     total: float
     fit_intercept: bool
     complete: bool = False
+
+    @cached_property
+    def basis(self) -> Array:
+        """Directions in the space of the columns, of shape (d, r)."""
+        return self.make_basis()
 
     def shares(self, alphas: Array) -> Array:
         """σ²/(σ² + alpha), of shape (r, alphas)."""
@@ -97,7 +105,8 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
         full = np.zeros((design.n_columns, len(values)))
         full[varying] = np.linalg.solve(upper, left) if solvable else other / values / scale[:, None]
         turned = left.T @ right[varying]
-    return RidgePath(plain.mean, plain.target_mean, equations.scale, full, values, turned, plain.total, fit_intercept)
+    basis = partial(np.asarray, full)
+    return RidgePath(plain.mean, plain.target_mean, equations.scale, basis, values, turned, plain.total, fit_intercept)
 
 
 def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
@@ -128,13 +137,13 @@ def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = No
         Of the rows with weight; the decomposition knows them better than products with its basis would.
     """
     rows = centred_rows(design.weighted_rows(), fit_intercept) if rows is None else rows
-    left, values, basis = _decomposed(rows)
+    left, values, make_basis = _decomposed(rows)
     complete = len(values) == len(rows.root) - fit_intercept
     path = RidgePath(
         rows.mean,
         rows.target_mean,
         np.ones(design.n_columns),
-        basis / values,
+        make_basis,
         values,
         left.T @ rows.right,
         float(np.square(rows.root).sum()),
@@ -144,8 +153,12 @@ def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = No
     return path, left / rows.root
 
 
-def _decomposed(rows: CentredRows) -> tuple[Array, Array, Array]:
-    """Left vectors, singular values and right vectors of dense rows.
+Decomposition = tuple[Array, Array, Callable[[], Array]]
+"""Left vectors, singular values, and what makes the right vectors over the singular values."""
+
+
+def _decomposed(rows: CentredRows) -> Decomposition:
+    """Of dense rows.
 
     How many there are is told by columns of unit length, in which units do not matter. Where lengths lie far apart,
     Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones.
@@ -160,15 +173,17 @@ def _decomposed(rows: CentredRows) -> tuple[Array, Array, Array]:
     if similar:
         left, values, right = svd(scaled, full_matrices=False, check_finite=False)
         rank = int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
-        return left[:, :rank], values[:rank] * longest, right[:rank].T
+        values = values[:rank] * longest
+        return left[:, :rank], values, partial(np.divide, right[:rank].T, values)
     size = svd(x, compute_uv=False, check_finite=False)
     values, right, left, work, _, _ = dgejsv(scaled.T, joba=2, jobu=0, jobv=0)
     values = values * (work[0] / work[1])
     rank = int(np.count_nonzero((size > _EPS * max(x.shape) * size.max()) & (values > 0)))
-    return left[:, :rank], values[:rank] * longest, right[:, :rank]
+    values = values[:rank] * longest
+    return left[:, :rank], values, partial(np.divide, right[:, :rank], values)
 
 
-def _from_row_products(rows: CentredRows) -> tuple[Array, Array, Array] | None:
+def _from_row_products(rows: CentredRows) -> Decomposition | None:
     """The decomposition of few rows by the eigenvectors of their products, in a fraction of the time.
 
     None where some direction is so short beside others that squares would lose its digits.
@@ -179,4 +194,4 @@ def _from_row_products(rows: CentredRows) -> tuple[Array, Array, Array] | None:
     if np.any(squares[~kept] > len(left) * _EPS * largest):
         return None
     values, left = np.sqrt(squares[kept][::-1]), left[:, kept][:, ::-1]
-    return left, values, rows.x.T @ (left / values)
+    return left, values, partial(np.matmul, rows.x.T, left / np.square(values))
