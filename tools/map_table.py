@@ -19,7 +19,7 @@ _HEADINGS = ("model", "cells", "times as fast", "slower (below 0.9)", "no rival 
 def table(lines: list[dict[str, Any]]) -> str:
     """One row for each model, and one for all."""
     models = sorted({each["cell"]["model"] for each in lines})
-    rows = [_cells(f"`{model}`", [each for each in lines if each["cell"]["model"] == model]) for model in models]
+    rows = [_cells(model, [each for each in lines if each["cell"]["model"] == model]) for model in models]
     return piped([_HEADINGS, *rows, _cells("**all**", lines)])
 
 
