@@ -434,3 +434,17 @@ def test_wrong_data_are_refused_and_leave_the_model_alone():
         LinearDiscriminantAnalysis(shrinkage="auto").fit(csr_array((30, 20_000)), np.arange(30) % 3)
     np.testing.assert_array_equal(model.coef_, before)
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+
+
+@pytest.mark.parametrize(("twin", "method"), [(False, "products of the rows"), (True, "singular value decomposition")])
+def test_few_rows_give_the_scores_of_a_decomposition(twin, method):
+    """Rows that are nearly the same twice make products of rows lose digits."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 90)), np.repeat([0, 1], 20)
+    if twin:
+        X[1] = X[0] + 1e-6 * rng.normal(size=90)
+    with pytest.warns(SingularWarning):
+        model = LinearDiscriminantAnalysis().fit(X, y)
+    assert method in model.solution_.method
+    theirs = sklearn.discriminant_analysis.LinearDiscriminantAnalysis(tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), theirs.decision_function(X), rtol=1e-6)

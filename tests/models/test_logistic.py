@@ -8,7 +8,7 @@ import polars
 import pytest
 import sklearn.linear_model
 import statsmodels.api as sm
-from scipy.sparse import csc_array, csr_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse, random_array
 from scipy.special import softmax
 from scipy.stats import entropy
 from sklearn.utils.estimator_checks import check_estimator
@@ -479,3 +479,14 @@ def test_columns_that_hold_nothing_change_nothing(classes):
     searched = LogisticRegressionCV(Cs=[0.1, 1.0], cv=3).fit(wide, y)
     dense = LogisticRegressionCV(Cs=[0.1, 1.0], cv=3).fit(X, y)
     np.testing.assert_allclose(searched.coef_[:, where], dense.coef_, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "d", "density"), [(150, 400, 0.05), (400, 250, 1.0)])
+def test_nearly_separated_classes_are_solved_by_products_with_hessians(n, d, density):
+    rng = np.random.default_rng(n)
+    X = random_array((n, d), density=density, rng=rng, format="csr")
+    y = rng.integers(0, 4, n)
+    model = LogisticRegression(C=50.0).fit(X if density < 1 else X.toarray(), y)
+    theirs = sklearn.linear_model.LogisticRegression(C=50.0, solver="newton-cg", tol=1e-10, max_iter=10_000).fit(X, y)
+    assert "conjugate gradients" in model.solution_.method
+    np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-6)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import svm
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC, SVR
 
@@ -292,3 +293,19 @@ def test_a_constant_target_is_its_own_prediction(loss, level, n):
     np.testing.assert_array_equal(model.coef_, 0.0)
     assert model.intercept_ == level
     assert model.solution_.gap == 0.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_columns_that_hold_nothing_change_nothing(loss):
+    rng = np.random.default_rng(5)
+    few = sparse.random_array((80, 12), density=0.4, rng=rng, format="csr")
+    places = rng.permutation(60)[:12]
+    wide = sparse.lil_array((80, 60))
+    wide[:, places] = few
+    y = rng.integers(0, 3, 80)
+    alone, among = (LinearSVC(loss=loss, tol=1e-9).fit(X, y) for X in (few, sparse.csr_array(wide)))
+    np.testing.assert_allclose(among.coef_[:, places], alone.coef_, atol=1e-4)
+    assert not np.delete(among.coef_, places, axis=1).any()
+    theirs = svm.LinearSVC(loss=loss, tol=1e-9, max_iter=10**6, fit_intercept=False).fit(wide.tocsr(), y)
+    ours = LinearSVC(loss=loss, tol=1e-9, fit_intercept=False).fit(sparse.csr_array(wide), y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
