@@ -169,7 +169,7 @@ def test_a_folder_in_which_nothing_can_be_written(run, fitted, monkeypatch):
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_is_stopped_at_any_moment_leaves_whole_files(kind, fitted):
     chance, whole, codes = random.Random(int(kind)), None, []
-    for _ in range(12):
+    for _ in range(6):
         pid = started(fitted, *PREDICT, "out.csv")
         time.sleep(chance.uniform(0.0, 0.3))
         os.kill(pid, kind)  # not waited for yet, so the number is still its own

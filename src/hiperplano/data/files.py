@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -17,15 +17,15 @@ def replacing(path: str | Path) -> Iterator[Path]:
     what it points to is replaced, and the link stays.
     """
     path = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
+    # The name is known before the file is: `mkstemp` may be interrupted when it has made one that nobody knows of.
+    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}{path.suffix}")
     try:
-        yield Path(name)
-        os.chmod(name, _usual_mode(path))
-        os.replace(name, path)
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield new
+        new.chmod(_usual_mode(path))
+        new.replace(path)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
+        new.unlink(missing_ok=True)
         raise
 
 
@@ -38,7 +38,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def _usual_mode(path: Path) -> int:
-    """That of the file to be replaced, or what a new file gets: `mkstemp` gives less, for secrets."""
+    """That of the file to be replaced, or what a new file gets: the one beside it was for its owner alone."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)
