@@ -263,7 +263,7 @@ def test_columns_that_follow_from_each_other_up_to_their_rounding_are_dependent(
     model = LinearRegression().fit(X, rng.normal(size=300))
     assert model.rank_ == 3
     assert np.abs(model.coef_).max() < 10
-    assert model.solution_.dependent == (0, 1, 2)
+    assert model.solution_.dependent.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -47,16 +47,43 @@ class CentredRows:
         return np.asarray(self.x * reciprocal(self.length))
 
     @cached_property
-    def products(self) -> Array | None:
-        """Of all pairs of centred rows, of shape (n, n); None where centring sparse rows leaves too few digits."""
+    def squares(self) -> Array:
+        """Squared lengths of the centred rows, of shape (n,)."""
+        if not issparse(self.x):
+            return np.asarray(np.einsum("ij,ij->i", self.x, self.x))
+        return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
+
+    @property
+    def cancels(self) -> bool:
+        """Whether products of sparse rows lose too many digits by being centred afterwards."""
+        if not issparse(self.x):
+            return False
+        return float(self.squares.max()) <= _CANCELLED * float((self._raw_squares + self._middle).max())
+
+    @property
+    def products(self) -> Array:
+        """Of all pairs of centred rows, of shape (n, n)."""
         if not issparse(self.x):
             return np.asarray(self.x @ self.x.T)
-        raw = (self.x @ self.x.T).toarray()
         along = self.root * (self.x @ self.mean)
-        middle = float(self.mean @ self.mean) * np.square(self.root[:, 0])
-        found = raw - along - along.T + self.root * (float(self.mean @ self.mean) * self.root[:, 0])
-        largest = float((raw.diagonal() + middle).max())
-        return found if float(found.diagonal().max()) > _CANCELLED * largest else None
+        centred = (self.x @ self.x.T).toarray() - along - along.T
+        centred += float(self.mean @ self.mean) * (self.root * self.root[:, 0])
+        return np.asarray(centred)
+
+    @cached_property
+    def _raw_squares(self) -> Array:
+        """Of sparse rows as they are stored."""
+        return np.asarray(self.x.multiply(self.x).sum(axis=1)).ravel()
+
+    @cached_property
+    def _along(self) -> Array:
+        """Products of stored rows with the weighted mean."""
+        return np.asarray(self.root[:, 0] * (self.x @ self.mean))
+
+    @cached_property
+    def _middle(self) -> Array:
+        """Squares of the weighted mean."""
+        return np.asarray(float(self.mean @ self.mean) * np.square(self.root[:, 0]))
 
     def combined(self, shares: Array) -> Array:
         """Sums of centred rows with shares of shape (n, k), of shape (k, d)."""

@@ -24,10 +24,12 @@ class HeldColumns:
     ----------
     numbers : ndarray of int
         Of the columns.
+    n_all : int
+        Columns of the design, with those that hold nothing.
     """
 
     def __init__(self, design: InMemory, held: Array) -> None:
-        self.numbers, self._held, self._design = np.flatnonzero(held), held, design
+        self.numbers, self.n_all, self._held, self._design = np.flatnonzero(held), len(held), held, design
 
     @classmethod
     def of(cls, design: Design) -> HeldColumns | None:

@@ -79,7 +79,7 @@ def summarise(model: Any, level: float) -> Summary:
 def _partly_determined(model: Any, solution: LeastSquaresSolution) -> bool:
     """Whether columns depend on each other, and the fit kept what tells which coefficients that concerns."""
     enough = model._sample_.n > solution.coef.shape[1] and solution.factor is not None
-    return bool(solution.dependent) and not solution.alpha.any() and enough
+    return solution.dependent.size > 0 and not solution.alpha.any() and enough
 
 
 def _summarise_determined(model: Any, solution: LeastSquaresSolution, level: float) -> Summary:
@@ -88,7 +88,7 @@ def _summarise_determined(model: Any, solution: LeastSquaresSolution, level: flo
     slopes, null = Slopes.dependent(solution.factor, solution.rank)
     half = slopes.with_intercept(solution.mean, solution.total, model.fit_intercept)
     unknown = np.zeros(len(half), dtype=bool)
-    unknown[[j + bool(model.fit_intercept) for j in solution.dependent]] = True
+    unknown[solution.dependent + bool(model.fit_intercept)] = True
     if model.fit_intercept:
         level_part = solution.factor.scale * solution.mean
         unknown[0] = bool(np.abs(null.T @ level_part).max(initial=0.0) > _LOST * np.linalg.norm(level_part))
@@ -103,7 +103,7 @@ def _summarise_determined(model: Any, solution: LeastSquaresSolution, level: flo
 
 def refuse_undetermined(model: Any, solution: LeastSquaresSolution, what: str) -> None:
     """An error that says why single coefficients are not determined, if they are not."""
-    if solution.dependent and not solution.alpha.any():
+    if solution.dependent.size and not solution.alpha.any():
         names = coefficient_names(model, False)
         rows = model._sample_.n
         if rows <= len(names):

@@ -6,10 +6,11 @@ from hiperplano.data.design import Array, Design
 from hiperplano.errors import InvalidParameter
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.solvers.cost import Costs
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from hiperplano.solvers.least_squares.wide import wide_least_squares
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, with_all_columns
+from hiperplano.solvers.least_squares.wide import few_sparse_rows, wide_least_squares
 from hiperplano.solvers.statistics import Moments
 
 SOLVERS = ("auto", "gram", "qr", "cg")
@@ -46,6 +47,24 @@ def solve_least_squares(
     sums : Moments or CentredRows, optional
         Of these rows, where somebody has gathered them already; the latter if they are no more than columns.
     """
+    columns = None
+    if sums is None and solver == "auto" and design.is_sparse and design.n_columns > _MOST_SPARSE_COLUMNS:
+        columns = HeldColumns.of(design)
+    rows = design if columns is None else columns.narrow()
+    found = _solve(rows, alpha, fit_intercept, positive, solver, tol, max_iter, sums)
+    return with_all_columns(found, columns)
+
+
+def _solve(
+    design: Design,
+    alpha: Array,
+    fit_intercept: bool,
+    positive: bool,
+    solver: str,
+    tol: float,
+    max_iter: int | None,
+    sums: Moments | CentredRows | None,
+) -> LeastSquaresSolution:
     if solver == "auto" and not positive and max_iter is None:
         found = _by_few_passes(design, alpha, fit_intercept, tol)
         if found is not None:
@@ -70,12 +89,25 @@ def solve_least_squares(
 
 
 def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float) -> LeastSquaresSolution | None:
-    """Conjugate gradients for as long as a factorisation would take, where standard errors do not need it anyway."""
-    wide = design.n_rows <= design.n_columns
-    if not design.is_sparse or design.n_columns <= MOST_KEPT or (wide and not (alpha > 0).all()):
-        return None  # without a penalty the steps would end at other coefficients than those of minimum norm
+    """Conjugate gradients for as long as a factorisation would take, where standard errors do not need it anyway.
+
+    Sparse rows that are fewer than columns, and whose products fit memory, go by those if need be.
+    """
+    if not design.is_sparse or design.n_columns <= MOST_KEPT:
+        return None
     costs = Costs.of(design, 1)
-    steps = int((costs.row_products if wide else costs.hessian) / costs.gradient / design.n_targets)
+    if design.n_rows < design.n_columns:
+        product_cells = design.n_rows**2
+        steps = costs.row_products / costs.gradient if product_cells <= _MOST_WIDE_CELLS else 10 * design.n_rows
+        return few_sparse_rows(
+            design,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            tol=tol,
+            max_iter=int(steps),
+            products=product_cells <= _MOST_WIDE_CELLS,
+        )
+    steps = int(costs.hessian / costs.gradient / design.n_targets)
     if not fits_in_memory(design) or steps < _FEWEST_STEPS:
         return None
     found = conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)

@@ -13,7 +13,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, constant_columns, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.statistics import centred_product, centred_scores
 
 _EPS = float(np.finfo(float).eps)
@@ -69,8 +69,7 @@ def conjugate_least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=gap,
         converged=gap <= tol,
-        status=_status(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many)
-        + constant_columns(d - varying, d),
+        status=_status(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many),
         rank=rank,
         condition=max(end.condition for end in ends),
         digits=float(np.clip(-np.log10(max(_EPS, *(end.error for end in ends))), 0.0, 15.0)) + 0.0,
@@ -80,7 +79,7 @@ def conjugate_least_squares(
         scale=reciprocal(length),
         total=total,
         alpha=alpha,
-        dependent=tuple(range(d)) if many else tuple(np.flatnonzero(length == 0).tolist()),
+        dependent=np.arange(d) if many else np.flatnonzero(length == 0),
     )
 
 

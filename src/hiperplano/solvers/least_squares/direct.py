@@ -23,11 +23,7 @@ from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.normal import NormalEquations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.least_squares.refine import Refinement
-from hiperplano.solvers.least_squares.solution import (
-    LeastSquaresSolution,
-    constant_columns,
-    penalised_sum,
-)
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.solution import smallest_digits, trusted_digits
 from hiperplano.solvers.statistics import Moments, moments
 
@@ -111,7 +107,6 @@ def least_squares(
             intercept[which] = centre if answer.intercept is None else answer.intercept
         rss = residual_squares(design, plain, coef, fit_intercept)
     answer = worst or answer
-    constant = int(np.count_nonzero(answer.factor.scale == 0))
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
@@ -120,9 +115,7 @@ def least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=answer.gap,
         converged=True,
-        status=answer.status
-        + trusted_digits(answer.digits, smallest_digits(answer.digits, coef, plain.scale))
-        + constant_columns(constant, design.n_columns),
+        status=answer.status + trusted_digits(answer.digits, smallest_digits(answer.digits, coef, plain.scale)),
         rank=answer.rank,
         condition=answer.factor.condition,
         digits=answer.digits,
@@ -132,7 +125,7 @@ def least_squares(
         scale=plain.scale,
         total=plain.total,
         alpha=alpha,
-        dependent=tuple(map(int, answer.dependent)),
+        dependent=answer.dependent,
         factor=answer.factor if len(strengths) == 1 else None,
         columns=answer.columns if len(strengths) == 1 else None,
     )

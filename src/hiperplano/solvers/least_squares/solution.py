@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
+from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.solution import Solution, smallest_digits
 
 
@@ -34,7 +35,7 @@ class LeastSquaresSolution(Solution):
         Sum of the weights.
     alpha : ndarray of shape (targets,)
         Strengths of the penalty.
-    dependent : tuple of int
+    dependent : ndarray of int
         Columns that take part in an exact linear relation, or are constant.
     factor : Factor or None
         Of the columns with the penalty.
@@ -51,7 +52,7 @@ class LeastSquaresSolution(Solution):
     scale: Array = field(repr=False)
     total: float = field(repr=False)
     alpha: Array = field(repr=False)
-    dependent: tuple[int, ...] = ()
+    dependent: Array = field(default_factory=lambda: np.zeros(0, dtype=np.intp), repr=False)
     factor: Factor | None = field(default=None, repr=False)
     columns: Columns | None = field(default=None, repr=False)
 
@@ -61,13 +62,33 @@ class LeastSquaresSolution(Solution):
         return smallest_digits(self.digits, self.coef, self.scale)
 
 
-def constant_columns(constant: int, n_columns: int) -> str:
-    """The sentence of a status on columns that do not vary; empty if there are none."""
+def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = None) -> LeastSquaresSolution:
+    """The solution with a sentence on columns that do not vary.
+
+    Parameters
+    ----------
+    columns : HeldColumns, optional
+        Those that were fitted, if the others hold nothing and were left out.
+    """
+    if columns is not None:
+        dependent = np.ones(columns.n_all, dtype=bool)
+        dependent[np.delete(columns.numbers, found.dependent)] = False
+        found = replace(
+            found,
+            coef=columns.widen(found.coef),
+            mean=columns.widen(found.mean),
+            scale=columns.widen(found.scale),
+            dependent=np.flatnonzero(dependent),
+            factor=None,
+            columns=None,
+        )
+    n, constant = len(found.scale), int(np.count_nonzero(found.scale == 0))
     if not constant:
-        return ""
+        return found
+    said = Message(" {constant} of {n} columns do not vary and got the coefficient 0.", constant=constant, n=n)
     if constant == 1:
-        return Message(" 1 of {n} columns does not vary and got the coefficient 0.", n=n_columns)
-    return Message(" {constant} of {n} columns do not vary and got the coefficient 0.", constant=constant, n=n_columns)
+        said = Message(" 1 of {n} columns does not vary and got the coefficient 0.", n=n)
+    return replace(found, status=found.status + said)
 
 
 def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:

@@ -11,21 +11,18 @@ from scipy.optimize import nnls
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
+from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
-from hiperplano.solvers.least_squares.solution import (
-    LeastSquaresSolution,
-    constant_columns,
-    penalised_sum,
-)
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.solution import smallest_digits, trusted_digits
-from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 _MOST_FACTORED = 512  # columns up to which it is computed for their sake alone
 _LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
+_ROUNDS = 3  # restarts from the residual, which the recursion drifts away from
 _REFINED = 1e-3  # the same, below which that step is made
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
@@ -54,12 +51,6 @@ def wide_least_squares(
         Of the design, dense, where somebody has them already.
     """
     with one_blas_thread():
-        few_entries = design.is_sparse and design.density < SPARSE_PRODUCTS and design.n_columns > _MOST_FACTORED
-        if few_entries and rows is None and not positive:
-            few = sparse_rows(design, fit_intercept)
-            end = _by_row_products(few, alpha, fit_intercept)
-            if end is not None:
-                return _solution(design, few, alpha, fit_intercept, end)
         rows = centred_rows(design, fit_intercept) if rows is None else rows
         end = None if positive else _by_row_products(rows, alpha, fit_intercept)
         if end is not None:
@@ -86,6 +77,32 @@ def wide_least_squares(
     return _solution(design, rows, alpha, fit_intercept, end)
 
 
+def few_sparse_rows(
+    design: Design, *, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, products: bool
+) -> LeastSquaresSolution | None:
+    """The same of sparse rows, which stay so: by conjugate gradients in their span, or by their products.
+
+    None where neither gives the digits.
+
+    Parameters
+    ----------
+    tol : float
+        Relative length of the residual to reach by conjugate gradients.
+    max_iter : int
+        Most steps, for all targets together.
+    products : bool
+        Whether the products of all pairs of rows can be held.
+    """
+    with one_blas_thread():
+        rows = sparse_rows(design, fit_intercept)
+        if rows.cancels:
+            return None
+        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
+        if end is None and products:
+            end = _by_row_products(rows, alpha, fit_intercept)
+    return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
+
+
 class _End(NamedTuple):
     """An answer, its status without the digits.
 
@@ -99,6 +116,8 @@ class _End(NamedTuple):
     condition: float
     digits: float
     factor: Array | None
+    n_iter: int = 1
+    gap: float = EPS
 
 
 def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bool, end: _End) -> LeastSquaresSolution:
@@ -110,11 +129,11 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         coef=end.coef,
         intercept=rows.target_mean - end.coef @ rows.mean,
         method=end.method,
-        n_iter=1,
+        n_iter=end.n_iter,
         objective=penalised_sum(rss, alpha, end.coef),
-        gap=EPS,
+        gap=end.gap,
         converged=True,
-        status=end.status + trusted + constant_columns(int(np.count_nonzero(scale == 0)), design.n_columns),
+        status=end.status + trusted,
         rank=end.rank,
         condition=end.condition,
         digits=end.digits,
@@ -124,9 +143,65 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         scale=scale,
         total=float(np.square(rows.root).sum()),
         alpha=alpha,
-        dependent=() if bool((alpha > 0).all()) else tuple(range(design.n_columns)),
+        dependent=np.arange(0 if bool((alpha > 0).all()) else design.n_columns),
         columns=None if end.factor is None else Columns(end.factor, scale),
     )
+
+
+def _by_conjugate_gradients(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int
+) -> _End | None:
+    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None where `max_iter` steps are too few.
+
+    The steps stay in the span of the rows, where without a penalty the minimum-norm solution is.
+    """
+    shares, steps, gap, error, condition = np.zeros_like(rows.right), 0, EPS, EPS, 1.0
+    for target, strength in enumerate(alpha.tolist()):
+        right, size = rows.right[:, target], float(np.linalg.norm(rows.right[:, target]))
+        system, left = _RowSystem(rows, strength, fit_intercept), right
+        for _ in range(_ROUNDS):
+            found = conjugate_gradient(
+                system, left, atol=0.5 * tol * size, max_iter=max_iter - steps, preconditioner=system.preconditioner
+            )
+            steps += len(found.steps)
+            shares[:, target] += found.x
+            left = right - system(shares[:, target])
+            reached = float(np.linalg.norm(left)) / (size or 1.0)
+            smallest, largest = found.eigenvalue_range()
+            condition = max(condition, largest / smallest)
+            if reached <= tol:
+                break
+        else:
+            return None
+        gap, error = max(gap, reached), max(error, reached * condition)
+    digits, rank = float(np.clip(-np.log10(error), 0.0, 15.0)), _rank(rows, fit_intercept)
+    unique, method = bool((alpha > 0).all()), Message("conjugate gradients in the span of the rows")
+    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
+    return _End(rows.combined(shares), method, status, rank, float(np.sqrt(condition)), digits, None, steps, gap)
+
+
+class _RowSystem:
+    """x·xᵀ + alpha of centred rows as an operator."""
+
+    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool) -> None:
+        self._rows, self._alpha = rows, alpha
+        self._ones, weight = _free_direction(rows)
+        self._weight = weight if fit_intercept else 0.0
+        self.preconditioner = reciprocal(rows.squares + alpha)
+
+    def __call__(self, shares: Array) -> Array:
+        products = self._rows.scores(self._rows.combined(shares[:, None]))[:, 0]
+        return np.asarray(products + self._alpha * shares + self._weight * (self._ones @ shares) * self._ones)
+
+
+def _free_direction(rows: CentredRows) -> tuple[Array, float]:
+    """Centred rows add up to nothing, and so do centred targets: that direction may weigh anything, as others do."""
+    return rows.root[:, 0] / np.linalg.norm(rows.root), float(rows.squares.mean())
+
+
+def _rank(rows: CentredRows, fit_intercept: bool) -> int:
+    """Independent columns, where rows are independent but for their mean."""
+    return min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
 
 
 def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -135,11 +210,9 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     None where the products of rows do not tell ten digits of it.
     """
     products = rows.products
-    if products is None:
-        return None
-    if fit_intercept:  # centred rows add up to nothing, and so do centred targets: that direction may weigh anything
-        ones = rows.root[:, 0] / np.linalg.norm(rows.root)
-        products = products + float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
+    if fit_intercept:
+        ones, weight = _free_direction(rows)
+        products += weight * np.multiply.outer(ones, ones)
     coef = np.empty((len(alpha), len(rows.length)))
     smallest = 1.0  # reciprocal condition
     for strength in set(alpha.tolist()):
@@ -160,10 +233,10 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    rank = min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
     keep = unique and len(rows.length) <= _MOST_FACTORED
     factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
-    return _End(coef, method, status, rank, float(1.0 / np.sqrt(smallest)), digits, factor)
+    condition = float(1.0 / np.sqrt(smallest))
+    return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
