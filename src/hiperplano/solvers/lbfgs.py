@@ -65,6 +65,9 @@ class _Memory:
             shares.append(share)
             left = daxpy(change, left, a=-share)  # in place
         left = precondition(left.reshape(gradient.shape)).ravel()
+        if self._pairs:  # curvature falls on the way where classes come apart, but a preconditioner is of one place
+            _, change, along = self._pairs[-1]
+            left = left * (along / ddot(change, precondition(change.reshape(gradient.shape)).ravel()))
         for (step, change, along), share in zip(self._pairs, reversed(shares), strict=True):
             left = daxpy(step, left, a=share - ddot(change, left) / along)
         return -left.reshape(gradient.shape)
