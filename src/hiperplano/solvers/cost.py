@@ -82,7 +82,7 @@ class Costs:
     @property
     def row_products(self) -> float:
         """All products of two rows, and a triangular factor of their matrix."""
-        one = self.n_columns * (_PRODUCT / 2 if self.density == 1.0 else self.density**2 * _PAIR) + _COPY
+        one = self.n_columns * (_PRODUCT if self.density == 1.0 else self.density**2 * _PAIR) + _COPY
         return self.n_rows**2 * one + self.factor(self.n_rows)
 
     def _weighted_product(self) -> float:

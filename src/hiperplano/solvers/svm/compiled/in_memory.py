@@ -79,7 +79,12 @@ class CompiledSearch:
             start=(Hyperplane(coef, level, self.rows.shift), gamma),
         )
         better = plane_fit(design, self.loss, certificate, "both", found.passes + budget.used)
-        return better if better.gap < found.gap else self._published(search)._replace(passes=better.passes)
+        if not better.proved and self.rows.is_dense and design.n_rows * design.n_columns <= _MOST_CELLS:
+            search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
+        if better.gap < search.found.gap:
+            return better
+        published = self._published(search)
+        return published._replace(passes=published.passes + budget.used)
 
     def _published(self, search: Search) -> PlaneFit:
         found = search.found
