@@ -258,6 +258,20 @@ def test_ten_thousand_categories():
     assert "categories are rare" in OptimalBinning().fit(x[:20_000], y[:20_000]).status_
 
 
+def test_small_categories_are_pooled_unless_they_differ():
+    """Each of 200 categories has half a percent of the rows; ten more were seen once."""
+    rng = np.random.default_rng(4)
+    level = np.append(rng.integers(0, 200, size=9_990), np.arange(200, 210))
+    x, noise = level.astype(str), rng.logistic(size=10_000)
+    signal = noise + rng.normal(size=210)[level]
+    for of in (lambda z: z > 1, np.asarray, lambda z: np.digitize(z, [-1, 1])):  # two classes, numbers, three classes
+        assert OptimalBinning().fit(x, of(noise)).bins_.n_regular == 1
+        found = OptimalBinning().fit(x, of(signal))
+        assert found.bins_.n_regular > 4
+        assert any(set(map(str, range(200, 210))) <= set(group) for group in found.bins_.groups)
+        assert found.status_.endswith("10 rare categories were pooled first.")
+
+
 def test_dates_are_cut_at_midnight_where_that_is_possible():
     days = np.datetime64("2020-01-01") + np.arange(N).astype("timedelta64[D]")
     y = days >= np.datetime64("2020-09-01")
