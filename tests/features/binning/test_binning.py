@@ -201,6 +201,10 @@ def test_special_codes_do_not_move_the_cuts():
     assert together.table()["count"][together.bins_.n_regular] == 150
     assert named.bins_.labels()[-3:] == ["special: unknown", "special: refused", "missing"]
     assert named.table()["count"][-3:].tolist() == [60, 90, 0]
+    dates = pd.Series(pd.date_range("2020-01-01", periods=N))
+    shared = [-1, "999", "?", "2020-01-02"]  # of a table with columns of all kinds
+    assert OptimalBinning(special_codes=shared).fit(X, Y).bins_.special == ((-1.0, 999.0),)
+    assert "special: 2020-01-02" in OptimalBinning(special_codes=shared).fit(dates, Y).bins_.labels()
     text = OptimalBinning(special_codes=["?"]).fit(np.where(X > 1, "?", np.where(X > 0, "a", "b")), Y)
     assert "'?'" not in "".join(text.bins_.labels()[: text.bins_.n_regular])
 
@@ -287,6 +291,8 @@ def test_dates_are_cut_at_midnight_where_that_is_possible():
     ("below", "above", "cut"),
     [
         (24, 25, 25),
+        (2.3, 2.4, 2.4),
+        (7.0, 7.1, 7.1),
         (24, 31, 30),
         (0.37171, 0.3723, 0.372),
         (-3, -2, -2),
