@@ -89,13 +89,16 @@ def test_scores_of_folds_are_those_of_machines_without_them():
     rows = rng.normal(size=(1300, 4))
     sign = np.where(rows[:, 0] * rows[:, 1] + 0.3 * rng.normal(size=1300) > 0, 1.0, -1.0)
     trained = np.arange(1300) % 6 != np.arange(2)[:, None]
+    splits = [(use, np.arange(1300)) for use in trained]
     Cs = np.array([0.2, 2.0, 200.0])
     control = Control(tol=1e-4, max_steps=10**7, n_bytes=10**8)
-    for kernel in (RBF(0.1), RBF(30.0)):
-        scores = fold_scores(kernel, rows, [(np.ones(1300, dtype=bool), sign)], np.ones(1300), trained, Cs, control)
+    kernels, machines = (RBF(0.1), RBF(30.0)), [(np.ones(1300, dtype=bool), sign)]
+    for kernel, scores in zip(
+        kernels, fold_scores(kernels, rows, machines, np.ones(1300), splits, Cs, control), strict=True
+    ):
         for fold, place in ((0, 2), (1, 1)):
             theirs = SVC(C=Cs[place], gamma=kernel.gamma, tol=1e-5).fit(rows[trained[fold]], sign[trained[fold]])
-            np.testing.assert_allclose(scores[fold, place, 0], theirs.decision_function(rows), atol=2e-3)
+            np.testing.assert_allclose(scores[fold][place, 0], theirs.decision_function(rows), atol=2e-3)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
