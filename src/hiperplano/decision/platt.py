@@ -16,7 +16,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.kernels import Kernel
 from hiperplano.solvers.kernel.svm.fit import Control
-from hiperplano.solvers.kernel.svm.folds import fold_scores
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.likelihood.fit import fit_likelihood
 
 _FOLDS = 5

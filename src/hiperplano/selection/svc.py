@@ -20,7 +20,7 @@ from hiperplano.models.kernel.support import row_count, weights_of
 from hiperplano.models.kernel.svc import SVC, class_pairs, decide, shown_scores
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
-from hiperplano.solvers.kernel.svm.folds import fold_scores
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 
 _WITH_GAMMA = ("rbf", "poly", "polynomial", "sigmoid", "laplacian")
 
@@ -206,8 +206,12 @@ class SVCCV(SVC):
     def _judged(self, design: InMemory, test: Array, scores: Array) -> list[float]:
         """The scorer's opinion of each C on the test rows of a fold, whose scores are given."""
         x, y, weight = design.arrays()
-        scorer = Scorer("accuracy" if self.scoring is None else self.scoring, None if weight is None else weight[test])
-        return [scorer(_Answers(self.classes_, each.T, bool(self.break_ties)), x[test], y[test, 0]) for each in scores]
+        held = None if weight is None else weight[test]
+        answers = [_Answers(self.classes_, each.T, bool(self.break_ties)) for each in scores]
+        if self.scoring is None:  # without the checks of a scorer, which take longer than the fits of small tables
+            return [float(np.average(answer.predict(None) == y[test, 0], weights=held)) for answer in answers]
+        scorer = Scorer(self.scoring, held)
+        return [scorer(answer, x[test], y[test, 0]) for answer in answers]
 
 
 _SHARED = (

@@ -10,7 +10,7 @@ from hiperplano.solvers.kernel.svm import decomposition
 from hiperplano.solvers.kernel.svm.decomposition import minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control
-from hiperplano.solvers.kernel.svm.folds import fold_scores
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps

@@ -24,7 +24,7 @@ _TURNS = 20  # of SMO and Newton's method in one working set
 _IDLE = 10  # rounds that do not lower the objective, or crawl, before a fit is given up
 _CLOSER = 0.99  # of the relative gap, to be reached by a round that does more than crawl
 STEPS_PER_ROW = 4  # of SMO in the time that a Newton step takes beside its factorisation
-_NEWTON_PER_STEP = 40.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
+_NEWTON_PER_STEP = 20.0  # multiplications of a factorisation, of which it takes a few, while SMO moves one variable
 
 
 @dataclass(frozen=True)

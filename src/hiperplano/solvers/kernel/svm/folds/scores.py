@@ -10,18 +10,15 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
-from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
-from hiperplano.solvers.kernel.svm.decomposition import NEGLIGIBLE
+from hiperplano.kernels import Kernel
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, gram_sources, held_gram, solve_held, solve_with
-from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
-from hiperplano.solvers.kernel.svm.refined_gram import REFINED_BYTES, RefinedGram
+from hiperplano.solvers.kernel.svm.fit import Control, solve_held, solve_with
+from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES
+from hiperplano.solvers.kernel.svm.folds.sources import Shelf, are_held, shared_sources
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, HeldGram
 
 Machine = tuple[Array, Array]
 """Rows of a pair of classes, as a mask, and their signs."""
-
-Sources = tuple[GramRows, GramRows | None]
-"""Kernel values in float64, and maybe in float32."""
 
 
 def fold_scores(
@@ -60,56 +57,24 @@ def fold_scores(
     few = all((trained & own).sum(axis=1).max() <= SMALL for own, _ in machines)
     bounds = np.broadcast_to(bound, (len(machines), n))
 
-    def path(task: tuple[Sources, int, int]) -> Array:
-        (rows, coarse), fold, machine = task
+    def path(task: tuple[int, int, int]) -> Array:
+        kernel, fold, machine = task
         own, sign = machines[machine]
         mine = trained[fold] & own
-        if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
-            scores = _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
-        else:
-            scores = _path(np.where(mine, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
+        with shelf.lent(kernel) as (rows, coarse):
+            if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
+                scores = _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
+            else:
+                scores = _path(np.where(mine, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
         return scores[:, splits[fold][1]]
 
-    together = max(1, control.n_bytes // ((8 if few or n <= SMALL else REFINED_BYTES) * n**2))
-    found: list[list[Array]] = []
-    for start in range(0, len(kernels), together):
-        largest = float(Cs[-1]) * float(np.linalg.norm(bounds, axis=1).max())
-        sources = [_sources(kernel, x, control, few, largest) for kernel in kernels[start : start + together]]
-        tasks = list(product(sources, range(len(splits)), range(len(machines))))
-        # A cache of Gram rows is for one thread at a time.
-        workers = 1 if isinstance(sources[0][1], CachedGram) else worker_count()
-        paths = iter(ordered_map(path, tasks, workers))
-        found += [[np.stack([next(paths) for _ in machines], axis=1) for _ in splits] for _ in sources]
-    return found
-
-
-def _sources(kernel: Kernel, x: Any, control: Control, few: bool, largest: float) -> Sources:
-    """Kernel values as `gram_sources` gives them, but held where memory allows it: all folds need all of them.
-
-    They are computed in float64, and rounded to float32: half the memory is read in half the time. Where the dual
-    variables may be so large that rounding matters, what it leaves out is held, too. Machines of few rows take values
-    as they are.
-
-    Parameters
-    ----------
-    few : bool
-        Whether all machines have few rows.
-    largest : float
-        Norm that dual variables may have.
-    """
-    n, n_bytes = x.shape[0], control.n_bytes
-    if isinstance(kernel, Precomputed | Function) or n <= SMALL or 4 * n**2 > n_bytes:
-        return gram_sources(kernel, x, n_bytes)
-    if few and 8 * n**2 <= n_bytes:
-        return held_gram(kernel, x), None
-    exact = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
-    size = largest * float(exact.diagonal.max())
-    refined = kernel.positive_definite and REFINED_BYTES * n**2 <= n_bytes
-    if refined and RefinedGram.resolution * size <= NEGLIGIBLE * control.tol < np.finfo(np.float32).eps * size:
-        values = RefinedGram(exact)
-        return values, values.held
-    held = HeldGram(exact.dense(np.empty((n, n), dtype=np.float32)))
-    return ComputedGram(exact, exact.diagonal), held
+    largest = float(Cs[-1]) * float(np.linalg.norm(bounds, axis=1).max())
+    room = control.n_bytes // ((8 if few or n <= SMALL else REFINED_BYTES) * n**2)
+    shelf = Shelf(lambda each: shared_sources(kernels[each], x, control, few, largest), max(1, room))
+    tasks = list(product(range(len(kernels)), range(len(splits)), range(len(machines))))
+    workers = worker_count() if all(are_held(kernel, n, control.n_bytes) for kernel in kernels) else 1
+    paths = iter(ordered_map(path, tasks, workers))
+    return [[np.stack([next(paths) for _ in machines], axis=1) for _ in splits] for _ in kernels]
 
 
 def _next_start(problem: DualProblem, beta: Array, last: Array) -> tuple[DualProblem, Array]:
