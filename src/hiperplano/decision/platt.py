@@ -16,7 +16,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.kernels import Kernel
 from hiperplano.solvers.kernel.svm.fit import Control
-from hiperplano.solvers.kernel.svm.folds import fold_scores
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.likelihood.fit import fit_likelihood
 
 _FOLDS = 5
@@ -48,7 +48,12 @@ def fit_sigmoids(
         ((codes == i) | (codes == j), np.where(codes == i, 1.0, -1.0))
         for i, j in combinations(range(int(codes.max()) + 1), 2)
     ]
-    scores = fold_scores(kernel, rows, machines, bound, trained, np.ones(1), control)[fold, 0, :, np.arange(n)]
+    splits = [(use, ~use) for use in trained]
+    scores = np.empty((n, len(machines)))
+    for (_, test), held in zip(
+        splits, fold_scores([kernel], rows, machines, bound, splits, np.ones(1), control)[0], strict=True
+    ):
+        scores[test] = held[0].T
     found = []
     for machine, (own, sign) in enumerate(machines):
         left = np.array([[np.any(own & use & (sign == side)) for use in trained] for side in (1.0, -1.0)])

@@ -20,7 +20,7 @@ from hiperplano.models.kernel.support import row_count, weights_of
 from hiperplano.models.kernel.svc import SVC, class_pairs, decide, shown_scores
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
-from hiperplano.solvers.kernel.svm.folds import fold_scores
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 
 _WITH_GAMMA = ("rbf", "poly", "polynomial", "sigmoid", "laplacian")
 
@@ -173,9 +173,7 @@ class SVCCV(SVC):
         """Scores of shape (folds, gammas, Cs)."""
         self.classes_, coded = encode_labels(design)
         codes = design.collect(coded)
-        trained = np.zeros((len(splits), design.n_rows), dtype=bool)
         for fold, (train, _) in enumerate(splits):
-            trained[fold, train] = True
             missing = np.setdiff1d(np.arange(len(self.classes_)), codes[train])
             if len(missing):
                 raise InvalidTarget(
@@ -188,9 +186,8 @@ class SVCCV(SVC):
         pairs = class_pairs(len(self.classes_))
         machines = [((codes == i) | (codes == j), np.where(codes == i, 1.0, -1.0)) for i, j in pairs]
         rows, control = self._square(design, n_given), self._control()
-        found = []
-        for gamma in [None] if self.gammas_ is None else self.gammas_:
-            kernel = resolve_kernel(
+        kernels = [
+            resolve_kernel(
                 self.kernel,
                 rows,
                 gamma="scale" if gamma is None else float(gamma),
@@ -198,18 +195,23 @@ class SVCCV(SVC):
                 coef0=self.coef0,
                 owner=type(self).__name__,
             )
-            scores = fold_scores(kernel, rows, machines, bound, trained, self.Cs_, control)
-            found.append([self._judged(design, test, scores[fold]) for fold, (_, test) in enumerate(splits)])
-        return np.array(found).transpose(1, 0, 2)
+            for gamma in ([None] if self.gammas_ is None else self.gammas_)
+        ]
+        found = fold_scores(kernels, rows, machines, bound, splits, self.Cs_, control)
+        judged = [
+            [self._judged(design, test, own) for (_, test), own in zip(splits, each, strict=True)] for each in found
+        ]
+        return np.array(judged).transpose(1, 0, 2)
 
     def _judged(self, design: InMemory, test: Array, scores: Array) -> list[float]:
-        """The scorer's opinion of each C on the test rows of a fold."""
+        """The scorer's opinion of each C on the test rows of a fold, whose scores are given."""
         x, y, weight = design.arrays()
-        scorer = Scorer("accuracy" if self.scoring is None else self.scoring, None if weight is None else weight[test])
-        return [
-            scorer(_Answers(self.classes_, each[:, test].T, bool(self.break_ties)), x[test], y[test, 0])
-            for each in scores
-        ]
+        held = None if weight is None else weight[test]
+        answers = [_Answers(self.classes_, each.T, bool(self.break_ties)) for each in scores]
+        if self.scoring is None:  # without the checks of a scorer, which take longer than the fits of small tables
+            return [float(np.average(answer.predict(None) == y[test, 0], weights=held)) for answer in answers]
+        scorer = Scorer(self.scoring, held)
+        return [scorer(answer, x[test], y[test, 0]) for answer in answers]
 
 
 _SHARED = (

@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
+from hiperplano import SVCCV
 from hiperplano.kernels import RBF, KernelMatrix
 from hiperplano.solvers.kernel.svm import decomposition
 from hiperplano.solvers.kernel.svm.decomposition import minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import Control
-from hiperplano.solvers.kernel.svm.folds import fold_scores
+from hiperplano.solvers.kernel.svm.fit import Control, solve_with
+from hiperplano.solvers.kernel.svm.folds.refined_gram import RefinedGram
+from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
@@ -89,13 +92,16 @@ def test_scores_of_folds_are_those_of_machines_without_them():
     rows = rng.normal(size=(1300, 4))
     sign = np.where(rows[:, 0] * rows[:, 1] + 0.3 * rng.normal(size=1300) > 0, 1.0, -1.0)
     trained = np.arange(1300) % 6 != np.arange(2)[:, None]
+    splits = [(use, np.arange(1300)) for use in trained]
     Cs = np.array([0.2, 2.0, 200.0])
     control = Control(tol=1e-4, max_steps=10**7, n_bytes=10**8)
-    for kernel in (RBF(0.1), RBF(30.0)):
-        scores = fold_scores(kernel, rows, [(np.ones(1300, dtype=bool), sign)], np.ones(1300), trained, Cs, control)
+    kernels, machines = (RBF(0.1), RBF(30.0)), [(np.ones(1300, dtype=bool), sign)]
+    for kernel, scores in zip(
+        kernels, fold_scores(kernels, rows, machines, np.ones(1300), splits, Cs, control), strict=True
+    ):
         for fold, place in ((0, 2), (1, 1)):
             theirs = SVC(C=Cs[place], gamma=kernel.gamma, tol=1e-5).fit(rows[trained[fold]], sign[trained[fold]])
-            np.testing.assert_allclose(scores[fold, place, 0], theirs.decision_function(rows), atol=2e-3)
+            np.testing.assert_allclose(scores[fold][place, 0], theirs.decision_function(rows), atol=2e-3)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -166,3 +172,24 @@ def test_free_variables_are_settled_unless_a_bound_is_met(C):
     beta, gradient = away.copy(), gram @ away - SIGN
     settle_free(gram, problem.low, closer, 0.0, beta, gradient)
     np.testing.assert_array_equal(beta, away)
+
+
+def test_folds_are_judged_in_float64_where_float32_would_not_do():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(1250, 4))
+    sign = np.where(rows[:, 0] * rows[:, 1] + 0.5 * rng.normal(size=1250) > 0, 1.0, -1.0)
+    train, test = np.arange(1050), np.arange(1050, 1250)
+    matrix = KernelMatrix(RBF(0.005), rows, dtype=np.float64)
+    gram, refined = matrix.dense(), RefinedGram(matrix)
+    some = np.arange(0, 1250, 7)
+    np.testing.assert_allclose(refined.block(some), gram[np.ix_(some, some)], atol=2e-12)
+    control = Control(tol=1e-3, max_steps=10**7, n_bytes=10**8)
+    problem = DualProblem.classification(sign, np.where(np.arange(1250) < 1050, 1e4, 0.0))
+    found = solve_with(problem, refined, refined.held, control)
+    assert problem.violation(found.beta, gram @ found.beta - sign) <= 1.001e-3
+    alone = solve_with(problem, refined.held, None, control)  # what float32 takes for converged is not
+    assert problem.violation(alone.beta, gram @ alone.beta - sign) > 1e-3
+    Cs, split = [1e3], [(train, test)]
+    ours = SVCCV(Cs=Cs, gammas=[0.005], cv=split, scoring="roc_auc").fit(rows, sign)
+    theirs = GridSearchCV(SVC(gamma=0.005), {"C": Cs}, cv=split, scoring="roc_auc", refit=False).fit(rows, sign)
+    np.testing.assert_allclose(ours.scores_[0, 0], theirs.cv_results_["mean_test_score"], atol=1e-3)

@@ -16,13 +16,15 @@ from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
-_MARGIN = 30.0
+_MARGIN = 30.0  # times what float32 may do to scores: violations from which on they are taken in float64
+NEGLIGIBLE = 0.05  # of tol: what float32 may do to scores that are not taken in float64
+_OFF = 0.25  # of the violation aimed at: what float32 may do to the slopes of a working set
 _POLISHED = 200  # rows up to which the last digits cost next to nothing
 _TURNS = 20  # of SMO and Newton's method in one working set
 _IDLE = 10  # rounds that do not lower the objective, or crawl, before a fit is given up
 _CLOSER = 0.99  # of the relative gap, to be reached by a round that does more than crawl
 STEPS_PER_ROW = 4  # of SMO in the time that a Newton step takes beside its factorisation
-_NEWTON_PER_STEP = 40.0  # multiplications of a factorisation in the time SMO takes for a variable in a step
+_NEWTON_PER_STEP = 20.0  # multiplications of a factorisation, of which it takes a few, while SMO moves one variable
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,6 @@ def minimise(
     max_steps: int,
     capacity: int,
     progress: Callable[[int, int, float], None] | None = None,
-    allowed_rounding: float = 0.0,
     gradient: Array | None = None,
 ) -> Minimum:
     """Minimise a dual problem until no pair of rows violates the optimality conditions by more than `tol`.
@@ -75,21 +76,20 @@ def minimise(
     rows : GramRows
         In float64.
     coarse : GramRows, optional
-        The same in float32, to be used until its rounding shows; the end is judged with `rows`.
+        The same in float32, for working sets and, until its rounding shows, for the gradient, too; the end is judged
+        with `rows` unless the rounding of known values cannot matter.
     capacity : int
         Rows that a working set may have in float64; in float32, as many as take the same memory.
     progress : callable, optional
         Called with round, steps and violation.
-    allowed_rounding : float, default=0.0
-        What the rounding of `coarse` may change of scores for `rows` not to be used at all.
     gradient : ndarray of shape (n,), optional
         Kβ − t at the start, if it is known; changed.
     """
     n, steps, beta = rows.n, 0, problem.start.copy()
-    source = rows if coarse is None else coarse
-    gradient = _gradient(problem, source, beta) if gradient is None else gradient
+    source = judge = rows if coarse is None else coarse  # of working sets, and of the gradient
+    gradient = _gradient(problem, judge, beta) if gradient is None else gradient
     if n > SMALL:
-        steps, beta, gradient = separable_steps(problem, source, beta, gradient, tol, max_steps)
+        steps, beta, gradient = separable_steps(problem, judge, beta, gradient, tol, max_steps)
     rng = np.random.default_rng(0)
     rounds, idle, value, gap, crawling = 0, 0, np.inf, np.inf, False
     while True:
@@ -98,9 +98,11 @@ def minimise(
         violation = max(0.0, largest - least)
         if progress is not None:
             progress(rounds, steps, violation)
-        rough = 0.0 if source is rows else _rounding_of_float32(beta, rows)
-        if rough > allowed_rounding and (violation <= max(tol, _MARGIN * rough) or steps >= max_steps):
-            source, gradient = rows, _gradient(problem, rows, beta)
+        rough = 0.0 if judge is rows else _rounding_of_float32(beta, rows)
+        negligible = judge.rounded and rough <= NEGLIGIBLE * tol
+        near = violation <= max(tol, _MARGIN * rough) or steps >= max_steps
+        if judge is not rows and (idle > _IDLE or (near and not negligible)):
+            judge, gradient, idle = rows, _gradient(problem, rows, beta), 0
             continue
         before, value = value, min(value, problem.value(beta, gradient))
         apart = problem.gap(beta, gradient, 0.5 * (largest + least))
@@ -109,7 +111,8 @@ def minimise(
         gap = min(gap, apart)
         blur = score_rounding(beta, rows.diagonal)
         unbounded = violation > tol and problem.is_unbounded(beta, gradient, rows.diagonal)
-        settled = violation <= tol or (up - blur).max() <= (down + blur).min()
+        aim = tol - 2.0 * rough if negligible else tol
+        settled = violation <= aim or (up - blur).max() <= (down + blur).min()
         if settled or unbounded or steps >= max_steps or idle > _IDLE:
             rounding = rough + float(blur[up.argmax()] + blur[down.argmin()])
             return Minimum(
@@ -118,19 +121,21 @@ def minimise(
         limit = capacity if source is rows else int(np.sqrt(2) * capacity)
         chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, limit, rng)
         chosen = np.arange(n) if len(chosen) > source.large else chosen
-        share = tol if len(chosen) == n else max(0.9 * tol, _SHARE * violation)
+        share = aim if len(chosen) == n else max(0.9 * aim, _SHARE * violation)
         gram = source.block(chosen)
-        made, part, crawling = _solve_part(
+        made, part, slopes, crawling = _solve_part(
             problem.part(chosen), gram, rows.diagonal[chosen], beta[chosen], gradient[chosen], share, max_steps - steps
         )
         steps, rounds = steps + made, rounds + 1
         moved = np.flatnonzero(part != beta[chosen])
-        if len(chosen) < n:
-            gradient += source.times(chosen[moved], (part - beta[chosen])[moved])
+        if len(chosen) < n or source is not judge:
+            gradient += judge.times(chosen[moved], (part - beta[chosen])[moved])
         else:  # afresh: that of the loop has added up the rounding of all its steps
             gradient = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target
         beta[chosen] = part
         del gram  # before the next one is made: two would take twice the memory
+        if judge is rows and np.abs(slopes - gradient[chosen]).max() > _OFF * share:
+            source = rows
 
 
 def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
@@ -175,11 +180,11 @@ def _working_set(
 
 def _solve_part(
     part: DualProblem, gram: Array, diagonal: Array, beta: Array, gradient: Array, tol: float, max_steps: int
-) -> tuple[int, Array, bool]:
+) -> tuple[int, Array, Array, bool]:
     """SMO, with Newton steps where so many pairs had to move that a factorisation costs no more.
 
-    Returns the steps, the variables, and whether it ended because there were too many turns: the whole problem should
-    then be looked at, which may have no solution.
+    Returns the steps, the variables, their gradient, and whether it ended because there were too many turns: the whole
+    problem should then be looked at, which may have no solution.
     """
     steps, ridge = 0, LEAST_RIDGE
     for _ in range(_TURNS):
@@ -197,7 +202,7 @@ def _solve_part(
         if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
             break
     else:
-        return steps, beta, True
+        return steps, beta, gradient, True
     if len(beta) <= _POLISHED:
         beta, gradient, _ = newton_steps(part, gram, beta, gradient, LEAST_RIDGE)
-    return steps, beta, False
+    return steps, beta, gradient, False

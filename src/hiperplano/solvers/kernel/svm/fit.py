@@ -38,15 +38,12 @@ class Control:
         For kernel values that are kept.
     progress : callable, optional
         Called with round, steps and violation.
-    allowed_rounding : float, default=0.0
-        What kernel values rounded to float32 may change of scores; beyond it, the end is judged with float64.
     """
 
     tol: float
     max_steps: int
     n_bytes: int
     progress: Callable[[int, int, float], None] | None = None
-    allowed_rounding: float = 0.0
 
 
 def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
@@ -106,7 +103,6 @@ def solve_with(
         max_steps=control.max_steps,
         capacity=max(SMALL, int(np.sqrt((control.n_bytes - _kept(rows) - _kept(coarse)) / 8))),
         progress=control.progress,
-        allowed_rounding=control.allowed_rounding,
         gradient=gradient,
     )
 

@@ -34,3 +34,12 @@ def gather(held: Array, slots: Array, columns: Array, out: Array) -> None:
         row = held[slots[place]]
         for k in range(len(columns)):
             out[place, k] = row[columns[k]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def split(tile: Array, rounded: Array, rest: Array, top: int, left: int, per_unit: float) -> None:
+    """Keep a tile as float32 and what that leaves out, in units."""
+    for i in range(tile.shape[0]):
+        for j in range(tile.shape[1]):
+            rounded[top + i, left + j] = tile[i, j]
+            rest[top + i, left + j] = np.rint((tile[i, j] - np.float64(rounded[top + i, left + j])) * per_unit)

@@ -28,11 +28,14 @@ class GramRows(Protocol):
         In float64.
     large : int
         Rows of a working set beyond which all of them cost no more.
+    rounded : bool
+        Whether values are those of float64, rounded at most: those computed in float32 are off by more.
     """
 
     n: int
     diagonal: Array
     large: int
+    rounded: bool
 
     def block(self, rows: Array) -> Array:
         """The Gram matrix of some rows."""
@@ -47,7 +50,10 @@ class HeldGram:
     Parameters
     ----------
     gram : ndarray of shape (n, n)
+        Of values computed in float64.
     """
+
+    rounded = True
 
     def __init__(self, gram: Array) -> None:
         self.gram, self.n = gram, len(gram)
@@ -77,7 +83,7 @@ class ComputedGram:
 
     def __init__(self, matrix: KernelMatrix, diagonal: Array) -> None:
         self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
-        self.large = self.n
+        self.large, self.rounded = self.n, matrix.dtype == np.float64
 
     def block(self, rows: Array) -> Array:
         m = len(rows)

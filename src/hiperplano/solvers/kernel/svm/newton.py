@@ -10,6 +10,7 @@ from scipy.linalg.lapack import dpotrf
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_loops import gather
 
 _ROUNDS = 12
 LEAST_RIDGE = 1e-13  # of the diagonal: equal rows make the free part singular
@@ -111,7 +112,7 @@ class _Piece:
         rows, step = np.flatnonzero(free), np.zeros(len(free))
         if len(rows) < 2:
             return step, 0.0
-        factor = _factor(self.gram[np.ix_(rows, rows)].T, self.ridge)  # as LAPACK has it
+        factor = _factor(self.gram, rows, self.ridge)
         if factor is None:
             return step, 0.0
         slope = self._slopes(reached)[rows]
@@ -132,13 +133,13 @@ class _Piece:
         return np.clip(self.beta + share * step, self.low, self.high)
 
 
-def _factor(matrix: Array, ridge: float) -> Array | None:
-    """The Cholesky factor with a ridge that is at least just large enough, or None."""
-    diagonal = matrix.diagonal().copy()
+def _factor(gram: Array, rows: Array, ridge: float) -> Array | None:
+    """The Cholesky factor of the part of some rows, with a ridge that is at least just large enough; or None."""
+    part = np.empty((len(rows), len(rows)))
     for _ in range(_RIDGES):
-        trial = matrix.copy(order="F")
-        np.fill_diagonal(trial, diagonal + ridge)
-        factor, failed = dpotrf(trial, lower=True, overwrite_a=True, clean=False)
+        gather(gram, rows, rows, part)
+        part[np.diag_indices_from(part)] += ridge
+        factor, failed = dpotrf(part.T, lower=True, overwrite_a=True, clean=False)  # symmetric: so LAPACK has it
         if not failed:
             return np.asarray(factor)
         ridge *= 1e3

@@ -1,75 +1,80 @@
-"""Scores of machines for all folds and a path of C, from one Gram matrix."""
+"""Scores of machines for all folds and a path of C, from one Gram matrix for each kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
-from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.kernels import Kernel
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, gram_sources, held_gram, solve_held, solve_with
-from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
-
-_ALLOWED = 0.01  # of the margin: what float32 may change of scores that are only to be compared
+from hiperplano.solvers.kernel.svm.fit import Control, solve_held, solve_with
+from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES
+from hiperplano.solvers.kernel.svm.folds.sources import Shelf, are_held, shared_sources
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, HeldGram
 
 Machine = tuple[Array, Array]
 """Rows of a pair of classes, as a mask, and their signs."""
 
 
 def fold_scores(
-    kernel: Kernel, x: Any, machines: Sequence[Machine], bound: Array, trained: Array, Cs: Array, control: Control
-) -> Array:
-    """Scores of every row by the machines of every fold and C, of shape (folds, Cs, machines, n).
+    kernels: Sequence[Kernel],
+    x: Any,
+    machines: Sequence[Machine],
+    bound: Array,
+    splits: Sequence[tuple[Array, Array]],
+    Cs: Array,
+    control: Control,
+) -> list[list[Array]]:
+    """Scores of the test rows by the machines of every kernel, fold and C.
 
     A row on which a fold does not train has bounds of 0 there: its dual variable stays 0, and its score is kept up to
-    date with all others. Each C starts from the solution of the one before.
+    date with all others. Each C starts from the solution of the one before. Kernels whose Gram matrices fit in memory
+    together are solved side by side, so that no thread waits for the last fold of each.
 
     Parameters
     ----------
     bound : ndarray of shape (n,) or (machines, n)
         Bounds of the dual variables for C = 1.
-    trained : ndarray of bool of shape (folds, n)
+    splits : sequence of (train, test)
+        Row numbers, or masks.
     Cs : ndarray
         In increasing order.
-    """
-    few = all((trained & own).sum(axis=1).max() <= SMALL for own, _ in machines)
-    rows, coarse = _sources(kernel, x, control.n_bytes, few)
-    bounds = np.broadcast_to(bound, (len(machines), rows.n))
-    tasks = [(fold, machine) for fold in range(len(trained)) for machine in range(len(machines))]
-    control = replace(control, allowed_rounding=_ALLOWED)
 
-    def path(task: tuple[int, int]) -> Array:
-        fold, machine = task
-        own, sign = machines[machine]
-        mine = trained[fold] & own
-        if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
-            return _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
-        return _path(np.where(mine, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
-
-    # A cache of Gram rows is for one thread at a time.
-    found = ordered_map(path, tasks, 1 if isinstance(coarse, CachedGram) else worker_count())
-    return np.stack(found).reshape(len(trained), len(machines), len(Cs), rows.n).transpose(0, 2, 1, 3)
-
-
-def _sources(kernel: Kernel, x: Any, n_bytes: int, few: bool) -> tuple[GramRows, GramRows | None]:
-    """Kernel values as `gram_sources` gives them, but held where memory allows it: all folds need all of them.
-
-    They are computed in float64, and rounded to float32: half the memory is read in half the time. Machines of few rows
-    take them as they are.
+    Returns
+    -------
+    list of list of ndarray of shape (Cs, machines, test rows)
+        For every kernel and fold.
     """
     n = x.shape[0]
-    if isinstance(kernel, Precomputed | Function) or n <= SMALL or 4 * n**2 > n_bytes:
-        return gram_sources(kernel, x, n_bytes)
-    if few and 8 * n**2 <= n_bytes:
-        return held_gram(kernel, x), None
-    exact = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
-    held = HeldGram(exact.dense(np.empty((n, n), dtype=np.float32)))
-    return ComputedGram(exact, exact.diagonal), held
+    trained = np.zeros((len(splits), n), dtype=bool)
+    for fold, (train, _) in enumerate(splits):
+        trained[fold, train] = True
+    few = all((trained & own).sum(axis=1).max() <= SMALL for own, _ in machines)
+    bounds = np.broadcast_to(bound, (len(machines), n))
+
+    def path(task: tuple[int, int, int]) -> Array:
+        kernel, fold, machine = task
+        own, sign = machines[machine]
+        mine = trained[fold] & own
+        with shelf.lent(kernel) as (rows, coarse):
+            if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
+                scores = _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
+            else:
+                scores = _path(np.where(mine, bounds[machine], 0.0), sign, rows, coarse, Cs, control)
+        return scores[:, splits[fold][1]]
+
+    largest = float(Cs[-1]) * float(np.linalg.norm(bounds, axis=1).max())
+    room = control.n_bytes // ((8 if few or n <= SMALL else REFINED_BYTES) * n**2)
+    shelf = Shelf(lambda each: shared_sources(kernels[each], x, control, few, largest), max(1, room))
+    tasks = list(product(range(len(kernels)), range(len(splits)), range(len(machines))))
+    workers = worker_count() if all(are_held(kernel, n, control.n_bytes) for kernel in kernels) else 1
+    paths = iter(ordered_map(path, tasks, workers))
+    return [[np.stack([next(paths) for _ in machines], axis=1) for _ in splits] for _ in kernels]
 
 
 def _next_start(problem: DualProblem, beta: Array, last: Array) -> tuple[DualProblem, Array]:

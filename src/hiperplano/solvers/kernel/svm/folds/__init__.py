@@ -1,0 +1,1 @@
+"""Machines of all folds of a grid search, which share kernel values."""

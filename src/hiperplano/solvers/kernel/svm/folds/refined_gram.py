@@ -1,0 +1,58 @@
+"""A Gram matrix in float32 with what rounding left out: nearly float64, of which some uses need half only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
+from hiperplano.kernels import KernelMatrix
+from hiperplano.kernels.matrix_loops import mirror
+from hiperplano.solvers.kernel.svm.gram_loops import split
+from hiperplano.solvers.kernel.svm.gram_rows import HeldGram
+
+_TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
+_UNIT = 2.0**-38  # of the largest value, so that half a unit of float32 in the last place is below 2¹⁵
+REFINED_BYTES = 6  # for each value
+
+
+class RefinedGram:
+    """A whole Gram matrix: float32 values, and 16 bits more of each.
+
+    Parameters
+    ----------
+    matrix : KernelMatrix
+        Of a positive definite kernel, so that its largest value is on the diagonal; in float64.
+
+    Attributes
+    ----------
+    held : HeldGram
+        The float32 values.
+    resolution : float
+        Of all values together, in units of the largest.
+    """
+
+    rounded, resolution = True, 0.5 * _UNIT
+
+    def __init__(self, matrix: KernelMatrix) -> None:
+        n = self.n = self.large = matrix.shape[0]
+        self.diagonal = matrix.diagonal
+        self._unit = _UNIT * max(float(self.diagonal.max()), float(np.finfo(np.float32).tiny))
+        rounded, rest = np.empty((n, n), np.float32), np.empty((n, n), np.int16)
+
+        def fill(start: int) -> None:
+            rows = slice(start, min(start + _TILE, n))
+            for other in range(start, n, _TILE):
+                columns = slice(other, min(other + _TILE, n))
+                split(matrix.rows(rows, columns), rounded, rest, start, other, 1.0 / self._unit)
+                for each in (rounded, rest):
+                    mirror(each, (start, rows.stop), (other, columns.stop))
+
+        in_threads(fill, range(0, n, _TILE), n * n)
+        self.held, self._rest = HeldGram(rounded), HeldGram(rest)
+
+    def block(self, rows: Array) -> Array:
+        return self.held.block(rows) + self._unit * self._rest.block(rows)
+
+    def times(self, columns: Array, factors: Array) -> Array:
+        return self.held.times(columns, factors) + self._unit * self._rest.times(columns, factors)

@@ -1,0 +1,95 @@
+"""Kernel values that machines of many folds share: in which form, and of how many kernels at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.solvers.kernel.svm.decomposition import NEGLIGIBLE
+from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, gram_sources, held_gram
+from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES, RefinedGram
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, GramRows, HeldGram
+
+Sources = tuple[GramRows, GramRows | None]
+"""Kernel values in float64, and maybe in float32."""
+
+
+def shared_sources(kernel: Kernel, x: Any, control: Control, few: bool, largest: float) -> Sources:
+    """Kernel values as `gram_sources` gives them, but held where memory allows it: all folds need all of them.
+
+    They are computed in float64, and rounded to float32: half the memory is read in half the time. Where the dual
+    variables may be so large that rounding matters, what it leaves out is held, too. Machines of few rows take values
+    as they are.
+
+    Parameters
+    ----------
+    few : bool
+        Whether all machines have few rows.
+    largest : float
+        Norm that dual variables may have.
+    """
+    n, n_bytes = x.shape[0], control.n_bytes
+    if isinstance(kernel, Precomputed | Function) or n <= SMALL or 4 * n**2 > n_bytes:
+        return gram_sources(kernel, x, n_bytes)
+    if few and 8 * n**2 <= n_bytes:
+        return held_gram(kernel, x), None
+    exact = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
+    size = largest * float(exact.diagonal.max())
+    refined = kernel.positive_definite and REFINED_BYTES * n**2 <= n_bytes
+    if refined and RefinedGram.resolution * size <= NEGLIGIBLE * control.tol < np.finfo(np.float32).eps * size:
+        values = RefinedGram(exact)
+        return values, values.held
+    held = HeldGram(exact.dense(np.empty((n, n), dtype=np.float32)))
+    return ComputedGram(exact, exact.diagonal), held
+
+
+def are_held(kernel: Kernel, n: int, n_bytes: int) -> bool:
+    """Whether the values are held: a cache of them is for one thread at a time."""
+    each = 8 if isinstance(kernel, Function) else 4
+    return isinstance(kernel, Precomputed) or n <= SMALL or each * n**2 <= n_bytes
+
+
+class Shelf:
+    """Values of several kernels, made when they are first asked for, and of few kernels at a time.
+
+    Parameters
+    ----------
+    make : callable
+        Takes the number of a kernel, and returns its values.
+    room : int
+        Kernels whose values are there at a time.
+    """
+
+    def __init__(self, make: Callable[[int], Sources], room: int) -> None:
+        self._make, self._room = make, room
+        self._changed = threading.Condition()
+        self._made: dict[int, Sources] = {}
+        self._users: Counter[int] = Counter()
+
+    @contextmanager
+    def lent(self, which: int) -> Iterator[Sources]:
+        """The values of a kernel, which stay there as long as somebody uses them."""
+        with self._changed:
+            while len(self._others_used(which)) >= self._room:
+                self._changed.wait()
+            self._users[which] += 1
+            if which not in self._made:
+                used = self._others_used(which)
+                self._made = {key: values for key, values in self._made.items() if key in used}
+                self._made[which] = self._make(which)
+            values = self._made[which]
+        try:
+            yield values
+        finally:
+            with self._changed:
+                self._users[which] -= 1
+                self._changed.notify_all()
+
+    def _others_used(self, which: int) -> set[int]:
+        return {key for key, count in self._users.items() if count and key != which}
