@@ -5,7 +5,7 @@ import pytest
 
 from hiperplano import SVC
 from hiperplano.kernels import RBF
-from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
 
 RNG = np.random.default_rng(0)

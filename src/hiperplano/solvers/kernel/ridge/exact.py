@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.tiles import LinAlgError, TriangularTiles
+from hiperplano.linalg.tiles.triangular import TriangularTiles
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution

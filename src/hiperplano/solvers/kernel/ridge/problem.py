@@ -10,7 +10,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
-from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.memory import memory_limit
 
 

@@ -1,4 +1,4 @@
-"""Compiled product of a tile and of its transpose with a few vectors: the tile is read from memory once."""
+"""Compiled loops over a tile: its products with a few vectors, for which it is read once; and rounding to integers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
     Parameters
     ----------
     tile : ndarray of shape (a, b)
-        Of one on the diagonal only the lower half is read.
+        Of floats, or of integers. Of one on the diagonal only the lower half is read.
     right, out : ndarray of shape (k, n)
+        Of floats; `out` may end where the tile's rows do.
     vectors : ndarray of int
         Which of the k vectors to multiply.
     row, column : int
@@ -39,7 +40,7 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
     for i in range(whole, a):
         width = b if row != column else whole
         for k in vectors:
-            total = tile.dtype.type(0.0)
+            total = right.dtype.type(0.0)
             for j in range(width):
                 total += tile[i, j] * right[k, column + j]
                 out[k, column + j] += tile[i, j] * right[k, row + i]
@@ -54,7 +55,7 @@ def _add_one(tile: Array, right: Array, out: Array, k: int, i: int, width: int, 
     one, two, three, four = tile[i, :width], tile[i + 1, :width], tile[i + 2, :width], tile[i + 3, :width]
     across, down = right[k, column : column + width], out[k, column : column + width]
     w, x, y, z = right[k, row + i], right[k, row + i + 1], right[k, row + i + 2], right[k, row + i + 3]
-    first = second = third = fourth = tile.dtype.type(0.0)
+    first = second = third = fourth = right.dtype.type(0.0)
     for j in range(np.uintp(width)):
         first += one[j] * across[j]
         second += two[j] * across[j]
@@ -75,8 +76,8 @@ def _add_two(tile: Array, right: Array, out: Array, k: int, m: int, i: int, widt
     across_m, down_m = right[m, column : column + width], out[m, column : column + width]
     w, x, y, z = right[k, row + i], right[k, row + i + 1], right[k, row + i + 2], right[k, row + i + 3]
     w_m, x_m, y_m, z_m = right[m, row + i], right[m, row + i + 1], right[m, row + i + 2], right[m, row + i + 3]
-    first = second = third = fourth = tile.dtype.type(0.0)
-    first_m = second_m = third_m = fourth_m = tile.dtype.type(0.0)
+    first = second = third = fourth = right.dtype.type(0.0)
+    first_m = second_m = third_m = fourth_m = right.dtype.type(0.0)
     for j in range(np.uintp(width)):
         p, q, r, s = one[j], two[j], three[j], four[j]
         u, v = across[j], across_m[j]
@@ -107,3 +108,13 @@ def _add_corner(tile: Array, right: Array, out: Array, vectors: Array, first: in
         for i in range(first, last):
             for j in range(first, last):
                 out[k, start + i] += tile[max(i, j), min(i, j)] * right[k, start + j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def round_to_integers(tile: Array, rows: Array, columns: Array, out: Array) -> None:
+    """out = tile·rows·columns, each entry times the factors of its row and column, as the nearest integer that fits."""
+    largest = float(np.iinfo(out.dtype).max)
+    for i in range(np.uintp(tile.shape[0])):
+        for j in range(np.uintp(tile.shape[1])):
+            value = np.rint(tile[i, j] * rows[i] * columns[j])
+            out[i, j] = int(min(max(value, -largest), largest))
