@@ -7,7 +7,6 @@ from numpy.linalg import LinAlgError
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot, rows_dot
-from hiperplano.linalg.tiles.fixed_point import FixedPointTiles
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, solveh_banded
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
-from hiperplano.linalg.krylov.lanczos_loops import extend_basis, round_row
+from hiperplano.linalg.krylov.lanczos_loops import extend_basis
 
 _TRIAL = 10  # steps after which to see whether products may be rounded
 _SHARE = 0.1  # of the tolerance, that the rounding of one product may take
@@ -90,11 +90,10 @@ class _KrylovSpaces:
         self._shifts, self._most, self._rtol = shifts, most, rtol
         self._sizes = np.linalg.norm(right, axis=0)
         self._basis = np.empty((k, most + 1, d))
-        self._integers = np.empty((k, most + 1, d), dtype=np.int32)  # the basis, rounded, and
-        self._units = np.ones((k, most + 1))  # what the integers of a row are to be multiplied by
+        self._single = np.empty((k, most + 1, d), dtype=np.float32)  # the basis in float32,
+        self._n_single = 0  # as far as it was asked for
         self._basis[:, 0] = (right / np.where(self._sizes > 0, self._sizes, 1.0)).T
         self._bands = np.zeros((k, 2, most))  # of T: the diagonal, and beside it
-        self._rounded = np.zeros(k, dtype=int)  # rows
         self._dimensions = np.zeros(k, dtype=int)
         self._pivots = np.full((k, len(shifts)), np.inf)  # the last ones of T + σ
         self._least = self._pivots.copy()
@@ -123,25 +122,21 @@ class _KrylovSpaces:
     def extend(self, images: Array, columns: Array, roughly: bool) -> None:
         """Add a direction to the spaces of some columns, from the images of the last ones.
 
-        If roughly, it is made orthogonal to the basis as rounded, which is read in half the time.
+        If roughly, it is made orthogonal to the basis in float32, which is read in half the time.
         """
         step = self.n_steps
         before = self._bands[columns, 1, step - 1] if step else np.zeros(len(columns))
+        new = slice(self._n_single, step + 1)
 
         def extend(place: int) -> tuple[float, float]:
-            column = columns[place]
-            basis, units = self._basis[column], self._units[column]
-            rows = basis
+            basis, rows = self._basis[columns[place]], self._single[columns[place]]
             if roughly:
-                rows = self._integers[column]
-                for new in range(self._rounded[column], step + 1):
-                    units[new] = round_row(basis[new], rows[new])
-                self._rounded[column] = step + 1
-            return extend_basis(basis, rows, units, images[place], step + 1, before[place])
+                rows[new] = basis[new]
+            return extend_basis(basis, rows if roughly else basis, images[place], step + 1, before[place])
 
         entries = np.array(in_threads(extend, range(len(columns)), step * images.size))
         self._bands[columns, :, step] = entries
-        self.n_steps = step + 1
+        self.n_steps, self._n_single = step + 1, step + 1 if roughly else 0
         self._dimensions[columns] = step + 1
         pivots = entries[:, :1] + self._shifts - before[:, None] ** 2 / self._pivots[columns]
         self._wanted[columns] &= pivots > 0  # rounding: the shift drowns in the matrix

@@ -1,4 +1,4 @@
-"""Compiled loops over a tile: its products with a few vectors, for which it is read once; and rounding to integers."""
+"""Compiled product of a tile and of its transpose with a few vectors: the tile is read from memory once."""
 
 from __future__ import annotations
 
@@ -8,97 +8,197 @@ from numba import njit
 from hiperplano.data.design import Array
 
 _FAST = {"reassoc", "contract", "nsz"}
+_STRIP = 64  # rows whose sums may be rounded to the precision of the tile
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int) -> None:
     """out += the parts of a symmetric matrix's product that a tile on or below the diagonal stands for.
 
+    Four rows and four vectors at a time, as far as there are so many: sixteen sums in registers for four numbers read.
+
     Parameters
     ----------
     tile : ndarray of shape (a, b)
-        Of floats, or of integers. Of one on the diagonal only the lower half is read.
-    right, out : ndarray of shape (k, n)
-        Of floats; `out` may end where the tile's rows do.
+        Of one on the diagonal only the lower half is read.
+    right : ndarray of shape (k, n)
+        Of the tile's precision.
+    out : ndarray of shape (k, n)
+        In float64; may end where the tile's rows do.
     vectors : ndarray of int
         Which of the k vectors to multiply.
     row, column : int
         Where the tile begins.
     """
     a, b = tile.shape
-    whole = a - a % 4
-    for i in range(0, whole, 4):  # four rows and two vectors at a time: fewer loads and stores of the sums
-        width = b if row != column else i
-        k = 0
-        while k + 1 < len(vectors):
-            _add_two(tile, right, out, vectors[k], vectors[k + 1], i, width, row, column)
-            k += 2
-        if k < len(vectors):
-            _add_one(tile, right, out, vectors[k], i, width, row, column)
+    down = np.empty((len(vectors), b), dtype=right.dtype)
+    for top in range(0, a, _STRIP):
+        bottom = min(top + _STRIP, a)
+        whole = bottom - (bottom - top) % 4
+        down[:] = 0.0
+        for i in range(top, whole, 4):
+            width = b if row != column else i
+            k = 0
+            while k + 3 < len(vectors):
+                _add_four(tile, right, out, down, vectors, k, i, width, row, column)
+                k += 4
+            if k + 1 < len(vectors):
+                _add_two(tile, right, out, down, vectors, k, i, width, row, column)
+                k += 2
+            if k < len(vectors):
+                _add_one(tile, right, out, down, vectors, k, i, width, row, column)
+            if row == column:
+                _add_corner(tile, right, out, vectors, i, i + 4, row)
+        for i in range(whole, bottom):
+            for place, k in enumerate(vectors):
+                total = 0.0
+                for j in range(b if row != column else whole):
+                    total += tile[i, j] * right[k, column + j]
+                    down[place, j] += tile[i, j] * right[k, row + i]
+                out[k, row + i] += total
         if row == column:
-            _add_corner(tile, right, out, vectors, i, i + 4, row)
-    for i in range(whole, a):
-        width = b if row != column else whole
-        for k in vectors:
-            total = right.dtype.type(0.0)
-            for j in range(width):
-                total += tile[i, j] * right[k, column + j]
-                out[k, column + j] += tile[i, j] * right[k, row + i]
-            out[k, row + i] += total
-    if row == column:
-        _add_corner(tile, right, out, vectors, whole, a, row)
+            _add_corner(tile, right, out, vectors, whole, bottom, row)
+        for place, k in enumerate(vectors):
+            for j in range(np.uintp(b)):
+                out[k, column + j] += down[place, j]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _add_one(tile: Array, right: Array, out: Array, k: int, i: int, width: int, row: int, column: int) -> None:
-    """Of four rows, from the first column to some width."""
-    one, two, three, four = tile[i, :width], tile[i + 1, :width], tile[i + 2, :width], tile[i + 3, :width]
-    across, down = right[k, column : column + width], out[k, column : column + width]
-    w, x, y, z = right[k, row + i], right[k, row + i + 1], right[k, row + i + 2], right[k, row + i + 3]
-    first = second = third = fourth = right.dtype.type(0.0)
-    for j in range(np.uintp(width)):
-        first += one[j] * across[j]
-        second += two[j] * across[j]
-        third += three[j] * across[j]
-        fourth += four[j] * across[j]
-        down[j] += w * one[j] + x * two[j] + y * three[j] + z * four[j]
-    out[k, row + i] += first
-    out[k, row + i + 1] += second
-    out[k, row + i + 2] += third
-    out[k, row + i + 3] += fourth
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _add_two(tile: Array, right: Array, out: Array, k: int, m: int, i: int, width: int, row: int, column: int) -> None:
-    """The same for two vectors."""
-    one, two, three, four = tile[i, :width], tile[i + 1, :width], tile[i + 2, :width], tile[i + 3, :width]
-    across, down = right[k, column : column + width], out[k, column : column + width]
-    across_m, down_m = right[m, column : column + width], out[m, column : column + width]
-    w, x, y, z = right[k, row + i], right[k, row + i + 1], right[k, row + i + 2], right[k, row + i + 3]
-    w_m, x_m, y_m, z_m = right[m, row + i], right[m, row + i + 1], right[m, row + i + 2], right[m, row + i + 3]
-    first = second = third = fourth = right.dtype.type(0.0)
-    first_m = second_m = third_m = fourth_m = right.dtype.type(0.0)
+def _add_one(
+    tile: Array,
+    right: Array,
+    out: Array,
+    down: Array,
+    vectors: Array,
+    place: int,
+    i: int,
+    width: int,
+    row: int,
+    column: int,
+) -> None:
+    """Of four rows and a vector, from the first column to some width."""
+    one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
+    zero = right.dtype.type(0.0)
+    a, a_down = right[vectors[place]], down[place]
+    a1, a2, a3, a4 = a[row + i], a[row + i + 1], a[row + i + 2], a[row + i + 3]
+    a = a[column : column + width]
+    a_one = a_two = a_three = a_four = zero
     for j in range(np.uintp(width)):
         p, q, r, s = one[j], two[j], three[j], four[j]
-        u, v = across[j], across_m[j]
-        first += p * u
-        second += q * u
-        third += r * u
-        fourth += s * u
-        first_m += p * v
-        second_m += q * v
-        third_m += r * v
-        fourth_m += s * v
-        down[j] += w * p + x * q + y * r + z * s
-        down_m[j] += w_m * p + x_m * q + y_m * r + z_m * s
-    out[k, row + i] += first
-    out[k, row + i + 1] += second
-    out[k, row + i + 2] += third
-    out[k, row + i + 3] += fourth
-    out[m, row + i] += first_m
-    out[m, row + i + 1] += second_m
-    out[m, row + i + 2] += third_m
-    out[m, row + i + 3] += fourth_m
+        a_one += p * a[j]
+        a_two += q * a[j]
+        a_three += r * a[j]
+        a_four += s * a[j]
+        a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
+    _add_sums(out[vectors[place]], row + i, a_one, a_two, a_three, a_four)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _add_two(
+    tile: Array,
+    right: Array,
+    out: Array,
+    down: Array,
+    vectors: Array,
+    place: int,
+    i: int,
+    width: int,
+    row: int,
+    column: int,
+) -> None:
+    """The same for two vectors."""
+    one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
+    zero = right.dtype.type(0.0)
+    a, a_down = right[vectors[place]], down[place]
+    a1, a2, a3, a4 = a[row + i], a[row + i + 1], a[row + i + 2], a[row + i + 3]
+    a = a[column : column + width]
+    a_one = a_two = a_three = a_four = zero
+    b, b_down = right[vectors[place + 1]], down[place + 1]
+    b1, b2, b3, b4 = b[row + i], b[row + i + 1], b[row + i + 2], b[row + i + 3]
+    b = b[column : column + width]
+    b_one = b_two = b_three = b_four = zero
+    for j in range(np.uintp(width)):
+        p, q, r, s = one[j], two[j], three[j], four[j]
+        a_one += p * a[j]
+        a_two += q * a[j]
+        a_three += r * a[j]
+        a_four += s * a[j]
+        a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
+        b_one += p * b[j]
+        b_two += q * b[j]
+        b_three += r * b[j]
+        b_four += s * b[j]
+        b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
+    _add_sums(out[vectors[place]], row + i, a_one, a_two, a_three, a_four)
+    _add_sums(out[vectors[place + 1]], row + i, b_one, b_two, b_three, b_four)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _add_four(
+    tile: Array,
+    right: Array,
+    out: Array,
+    down: Array,
+    vectors: Array,
+    place: int,
+    i: int,
+    width: int,
+    row: int,
+    column: int,
+) -> None:
+    """The same for four vectors."""
+    one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
+    zero = right.dtype.type(0.0)
+    a, a_down = right[vectors[place]], down[place]
+    a1, a2, a3, a4 = a[row + i], a[row + i + 1], a[row + i + 2], a[row + i + 3]
+    a = a[column : column + width]
+    a_one = a_two = a_three = a_four = zero
+    b, b_down = right[vectors[place + 1]], down[place + 1]
+    b1, b2, b3, b4 = b[row + i], b[row + i + 1], b[row + i + 2], b[row + i + 3]
+    b = b[column : column + width]
+    b_one = b_two = b_three = b_four = zero
+    c, c_down = right[vectors[place + 2]], down[place + 2]
+    c1, c2, c3, c4 = c[row + i], c[row + i + 1], c[row + i + 2], c[row + i + 3]
+    c = c[column : column + width]
+    c_one = c_two = c_three = c_four = zero
+    d, d_down = right[vectors[place + 3]], down[place + 3]
+    d1, d2, d3, d4 = d[row + i], d[row + i + 1], d[row + i + 2], d[row + i + 3]
+    d = d[column : column + width]
+    d_one = d_two = d_three = d_four = zero
+    for j in range(np.uintp(width)):
+        p, q, r, s = one[j], two[j], three[j], four[j]
+        a_one += p * a[j]
+        a_two += q * a[j]
+        a_three += r * a[j]
+        a_four += s * a[j]
+        a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
+        b_one += p * b[j]
+        b_two += q * b[j]
+        b_three += r * b[j]
+        b_four += s * b[j]
+        b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
+        c_one += p * c[j]
+        c_two += q * c[j]
+        c_three += r * c[j]
+        c_four += s * c[j]
+        c_down[j] += c1 * p + c2 * q + c3 * r + c4 * s
+        d_one += p * d[j]
+        d_two += q * d[j]
+        d_three += r * d[j]
+        d_four += s * d[j]
+        d_down[j] += d1 * p + d2 * q + d3 * r + d4 * s
+    _add_sums(out[vectors[place]], row + i, a_one, a_two, a_three, a_four)
+    _add_sums(out[vectors[place + 1]], row + i, b_one, b_two, b_three, b_four)
+    _add_sums(out[vectors[place + 2]], row + i, c_one, c_two, c_three, c_four)
+    _add_sums(out[vectors[place + 3]], row + i, d_one, d_two, d_three, d_four)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_sums(out: Array, start: int, first: float, second: float, third: float, fourth: float) -> None:
+    out[start] += first
+    out[start + 1] += second
+    out[start + 2] += third
+    out[start + 3] += fourth
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -108,13 +208,3 @@ def _add_corner(tile: Array, right: Array, out: Array, vectors: Array, first: in
         for i in range(first, last):
             for j in range(first, last):
                 out[k, start + i] += tile[max(i, j), min(i, j)] * right[k, start + j]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def round_to_integers(tile: Array, rows: Array, columns: Array, out: Array) -> None:
-    """out = tile·rows·columns, each entry times the factors of its row and column, as the nearest integer that fits."""
-    largest = float(np.iinfo(out.dtype).max)
-    for i in range(np.uintp(tile.shape[0])):
-        for j in range(np.uintp(tile.shape[1])):
-            value = np.rint(tile[i, j] * rows[i] * columns[j])
-            out[i, j] = int(min(max(value, -largest), largest))

@@ -16,7 +16,7 @@ from hiperplano.linalg.tiles.loops import add_both_products
 
 _TILE = 1024  # rows and columns: long enough that BLAS reads a tile at the speed of the memory
 _LARGE = 2**18  # cells beyond which a second thread pays
-FEW = 12  # columns for which BLAS would be held up by reading the matrix
+_FEW = 12  # columns for which BLAS would be held up by reading the matrix
 
 
 def cuts(n: int, borders: Array | None = None) -> list[slice]:
@@ -32,6 +32,8 @@ def symmetric_product(
     parts: list[slice], tile: Callable[[int, int], Array], right: Array, there: Array | None = None
 ) -> Array:
     """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
+
+    The products of tiles have the precision of `right`; they are added in float64.
 
     Parameters
     ----------
@@ -50,13 +52,13 @@ def symmetric_product(
     turned = np.ascontiguousarray(columns.T)
 
     def thin_panel(i: int) -> Array:
-        found = np.zeros((k, parts[i].stop), dtype=right.dtype)
+        found = np.zeros((k, parts[i].stop))
         for j, mine in enumerate(chosen[i]):
             add_both_products(tile(i, j), turned, found, mine, parts[i].start, parts[j].start)
         return found
 
     def panel(i: int) -> Array:
-        found = np.zeros((parts[i].stop, k), dtype=right.dtype)
+        found = np.zeros((parts[i].stop, k))
         for j, numbers in enumerate(chosen[i]):
             values, mine = tile(i, j), run(numbers)
             found[parts[i], mine] += values @ columns[parts[j], mine]
@@ -66,7 +68,7 @@ def symmetric_product(
 
     order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
     workers = worker_count() if n * n >= _LARGE else 1
-    if k <= FEW:
+    if k <= _FEW:
         return ordered_reduce(thin_panel, order, _add_columns, workers).T.reshape(right.shape)
     return ordered_reduce(panel, order, _add_rows, workers).reshape(right.shape)
 

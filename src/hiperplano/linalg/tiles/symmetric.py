@@ -48,22 +48,14 @@ class SymmetricTiles:
         """Of two cuts, the first not below the second."""
         return self._tiles[i, j]
 
-    def diagonal(self) -> Array:
-        """A copy of the diagonal."""
-        return np.concatenate([np.diagonal(self._tiles[i, i]) for i in range(len(self.cuts))])
-
-    def like(self, dtype: type, write: Callable[[int, int, Array], None]) -> SymmetricTiles:
-        """A matrix of another type that is cut alike; `write` fills the tile of two cuts."""
+    def astype(self, dtype: type) -> SymmetricTiles:
+        """A copy, in any precision."""
         number = {each.start: place for place, each in enumerate(self.cuts)}
 
         def fill(rows: slice, columns: slice, out: Array) -> None:
-            write(number[rows.start], number[columns.start], out)
+            out[...] = self._tiles[number[rows.start], number[columns.start]]
 
         return SymmetricTiles(self.n, dtype, fill, np.array([0, *(each.stop for each in self.cuts)]))
-
-    def astype(self, dtype: type) -> SymmetricTiles:
-        """A copy, in any precision."""
-        return self.like(dtype, lambda i, j, out: np.copyto(out, self._tiles[i, j], casting="same_kind"))
 
     @cached_property
     def single(self) -> SymmetricTiles:
@@ -71,7 +63,7 @@ class SymmetricTiles:
         return self.astype(np.float32)
 
     def dot(self, right: Array, there: Array | None = None) -> Array:
-        """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""
+        """The matrix times `right`, of shape (n,) or (n, k), rounded to its own precision, as `symmetric_product`."""
         return symmetric_product(self.cuts, self.tile, right.astype(self.dtype, copy=False), there)
 
     def part(self, rows: Array) -> Array:

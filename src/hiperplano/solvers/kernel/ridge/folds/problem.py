@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.tiles.fixed_point import FixedPointTiles
-from hiperplano.linalg.tiles.product import FEW
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.ridge.conjugate import tiles_fit
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
@@ -82,22 +79,13 @@ class FoldProblem:
         found = self.problem.product(self.in_place(right), np.zeros(1))
         return found if self.order is None else found[self.order]
 
-    def masked_product(self, right: Array, masks: Array, rounded: bool = False) -> Array:
-        """The same for rows that are 0 where their mask is, and with 0 there; maybe rounded."""
+    def masked_product(self, right: Array, masks: Array, single: bool = False) -> Array:
+        """The same for rows that are 0 where their mask is, and with 0 there; maybe in float32."""
         if self.tiles is None:
             return self.product(right.T).T * masks
-        tiles = self._rounded if rounded else self.tiles
-        starts = [each.start for each in self.tiles.cuts]
-        there = np.logical_or.reduceat(masks, starts, axis=1).T
+        tiles = self.tiles.single if single else self.tiles
+        there = np.logical_or.reduceat(masks, [each.start for each in tiles.cuts], axis=1).T
         return tiles.dot(right.T, there).T * masks
-
-    @cached_property
-    def _rounded(self) -> SymmetricTiles | FixedPointTiles | None:
-        """The matrix for rounded products: reading it holds up those with a few columns, and arithmetic the others."""
-        if self.tiles is None:
-            return None
-        few = self.n_folds * self.right.shape[1] <= FEW
-        return FixedPointTiles(self.tiles) if few else self.tiles.single
 
     def part(self, fold: int) -> tuple[Array, Array]:
         """The rows that a fold trains on, and S·K·S of them."""

@@ -36,7 +36,7 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> tuple[Array
         return folds.masked_product(directions, masks[which])
 
     def rounded(directions: Array, which: Array) -> Array:
-        return folds.masked_product(directions, masks[which], rounded=True)
+        return folds.masked_product(directions, masks[which], single=True)
 
     found = shifted_solutions(
         product,
