@@ -8,21 +8,21 @@ from numba import njit
 from hiperplano.data.design import Array
 
 _FAST = {"reassoc", "contract", "nsz"}
-_STRIP = 64  # rows whose sums may be rounded to the precision of the tile
+_STRIP = 64  # rows that are added in the precision of the tile, before float64: a quarter of the error in float32
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int) -> None:
     """out += the parts of a symmetric matrix's product that a tile on or below the diagonal stands for.
 
-    Four rows and four vectors at a time, as far as there are so many: sixteen sums in registers for four numbers read.
+    Four rows and up to four vectors at a time: so many sums fit in registers.
 
     Parameters
     ----------
     tile : ndarray of shape (a, b)
         Of one on the diagonal only the lower half is read.
     right : ndarray of shape (k, n)
-        Of the tile's precision.
+        In the tile's precision.
     out : ndarray of shape (k, n)
         In float64; may end where the tile's rows do.
     vectors : ndarray of int
@@ -40,13 +40,13 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
             width = b if row != column else i
             k = 0
             while k + 3 < len(vectors):
-                _add_four(tile, right, out, down, vectors, k, i, width, row, column)
+                _add_four(tile, right, out, down[k : k + 4], vectors[k : k + 4], i, width, row, column)
                 k += 4
             if k + 1 < len(vectors):
-                _add_two(tile, right, out, down, vectors, k, i, width, row, column)
+                _add_two(tile, right, out, down[k : k + 2], vectors[k : k + 2], i, width, row, column)
                 k += 2
             if k < len(vectors):
-                _add_one(tile, right, out, down, vectors, k, i, width, row, column)
+                _add_one(tile, right, out, down[k], vectors[k], i, width, row, column)
             if row == column:
                 _add_corner(tile, right, out, vectors, i, i + 4, row)
         for i in range(whole, bottom):
@@ -65,24 +65,13 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_one(
-    tile: Array,
-    right: Array,
-    out: Array,
-    down: Array,
-    vectors: Array,
-    place: int,
-    i: int,
-    width: int,
-    row: int,
-    column: int,
+    tile: Array, right: Array, out: Array, down: Array, k: int, i: int, width: int, row: int, column: int
 ) -> None:
-    """Of four rows and a vector, from the first column to some width."""
+    """Of four rows, from the first column to some width, and one vector."""
     one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    zero = right.dtype.type(0.0)
-    a, a_down = right[vectors[place]], down[place]
-    a1, a2, a3, a4 = a[row + i], a[row + i + 1], a[row + i + 2], a[row + i + 3]
-    a = a[column : column + width]
-    a_one = a_two = a_three = a_four = zero
+    a, a_down = right[k, column : column + width], down
+    a1, a2, a3, a4 = _four(right[k], row + i)
+    a_one = a_two = a_three = a_four = right.dtype.type(0.0)
     for j in range(np.uintp(width)):
         p, q, r, s = one[j], two[j], three[j], four[j]
         a_one += p * a[j]
@@ -90,33 +79,21 @@ def _add_one(
         a_three += r * a[j]
         a_four += s * a[j]
         a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
-    _add_sums(out[vectors[place]], row + i, a_one, a_two, a_three, a_four)
+    _add_to_four(out[k], row + i, a_one, a_two, a_three, a_four)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_two(
-    tile: Array,
-    right: Array,
-    out: Array,
-    down: Array,
-    vectors: Array,
-    place: int,
-    i: int,
-    width: int,
-    row: int,
-    column: int,
+    tile: Array, right: Array, out: Array, down: Array, vectors: Array, i: int, width: int, row: int, column: int
 ) -> None:
     """The same for two vectors."""
     one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    zero = right.dtype.type(0.0)
-    a, a_down = right[vectors[place]], down[place]
-    a1, a2, a3, a4 = a[row + i], a[row + i + 1], a[row + i + 2], a[row + i + 3]
-    a = a[column : column + width]
-    a_one = a_two = a_three = a_four = zero
-    b, b_down = right[vectors[place + 1]], down[place + 1]
-    b1, b2, b3, b4 = b[row + i], b[row + i + 1], b[row + i + 2], b[row + i + 3]
-    b = b[column : column + width]
-    b_one = b_two = b_three = b_four = zero
+    a, a_down = right[vectors[0], column : column + width], down[0]
+    a1, a2, a3, a4 = _four(right[vectors[0]], row + i)
+    a_one = a_two = a_three = a_four = right.dtype.type(0.0)
+    b, b_down = right[vectors[1], column : column + width], down[1]
+    b1, b2, b3, b4 = _four(right[vectors[1]], row + i)
+    b_one = b_two = b_three = b_four = right.dtype.type(0.0)
     for j in range(np.uintp(width)):
         p, q, r, s = one[j], two[j], three[j], four[j]
         a_one += p * a[j]
@@ -129,42 +106,28 @@ def _add_two(
         b_three += r * b[j]
         b_four += s * b[j]
         b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
-    _add_sums(out[vectors[place]], row + i, a_one, a_two, a_three, a_four)
-    _add_sums(out[vectors[place + 1]], row + i, b_one, b_two, b_three, b_four)
+    _add_to_four(out[vectors[0]], row + i, a_one, a_two, a_three, a_four)
+    _add_to_four(out[vectors[1]], row + i, b_one, b_two, b_three, b_four)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_four(
-    tile: Array,
-    right: Array,
-    out: Array,
-    down: Array,
-    vectors: Array,
-    place: int,
-    i: int,
-    width: int,
-    row: int,
-    column: int,
+    tile: Array, right: Array, out: Array, down: Array, vectors: Array, i: int, width: int, row: int, column: int
 ) -> None:
     """The same for four vectors."""
     one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    zero = right.dtype.type(0.0)
-    a, a_down = right[vectors[place]], down[place]
-    a1, a2, a3, a4 = a[row + i], a[row + i + 1], a[row + i + 2], a[row + i + 3]
-    a = a[column : column + width]
-    a_one = a_two = a_three = a_four = zero
-    b, b_down = right[vectors[place + 1]], down[place + 1]
-    b1, b2, b3, b4 = b[row + i], b[row + i + 1], b[row + i + 2], b[row + i + 3]
-    b = b[column : column + width]
-    b_one = b_two = b_three = b_four = zero
-    c, c_down = right[vectors[place + 2]], down[place + 2]
-    c1, c2, c3, c4 = c[row + i], c[row + i + 1], c[row + i + 2], c[row + i + 3]
-    c = c[column : column + width]
-    c_one = c_two = c_three = c_four = zero
-    d, d_down = right[vectors[place + 3]], down[place + 3]
-    d1, d2, d3, d4 = d[row + i], d[row + i + 1], d[row + i + 2], d[row + i + 3]
-    d = d[column : column + width]
-    d_one = d_two = d_three = d_four = zero
+    a, a_down = right[vectors[0], column : column + width], down[0]
+    a1, a2, a3, a4 = _four(right[vectors[0]], row + i)
+    a_one = a_two = a_three = a_four = right.dtype.type(0.0)
+    b, b_down = right[vectors[1], column : column + width], down[1]
+    b1, b2, b3, b4 = _four(right[vectors[1]], row + i)
+    b_one = b_two = b_three = b_four = right.dtype.type(0.0)
+    c, c_down = right[vectors[2], column : column + width], down[2]
+    c1, c2, c3, c4 = _four(right[vectors[2]], row + i)
+    c_one = c_two = c_three = c_four = right.dtype.type(0.0)
+    d, d_down = right[vectors[3], column : column + width], down[3]
+    d1, d2, d3, d4 = _four(right[vectors[3]], row + i)
+    d_one = d_two = d_three = d_four = right.dtype.type(0.0)
     for j in range(np.uintp(width)):
         p, q, r, s = one[j], two[j], three[j], four[j]
         a_one += p * a[j]
@@ -187,14 +150,19 @@ def _add_four(
         d_three += r * d[j]
         d_four += s * d[j]
         d_down[j] += d1 * p + d2 * q + d3 * r + d4 * s
-    _add_sums(out[vectors[place]], row + i, a_one, a_two, a_three, a_four)
-    _add_sums(out[vectors[place + 1]], row + i, b_one, b_two, b_three, b_four)
-    _add_sums(out[vectors[place + 2]], row + i, c_one, c_two, c_three, c_four)
-    _add_sums(out[vectors[place + 3]], row + i, d_one, d_two, d_three, d_four)
+    _add_to_four(out[vectors[0]], row + i, a_one, a_two, a_three, a_four)
+    _add_to_four(out[vectors[1]], row + i, b_one, b_two, b_three, b_four)
+    _add_to_four(out[vectors[2]], row + i, c_one, c_two, c_three, c_four)
+    _add_to_four(out[vectors[3]], row + i, d_one, d_two, d_three, d_four)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_sums(out: Array, start: int, first: float, second: float, third: float, fourth: float) -> None:
+def _four(values: Array, start: int) -> tuple[float, float, float, float]:
+    return values[start], values[start + 1], values[start + 2], values[start + 3]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_to_four(out: Array, start: int, first: float, second: float, third: float, fourth: float) -> None:
     out[start] += first
     out[start + 1] += second
     out[start + 2] += third

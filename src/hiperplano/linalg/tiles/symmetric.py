@@ -63,7 +63,7 @@ class SymmetricTiles:
         return self.astype(np.float32)
 
     def dot(self, right: Array, there: Array | None = None) -> Array:
-        """The matrix times `right`, of shape (n,) or (n, k), rounded to its own precision, as `symmetric_product`."""
+        """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""
         return symmetric_product(self.cuts, self.tile, right.astype(self.dtype, copy=False), there)
 
     def part(self, rows: Array) -> Array:
