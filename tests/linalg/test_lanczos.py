@@ -21,7 +21,7 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
     right[:, 2] = 0.0
 
     def product(directions, columns):
-        return np.column_stack([matrices[which[c]] @ v for c, v in zip(columns, directions.T, strict=True)])
+        return np.array([matrices[which[c]] @ v for c, v in zip(columns, directions, strict=True)])
 
     found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60).x
     for column, number in enumerate(which):
@@ -34,7 +34,7 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
 
 def test_shifts_that_need_too_many_steps_are_given_up_alone():
     matrix = matrix_of(np.logspace(-6, 2, N))
-    found = shifted_solutions(lambda v, _: matrix @ v, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20).x
+    found = shifted_solutions(lambda v, _: v @ matrix, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20).x
     assert np.isnan(found[:, 0, 0]).all()
     assert np.isfinite(found[:, 0, 2]).all()
 
@@ -44,9 +44,9 @@ def test_the_last_products_may_be_rounded():
 
     def rounded(directions, _):
         used.append(1)
-        return (matrix.astype(np.float32) @ directions.astype(np.float32)).astype(np.float64)
+        return (directions.astype(np.float32) @ matrix.astype(np.float32)).astype(np.float64)
 
-    found = shifted_solutions(lambda v, _: matrix @ v, right, SHIFTS, rtol=1e-8, budget=400, rounded=rounded)
+    found = shifted_solutions(lambda v, _: v @ matrix, right, SHIFTS, rtol=1e-8, budget=400, rounded=rounded)
     assert found.n_iter // 10 < len(used) < found.n_iter  # more than the trials, and not all
     for place, shift in enumerate(SHIFTS):
         left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]

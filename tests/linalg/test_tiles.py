@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.linalg import LinAlgError
 
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot, rows_dot
-from hiperplano.linalg.tiles import LinAlgError, SymmetricTiles
+from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 
 RNG = np.random.default_rng(0)
 
@@ -16,7 +17,7 @@ def definite(n):
     return rows @ rows.T / n + np.eye(n)
 
 
-@pytest.mark.parametrize("n", [1, 30, 1024, 1501])
+@pytest.mark.parametrize("n", [1, 30, 1111])
 def test_products_factors_and_solutions(n):
     matrix, V = definite(n), RNG.normal(size=(n, 3))
     tiles = SymmetricTiles(n, np.float64, lambda rows, columns, out: np.copyto(out, matrix[rows, columns]))
@@ -28,9 +29,9 @@ def test_products_factors_and_solutions(n):
     np.testing.assert_allclose(factor.solve(V[:, 0]), np.linalg.solve(shifted, V[:, 0]), rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("k", [3, 15], ids=["loop", "blas"])
+@pytest.mark.parametrize("k", [11, 15], ids=["loop", "blas"])
 def test_products_skip_the_rows_that_a_column_leaves_out(k):
-    n, borders = 1301, np.array([0, 3, 602, 1301])
+    n, borders = 701, np.array([0, 3, 302, 701])
     matrix, V = definite(n), RNG.normal(size=(n, k))
     tiles = SymmetricTiles(
         n, np.float64, lambda rows, columns, out: np.copyto(out, matrix[rows, columns]), borders=borders

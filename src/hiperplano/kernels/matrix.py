@@ -12,7 +12,7 @@ from hiperplano.data.block import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.kernels.matrix_loops import mirror
-from hiperplano.linalg.tiles import cuts, symmetric_product
+from hiperplano.linalg.tiles.product import cuts, symmetric_product
 
 if TYPE_CHECKING:
     from hiperplano.kernels.algebra import Kernel, Prepared

@@ -11,7 +11,7 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def extend_basis(basis: Array, against: Array, image: Array, count: int, beside: float) -> tuple[float, float]:
+def extend_basis(basis: Array, rows: Array, image: Array, count: int, beside: float) -> tuple[float, float]:
     """basis[count] = a unit vector along what is left of `image` beside all rows before; its parts along the last of
     those and along itself.
 
@@ -19,23 +19,20 @@ def extend_basis(basis: Array, against: Array, image: Array, count: int, beside:
     ----------
     basis : ndarray of shape (more than count, d)
         Its first `count` rows are orthonormal.
-    against : ndarray of the same shape
+    rows : ndarray of the same shape
         The same, maybe in float32, for what rounding leaves of the image along rows before the last two.
     beside : float
         The image's part along the row before the last; 0 if there is none.
     """
     rest, last, before = basis[count], basis[count - 1], basis[max(count - 2, 0)]
-    weight = 0.0
     for j in range(np.uintp(len(image))):
         rest[j] = image[j] - beside * before[j]
-        weight += rest[j] * last[j]
-    for j in range(np.uintp(len(image))):
-        rest[j] -= weight * last[j]
+    weight = _subtract_one(last, rest)
     for k in range(count - 4, -1, -4):
-        _subtract_four(against, rest, k)
+        _subtract_four(rows, rest, k)
     for k in range(count % 4):
-        _subtract_one(against, rest, k)
-    more = _subtract_one(basis, rest, count - 1)
+        _subtract_one(rows[k], rest)
+    weight += _subtract_one(last, rest)
     square = 0.0
     for j in range(np.uintp(len(rest))):
         square += rest[j] * rest[j]
@@ -43,13 +40,13 @@ def extend_basis(basis: Array, against: Array, image: Array, count: int, beside:
     inverse = 1.0 / length if length > 0 else 0.0
     for j in range(np.uintp(len(rest))):
         rest[j] *= inverse
-    return weight + more, length
+    return weight, length
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _subtract_one(rows: Array, rest: Array, k: int) -> float:
+def _subtract_one(row: Array, rest: Array) -> float:
     """Take a row's part from `rest`, and return it."""
-    row, along = rows[k], 0.0
+    along = 0.0
     for j in range(np.uintp(len(rest))):
         along += row[j] * rest[j]
     for j in range(np.uintp(len(rest))):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.tiles import LinAlgError, TriangularTiles
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
@@ -26,14 +28,12 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
     """
     u = np.empty(problem.right.shape)
     smallest, residual = np.inf, 0.0
-    for shift in np.unique(problem.shift):
+    for shift in np.unique(problem.shift).tolist():
         mine = problem.shift == shift
-        tiles = problem.tiles(np.float64) if problem.held is None else problem.held.astype(np.float64)
-        tiles.add_to_diagonal(shift)
         try:
-            u[:, mine], left = _refined(problem, tiles.factor(), float(shift), problem.right[:, mine])
+            u[:, mine], left = _refined(problem, shift, problem.right[:, mine])
         except LinAlgError:
-            u[:, mine], left, least = _by_eigenvectors(problem, float(shift), problem.right[:, mine])
+            u[:, mine], left, least = _by_eigenvectors(problem, shift, problem.right[:, mine])
             smallest = min(smallest, least)
         residual = max(residual, left)
     coef, intercept, objective = problem.assemble(u)
@@ -50,20 +50,38 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
     )
 
 
-def _refined(problem: RidgeProblem, factor: TriangularTiles, shift: float, right: Array) -> tuple[Array, float]:
+def _refined(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float]:
     """The solution and its residual, after a step of refinement where rounding left more than it must."""
-    found = factor.solve(right)
+    solve = _whole_factor(problem, shift) if problem.whole is not None else _factor_of_tiles(problem, shift)
+    found = solve(right)
     left = right - problem.product(found, np.array(shift))
     if _relative(left, right) > _REFINE:
-        found += factor.solve(left)
+        found = found + solve(left)
         left = right - problem.product(found, np.array(shift))
     return found, _relative(left, right)
+
+
+def _whole_factor(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
+    """(S·K·S + shift)⁻¹, for few rows."""
+    shifted = np.array(problem.whole)
+    shifted.flat[:: len(shifted) + 1] += shift
+    factor, failed = dpotrf(shifted.T, lower=True, overwrite_a=True, clean=False)  # LAPACK's layout: no copy
+    if failed:
+        raise LinAlgError
+    return lambda right: np.asarray(dpotrs(factor, right, lower=True)[0])
+
+
+def _factor_of_tiles(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
+    """The same, for many."""
+    tiles = problem.tiles(np.float64) if problem.held is None else problem.held.astype(np.float64)
+    tiles.add_to_diagonal(shift)
+    return tiles.factor().solve
 
 
 def _relative(left: Array, right: Array) -> float:
     """The largest length of a column, relative to that of the right side."""
     size = np.linalg.norm(right, axis=0)
-    return float(np.linalg.norm(left / np.where(size > 0, size, 1.0), axis=0).max(initial=0.0))
+    return float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
 
 
 def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:

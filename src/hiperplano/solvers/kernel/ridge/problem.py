@@ -10,8 +10,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
-from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.memory import memory_limit
+
+_FEW = 1024  # rows of a matrix that is not cut into tiles
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,18 @@ class RidgeProblem:
         """S·K·S in float64, where it fits in memory together with a copy."""
         return self.tiles(np.float64) if 8.0 * self.n_rows**2 <= memory_limit() else None
 
+    @cached_property
+    def whole(self) -> Array | None:
+        """The same as one array, for so few rows that tiles only cost time."""
+        if self.n_rows > _FEW:
+            return None
+        found = self.matrix.dense()
+        return found if self.weight is None else found * self.root[:, None] * self.root
+
     def product(self, right: Array, shift: Array) -> Array:
         """(S·K·S + shift)·right, in float64; with K computed anew if it is not held."""
+        if self.whole is not None:
+            return np.asarray(self.whole @ right + shift * right)
         if self.held is not None:
             return np.asarray(self.held.dot(right) + shift * right)
         root = self.root[:, None]

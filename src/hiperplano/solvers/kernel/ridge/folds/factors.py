@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import spotrf, spotrs
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.tiles import LinAlgError
 from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.steps import TOL
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.tiles import SymmetricTiles
+from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.ridge.conjugate import tiles_fit
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
@@ -80,12 +80,12 @@ class FoldProblem:
         return found if self.order is None else found[self.order]
 
     def masked_product(self, right: Array, masks: Array, single: bool = False) -> Array:
-        """The same for columns that are 0 where their mask is, and with 0 there; maybe in float32."""
+        """The same for rows that are 0 where their mask is, and with 0 there; maybe in float32."""
         if self.tiles is None:
-            return self.product(right) * masks
+            return self.product(right.T).T * masks
         tiles = self.tiles.single if single else self.tiles
-        there = np.array([masks[rows].any(axis=0) for rows in tiles.cuts])
-        return tiles.dot(right, there).astype(np.float64, copy=False) * masks
+        there = np.logical_or.reduceat(masks, [each.start for each in tiles.cuts], axis=1).T
+        return tiles.dot(right.T, there).T * masks
 
     def part(self, fold: int) -> tuple[Array, Array]:
         """The rows that a fold trains on, and S·K·S of them."""

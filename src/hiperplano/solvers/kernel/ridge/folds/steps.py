@@ -30,17 +30,17 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> tuple[Array
         Whether a factorisation can take over where it is faster.
     """
     n, sides = folds.right.shape
-    masks = np.asfortranarray(np.repeat(folds.masks, sides, axis=1))
+    masks = np.repeat(folds.masks.T, sides, axis=0)  # of each column, as a row
 
     def product(directions: Array, which: Array) -> Array:
-        return folds.masked_product(directions, masks[:, which])
+        return folds.masked_product(directions, masks[which])
 
     def rounded(directions: Array, which: Array) -> Array:
-        return folds.masked_product(directions, masks[:, which], single=True)
+        return folds.masked_product(directions, masks[which], single=True)
 
     found = shifted_solutions(
         product,
-        np.tile(folds.right, folds.masks.shape[1]) * masks,
+        np.tile(folds.right, folds.n_folds) * masks.T,
         alphas,
         rtol=0.5 * TOL,
         budget=min(_MOST_STEPS, max(40, n // (_STEPS_OF_CHOLESKY * sides))) if limited else _MOST_STEPS,

@@ -1,0 +1,90 @@
+"""Products of a symmetric matrix whose lower half comes tile by tile.
+
+Every tile is the work of one thread and sums are made in a fixed order, so the number of threads does not change a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.linalg.tiles.loops import add_both_products
+
+_TILE = 1024  # rows and columns: long enough that BLAS reads a tile at the speed of the memory
+_LARGE = 2**18  # cells beyond which a second thread pays
+_FEW = 12  # columns for which BLAS would be held up by reading the matrix
+
+
+def cuts(n: int, borders: Array | None = None) -> list[slice]:
+    """Where the rows of a matrix are cut: at the borders, from 0 to n, and between them where it is far."""
+    found = []
+    for start, stop in pairwise([0, n] if borders is None else borders.tolist()):
+        step = _TILE if borders is None else -(-(stop - start) // -(-(stop - start) // _TILE))
+        found += [slice(each, min(each + step, stop)) for each in range(start, stop, step)]
+    return found
+
+
+def symmetric_product(
+    parts: list[slice], tile: Callable[[int, int], Array], right: Array, there: Array | None = None
+) -> Array:
+    """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
+
+    The products of tiles have the precision of `right`; they are added in float64.
+
+    Parameters
+    ----------
+    parts : list of slice
+        Where the rows are cut.
+    tile : callable
+        From the numbers of two cuts, the first not below the second, to the tile.
+    right : ndarray of shape (n,) or (n, k)
+    there : ndarray of bool of shape (cuts, k), optional
+        Where columns are not 0, and are asked for: elsewhere the product is 0.
+    """
+    n, k = len(right), 1 if right.ndim == 1 else right.shape[1]
+    there = np.ones((len(parts), k), dtype=bool) if there is None else there
+    chosen = [[np.flatnonzero(there[i] & there[j]) for j in range(i + 1)] for i in range(len(parts))]
+    columns = right.reshape(n, k)
+    turned = np.ascontiguousarray(columns.T)
+
+    def thin_panel(i: int) -> Array:
+        found = np.zeros((k, parts[i].stop))
+        for j, mine in enumerate(chosen[i]):
+            add_both_products(tile(i, j), turned, found, mine, parts[i].start, parts[j].start)
+        return found
+
+    def panel(i: int) -> Array:
+        found = np.zeros((parts[i].stop, k))
+        for j, numbers in enumerate(chosen[i]):
+            values, mine = tile(i, j), run(numbers)
+            found[parts[i], mine] += values @ columns[parts[j], mine]
+            if i != j:
+                found[parts[j], mine] += values.T @ columns[parts[i], mine]
+        return found
+
+    order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
+    workers = worker_count() if n * n >= _LARGE else 1
+    if k <= _FEW:
+        return ordered_reduce(thin_panel, order, _add_columns, workers).T.reshape(right.shape)
+    return ordered_reduce(panel, order, _add_rows, workers).reshape(right.shape)
+
+
+def _add_columns(total: Array, shorter: Array) -> Array:
+    total[:, : shorter.shape[1]] += shorter
+    return total
+
+
+def _add_rows(total: Array, shorter: Array) -> Array:
+    total[: len(shorter)] += shorter
+    return total
+
+
+def run(rows: Array) -> Array | slice:
+    """Numbers without a gap as a slice, which is copied several times as fast."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
