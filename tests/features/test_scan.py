@@ -15,8 +15,8 @@ from hiperplano import LinearRegression, LogisticRegression, Ridge, scan
 from hiperplano.errors import InvalidData, InvalidFile, InvalidParameter, InvalidTarget
 from hiperplano.features.coding import Coding
 from hiperplano.features.columns import Column
-from hiperplano.features.scanning.medians import find_medians
-from hiperplano.features.scanning.tally import NumberTally
+from hiperplano.features.scanning.learning.medians import find_medians
+from hiperplano.features.scanning.learning.tally import NumberTally
 from hiperplano.features.scanning.walking import Walk
 from hiperplano.tables.batches import find_tables, formats
 from hiperplano.tables.reading import plain_column, to_frame
