@@ -30,7 +30,9 @@ class DrawnRows(NamedTuple):
     rows: Array
 
     def sample(self, size: int, masks: Sequence[Array] | None) -> tuple[DrawnRows, Array] | None:
-        """A sample of this size, and places of its rows among those that are there; None if fewer were drawn.
+        """A sample of this size, and places of its rows among those that are there.
+
+        A smaller one where fewer were drawn, and None where that are less than half.
 
         Parameters
         ----------
@@ -41,7 +43,8 @@ class DrawnRows(NamedTuple):
         if masks is not None:
             kept = np.concatenate(masks)
             there, places = kept[self.numbers], np.cumsum(kept)[self.numbers] - 1
-        if np.count_nonzero(there) < size:
+        enough, size = size // 2, min(size, int(np.count_nonzero(there)))
+        if size < enough:
             return None
         chances = np.where(there, self.chances, np.inf)
         some = np.sort(np.argpartition(chances, size - 1)[:size])
