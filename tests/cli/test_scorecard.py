@@ -26,7 +26,15 @@ def make(run, credit, *more):
 
 def test_a_scorecard_is_made_and_shown(run, credit, tmp_path):
     out = make(run, credit, "--gain", "100", "--loss", "1000")
-    for words in ("Selection of variables", "Scorecard", "debt", "points", "approved", "largest profit", "rounding"):
+    for words in (
+        "Selection of variables",
+        "Scorecard: event 'yes'",
+        "debt",
+        "points",
+        "approved",
+        "largest profit",
+        "rounding",
+    ):
         assert words in out.out, words
     assert "application_date" not in out.out.split("Scorecard")[1]  # no variable
     model = load(tmp_path / "card" / "model.skops")
@@ -71,12 +79,13 @@ def test_the_model_predicts_is_evaluated_explained_and_monitored(run, credit, tm
 
 def test_codes_and_bins_can_be_given(run, credit, tmp_path):
     (tmp_path / "cuts.json").write_text('{"age": [30, 50], "housing": [["owns"], ["rents", "family"]]}')
-    out = make(run, credit, "--special", "debt=0,10", "--cuts", "cuts.json", "--select", "all", "--json", "--no-report")
+    codes = ("--special", "debt=0,10", "--special", "debt=20")
+    out = make(run, credit, *codes, "--cuts", "cuts.json", "--select", "all", "--json", "--no-report")
     rows = json.loads(out.out)["scorecard"]["points"]
     bins = {name: [row["bin"] for row in rows if row["variable"] == name] for name in ("age", "housing", "debt")}
     assert bins["age"] == ["(-inf, 30)", "[30, 50)", "[50, inf)", "missing"]
     assert bins["housing"][:2] == ["'owns'", "'rents', 'family'"]
-    assert "special: 0, 10" in bins["debt"]
+    assert bins["debt"][-3:-1] == ["special: 0, 10", "special: 20"]  # a bin for each option
 
 
 @pytest.mark.parametrize(

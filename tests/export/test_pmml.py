@@ -75,7 +75,8 @@ REQUIRED = {
 FRAME, LABELS = hard_table()
 TWO = np.where(LABELS == "no", "no", "yes")
 NEW = with_surprises(FRAME)
-NEW = NEW[~np.isinf(NEW.select_dtypes("number")).any(axis=1)].assign(when=NEW["when"].dt.floor("s"))
+NEW["when"] = NEW["when"].dt.floor("s")
+INFINITE = np.isinf(NEW.select_dtypes("number")).any(axis=1)
 PAIR = ["order", LONG]
 MODELS = {
     "scorecard": lambda: Scorecard(event="no").fit(FRAME, TWO),
@@ -117,7 +118,8 @@ def test_elements_stand_in_the_order_of_the_schema(exported):
 def test_an_interpreter_of_the_document_predicts_the_same(exported):
     model, root = exported
     first = model[0] if hasattr(model, "steps") else model
-    table = NEW[list(first.feature_names_in_)]
+    bears_infinity = isinstance(first, Scorecard | WoEEncoder)
+    table = NEW.loc[~INFINITE | bears_infinity, list(first.feature_names_in_)]
     if table.columns.tolist() == PAIR:
         table = table.dropna()
     found = [Interpreter(root, row).result() for row in table.to_dict("records")]
@@ -131,12 +133,24 @@ def test_an_interpreter_of_the_document_predicts_the_same(exported):
         np.testing.assert_allclose(found, model.predict(table), rtol=1e-12)
 
 
+def test_an_infinite_number_has_no_result_where_the_model_refuses_it():
+    model = LogisticRegression().fit(FRAME[PAIR], TWO)
+    root = ElementTree.fromstring(to_pmml(model))
+    rows = NEW.loc[INFINITE, PAIR].assign(order=[np.inf, -np.inf])
+    assert [Interpreter(root, row).result() for row in rows.to_dict("records")] == [None, None]
+
+
 def test_what_has_no_such_form_is_refused(tmp_path):
     rows = FRAME[PAIR].to_numpy()
     with pytest.raises(NotAvailable, match="LinearSVC"):
         to_pmml(LinearSVC().fit(rows, TWO), path=tmp_path / "model.pmml")
     with pytest.raises(NotAvailable, match="LinearRegression"):
         to_pmml(LinearRegression().fit(rows, rows))
+    with pytest.raises(NotAvailable, match=r"'a\\x01' holds a character that XML"):
+        to_pmml(
+            make_pipeline(WoEEncoder(), LogisticRegression()).fit(FRAME[["size"]].replace("small", "a\x01"), TWO),
+            path=tmp_path / "model.pmml",
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -155,10 +169,12 @@ class Interpreter:
     }
 
     def __init__(self, root, row):
-        self.root, self.types, self.values = root, {}, {}
+        self.root, self.types, self.values, self.valid = root, {}, {}, True
         for field in self.all("DataField"):
             kind = self.types[field.get("name")] = field.get("dataType")
-            self.values[field.get("name")] = self.cell(row.get(field.get("name")), kind)
+            value = self.values[field.get("name")] = self.cell(row.get(field.get("name")), kind)
+            for interval in (each for each in field if name(each) == "Interval" and value is not None):
+                self.valid &= float(interval.get("leftMargin")) <= value <= float(interval.get("rightMargin"))
         for field in self.all("DerivedField"):
             self.values[field.get("name")] = self.value(field[0])
 
@@ -214,6 +230,8 @@ class Interpreter:
 
     def result(self):
         model = self.root[-1]
+        if not self.valid:
+            return None
         if name(model) == "Scorecard":
             points = float(model.get("initialScore"))
             for part in self.all("Characteristic"):

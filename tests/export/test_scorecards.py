@@ -144,6 +144,11 @@ def test_the_workbook_holds_the_points_and_no_formula(tmp_path):
     types = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
     assert "f" not in types
     assert any("=cmd" in str(row[1]) for row in points)
-    facts = {row[0].value: row[1].value for row in book.worksheets[1].iter_rows(min_row=2)}
+    categories = [[cell.value for cell in row] for row in book.worksheets[1].iter_rows(min_row=2)]
+    housing = {category: own for name, category, own in categories if name == "housing"}
+    assert set(housing) == set(rows["housing"].dropna())
+    alike = rows.iloc[[0] * len(housing)].assign(housing=list(housing))  # but for their housing
+    assert np.ptp(card.score_points(alike) - list(housing.values())) == 0
+    facts = {row[0].value: row[1].value for row in book.worksheets[-1].iter_rows(min_row=2)}
     assert facts["points that double the odds"] == 20
     assert facts["event"] == "yes"

@@ -325,3 +325,21 @@ def test_a_variable_that_tells_the_event_is_named(applicants):
         Scorecard(event="yes").fit(leaking, y)
     found = Scorecard(event="yes", C=1.0).fit(leaking, y)
     assert found.model_.solution_.converged
+
+
+def test_an_event_that_nobody_named_is_named_where_it_is_the_common_class(applicants):
+    X, y = applicants[0][["age", "debt"]], np.where(applicants[1] == "yes", "bad", "good")
+    said = str(Scorecard().fit(X, y).points())
+    assert said.startswith("Scorecard: event 'good'\n")
+    assert "If 'bad' is to be avoided, set event='bad'." in said
+    for quiet in (Scorecard(event="bad").fit(X, y), Scorecard(event="good").fit(X, y), Scorecard().fit(X, y == "bad")):
+        assert "to be avoided" not in str(quiet.points())
+
+
+@pytest.mark.parametrize("gap", [np.nan, pd.NA], ids=str)
+def test_rows_without_an_outcome_are_counted(gap, applicants):
+    y = pd.Series(np.where(np.arange(100) % 7, "no", "yes"), dtype=object)
+    y[[3, 5]] = gap
+    for given in (y, y.tolist()):
+        with pytest.raises(InvalidTarget, match="in 2 of 100 rows"):
+            Scorecard().fit(applicants[0][:100], given)

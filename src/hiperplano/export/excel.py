@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data.files import replacing
 from hiperplano.errors import NotAvailable
 from hiperplano.export.installed import require
+from hiperplano.features.binning.bins import CategoryBins
 from hiperplano.messages import Message, translate
 from hiperplano.scorecard.points import VariablePoints
 from hiperplano.scorecard.scorecard import Scorecard
 
-_POINTS, _FACTS = Message("Points"), Message("Scorecard")
+_POINTS, _CATEGORIES, _FACTS = Message("Points"), Message("Categories"), Message("Scorecard")
 _HEADS = (
     Message("variable"),
     Message("bin"),
@@ -33,8 +34,9 @@ _WIDEST = 60
 def to_excel(scorecard: Any, path: str | Path) -> None:
     """Write the points table of a fitted scorecard to an Excel workbook.
 
-    Two sheets, in the current language: the points of each bin with its rows, event rate, weight of evidence and
-    coefficient; and the classes, the scale and the base points. Texts are written as texts: a category such as
+    Sheets in the current language: the points of each bin with its rows, event rate, weight of evidence and
+    coefficient; the points of every category, of which a bin may hold hundreds, where there are columns of categories;
+    and the classes, the scale and the base points. Texts are written as texts: a category such as
     `=1+1` is not a formula in it.
 
     Parameters
@@ -71,6 +73,10 @@ def to_excel(scorecard: Any, path: str | Path) -> None:
     points = book.active
     points.title = translate(_POINTS)
     _write(points, [translate(head) for head in _HEADS], _rows(scorecard), _FORMATS)
+    categories = _category_rows(scorecard)
+    if categories:
+        heads = [translate(head) for head in (_HEADS[0], Message("category"), _HEADS[-1])]
+        _write(book.create_sheet(translate(_CATEGORIES)), heads, categories, ("@", "@", _FORMATS[-1]))
     facts = book.create_sheet(translate(_FACTS))
     _write(facts, [translate(Message("what")), translate(Message("value"))], _facts(scorecard), ("@", "General"))
     with replacing(path) as new:
@@ -102,6 +108,17 @@ def _variable_rows(variable: VariablePoints) -> list[list[Any]]:
         ]
         for number, label in enumerate(variable.labels)
     ]
+
+
+def _category_rows(card: Scorecard) -> list[list[Any]]:
+    """Every category and special code of the variables that have them, bin by bin."""
+    rows: list[list[Any]] = []
+    for variable in card.variable_points():
+        bins = card.encoder_.binnings_[variable.name].bins_
+        if isinstance(bins, CategoryBins):
+            for value, number in bins.places().items():
+                rows.append([variable.name, str(value), float(variable.points[number])])
+    return rows
 
 
 def _facts(card: Scorecard) -> list[list[Any]]:

@@ -243,6 +243,20 @@ def cells_of(feature: Feature) -> frozenset[Cell]:
             return frozenset({feature.cell})
 
 
+def finite_cells(features: Iterable[Feature]) -> frozenset[Cell]:
+    """The cells in which an infinite number leaves the row without a prediction."""
+    found: set[Cell] = set()
+    for feature in features:
+        match feature:
+            case Combination(inner):
+                found |= finite_cells(inner)
+            case Imputed(one) | Scaled(one):
+                found |= finite_cells([one])
+            case Number(cell) | Steps(cell, infinite=False):
+                found.add(cell)
+    return frozenset(found)
+
+
 def cells_in(features: Iterable[Feature]) -> frozenset[Cell]:
     """The cells that features are made of."""
     return frozenset(cell for feature in features for cell in cells_of(feature))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,13 +87,19 @@ def bin_points(
     return exact, np.rint(exact) + 0.0 if rounded else exact
 
 
-def points_table(variables: Sequence[VariablePoints], base_points: float, rounded: bool) -> Table:
+def points_table(
+    variables: Sequence[VariablePoints], base_points: float, rounded: bool, event: Any, other: Any = None
+) -> Table:
     """A row for each bin of each variable, after one for the base points where they stand apart.
 
     Parameters
     ----------
     base_points : float
         0 where they are spread over the variables.
+    event : label
+        The class to be avoided.
+    other : label, optional
+        The other class, where nobody said which is to be avoided.
     """
     columns: dict[str, list[object]] = {
         name: [] for name in ("variable", "bin", "count", "share", "event_rate", "woe", "coef", "points")
@@ -114,7 +121,18 @@ def points_table(variables: Sequence[VariablePoints], base_points: float, rounde
     notes = [Message("points are rounded to whole numbers")] if rounded else []
     if not all(each.seen.all() for each in variables):
         notes.append(Message("bins without rows in the fit count as WoE 0, as likely to be an event as all rows are"))
-    return Table(Message("Scorecard"), columns, tuple(notes), ("share", "event_rate"))
+    share = variables[0].events.sum() / variables[0].count.sum()
+    if other is not None and share > 0.5:
+        notes.append(
+            Message(
+                "the event is {event!r}, in {share:.0%} of the rows, since it sorts second: the more points, the rarer "
+                "it is. If {other!r} is to be avoided, set event={other!r}.",
+                event=event,
+                share=share,
+                other=other,
+            )
+        )
+    return Table(Message("Scorecard: event {event!r}", event=event), columns, tuple(notes), ("share", "event_rate"))
 
 
 def points_of_woe(woe: Array, coef: Array, intercept: float, scale: PointScale, spread: bool, rounded: bool) -> Array:

@@ -69,8 +69,11 @@ def one_row(card: Any, row: Any) -> Any:
     else:
         found = np.asarray(row, dtype=None if hasattr(row, "dtype") else object)
         found = found[None] if found.ndim == 1 else found
-    if len(found) != 1:
-        raise InvalidData("explain: {n} rows; one applicant is explained at a time. Pass X[i : i + 1].", n=len(found))
+    if found.shape[:1] != (1,):
+        raise InvalidData(
+            "explain: rows of shape {shape}; one applicant is explained at a time. Pass X[i : i + 1].",
+            shape=found.shape,
+        )
     return found
 
 

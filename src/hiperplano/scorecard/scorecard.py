@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.labels import encode_labels
@@ -23,7 +23,7 @@ from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.logistic import LogisticRegression
 from hiperplano.scorecard.bootstrap import Bootstrap, bootstrap
-from hiperplano.scorecard.fitting.encoded_rows import IsEvent, Scored, developed, encoded_rows, signs
+from hiperplano.scorecard.fitting.encoded_rows import IsEvent, Scored, checked_labels, developed, encoded_rows, signs
 from hiperplano.scorecard.fitting.warnings import strongest, warn_of_no_choice, warn_of_separation
 from hiperplano.scorecard.monitoring.development import Development
 from hiperplano.scorecard.points import points_table
@@ -217,7 +217,7 @@ class Scorecard(ScorecardScores):
             X = as_they_are(X)
             self._code_classes(X.weighted_rows())
             return X.with_vectors(y=X.map(IsEvent(self.event_))), None, None
-        y = validate_data(self, X="no_validation", y=y)
+        y = checked_labels(self, y)
         if not len(y):
             raise InvalidData("Found array with 0 sample(s): y is empty; a scorecard needs rows. Check the table.")
         weight = check_weight(sample_weight, len(y))
@@ -229,7 +229,9 @@ class Scorecard(ScorecardScores):
         encoder, chosen = self.encoder_, set(self.variables_)
         for name in encoder.get_feature_names_out().tolist():
             if name not in chosen:
-                encoder.reasons_[name] = Message("not chosen as a variable of the scorecard")
+                binning = encoder.binnings_[name]
+                not_chosen = Message("not chosen as a variable of the scorecard")
+                encoder.reasons_[name] = not_chosen if _varies(binning) else binning.status_
         encoder.support_ = np.array([name in chosen for name in encoder.binnings_])
 
     @property
@@ -295,7 +297,10 @@ class Scorecard(ScorecardScores):
             Columns variable, bin, count, share, event_rate, woe, coef and points; the first row holds the base
             points where they stand apart.
         """
-        table = points_table(self.variable_points(), self.base_points_, bool(self.round_points))
+        variables = self.variable_points()
+        event, other = (np.asarray(label).tolist() for label in (self.event_, self.nonevent_))
+        labels = (event, other) if self.event is None else (event,)
+        table = points_table(variables, self.base_points_, bool(self.round_points), *labels)
         return replace(table, notes=(*table.notes, *self._sign_notes()))
 
     def selection_table(self) -> Table:

@@ -201,6 +201,10 @@ def test_special_codes_do_not_move_the_cuts():
     assert together.table()["count"][together.bins_.n_regular] == 150
     assert named.bins_.labels()[-3:] == ["special: unknown", "special: refused", "missing"]
     assert named.table()["count"][-3:].tolist() == [60, 90, 0]
+    dates = pd.Series(pd.date_range("2020-01-01", periods=N))
+    shared = [-1, "999", "?", "2020-01-02"]  # of a table with columns of all kinds
+    assert OptimalBinning(special_codes=shared).fit(X, Y).bins_.special == ((-1.0, 999.0),)
+    assert "special: 2020-01-02" in OptimalBinning(special_codes=shared).fit(dates, Y).bins_.labels()
     text = OptimalBinning(special_codes=["?"]).fit(np.where(X > 1, "?", np.where(X > 0, "a", "b")), Y)
     assert "'?'" not in "".join(text.bins_.labels()[: text.bins_.n_regular])
 
@@ -258,6 +262,20 @@ def test_ten_thousand_categories():
     assert "categories are rare" in OptimalBinning().fit(x[:20_000], y[:20_000]).status_
 
 
+def test_small_categories_are_pooled_unless_they_differ():
+    """Each of 200 categories has half a percent of the rows; ten more were seen once."""
+    rng = np.random.default_rng(4)
+    level = np.append(rng.integers(0, 200, size=9_990), np.arange(200, 210))
+    x, noise = level.astype(str), rng.logistic(size=10_000)
+    signal = noise + rng.normal(size=210)[level]
+    for of in (lambda z: z > 1, np.asarray, lambda z: np.digitize(z, [-1, 1])):  # two classes, numbers, three classes
+        assert OptimalBinning().fit(x, of(noise)).bins_.n_regular == 1
+        found = OptimalBinning().fit(x, of(signal))
+        assert found.bins_.n_regular > 4
+        assert any(set(map(str, range(200, 210))) <= set(group) for group in found.bins_.groups)
+        assert found.status_.endswith("10 rare categories were pooled first.")
+
+
 def test_dates_are_cut_at_midnight_where_that_is_possible():
     days = np.datetime64("2020-01-01") + np.arange(N).astype("timedelta64[D]")
     y = days >= np.datetime64("2020-09-01")
@@ -273,6 +291,8 @@ def test_dates_are_cut_at_midnight_where_that_is_possible():
     ("below", "above", "cut"),
     [
         (24, 25, 25),
+        (2.3, 2.4, 2.4),
+        (7.0, 7.1, 7.1),
         (24, 31, 30),
         (0.37171, 0.3723, 0.372),
         (-3, -2, -2),

@@ -22,7 +22,7 @@ def scorecard(
         Option(
             "--special",
             metavar="COLUMN=CODE,…",
-            help=_("Codes that get a bin of their own, such as -1 or 999. May be repeated."),
+            help=_("Codes that share a bin of their own, such as -1,999. Repeated, each has its bin."),
         ),
     ] = None,
     time: Annotated[

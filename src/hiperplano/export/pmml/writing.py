@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from sys import float_info
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from hiperplano.data.files import write_bytes
 from hiperplano.errors import NotAvailable
-from hiperplano.export.formula import Cell, Formula
+from hiperplano.export.formula import Cell, Formula, finite_cells
 from hiperplano.export.pmml.predicates import type_of
 from hiperplano.export.pmml.regression import add_regression
 from hiperplano.export.pmml.scorecard import add_scorecard
 from hiperplano.export.reading.models import formula_of
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
+_LARGEST = repr(float_info.max)
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
@@ -56,14 +60,18 @@ def to_pmml(model: Any, *, path: str | Path | None = None) -> str:
     SubElement(header, "Application", name="hiperplano")
     cells = _fields(formula)
     dictionary = SubElement(root, "DataDictionary", numberOfFields=str(len(cells)))
+    finite = finite_cells(feature for feature, _ in formula.used_features())
     for cell in cells:
         optype = "categorical" if cell.kind in ("text", "label") else "continuous"
-        SubElement(dictionary, "DataField", name=cell.name, optype=optype, dataType=type_of(cell))
+        field = SubElement(dictionary, "DataField", name=cell.name, optype=optype, dataType=type_of(cell))
+        if cell in finite and cell.kind == "number":  # what lies outside is invalid, and the row has no result
+            SubElement(field, "Interval", closure="closedClosed", leftMargin=f"-{_LARGEST}", rightMargin=_LARGEST)
     if formula.points is not None:
         add_scorecard(root, last, formula, cells)
     else:
         add_regression(root, last, formula, cells, dictionary)
     dictionary.set("numberOfFields", str(len(dictionary)))
+    _refuse_control_characters(root)
     indent(root, " ")
     text = '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
     if path is not None:
@@ -83,3 +91,15 @@ def _fields(formula: Formula) -> list[Cell]:
         )
     place = {cell.name: number for number, cell in enumerate(formula.cells)}
     return sorted(used, key=lambda cell: place[cell.name])
+
+
+def _refuse_control_characters(root: Element) -> None:
+    """Names and categories that XML has no way to write would make a document that no reader opens."""
+    for element in root.iter():
+        for text in (*element.attrib.values(), element.text or ""):
+            if _NO_XML.search(text):
+                raise NotAvailable(
+                    "{text!r} holds a character that XML, and so PMML, cannot hold. Rename the column or category, or "
+                    "use to_sql or to_json.",
+                    text=text,
+                )

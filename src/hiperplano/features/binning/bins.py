@@ -7,6 +7,7 @@ group of special codes, then one for missing values and, of categories, a last o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -182,8 +183,8 @@ def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], 
     codes : None, value, sequence or mapping
         Values of a sequence share one bin; a mapping from a name to a value or a sequence gives each name a bin.
     kind : str
-        Of the column: codes of numbers and dates are kept as numbers, and text, which cannot be among them, is left
-        out.
+        Of the column: codes of numbers and dates are kept as numbers, also where they are written as text. What
+        cannot be among them is left out, so that all columns of a table can share a list.
     """
     if codes is None:
         return (), ()
@@ -199,9 +200,28 @@ def special_groups(codes: Any, kind: str) -> tuple[tuple[tuple[Any, ...], ...], 
 
 
 def _code_numbers(codes: list[Any], kind: str) -> tuple[float, ...]:
-    if kind == "date":
-        return tuple(as_numbers(np.array(codes, dtype="datetime64[us]")).tolist())
-    return tuple(as_numbers(np.array([code for code in codes if not isinstance(code, str)], dtype=object)).tolist())
+    numbers = [_code_number(code, kind) for code in codes]
+    return tuple(number for number in numbers if number == number)
+
+
+def _code_number(code: Any, kind: str) -> float:
+    """The number that a code is among those of a column; NaN where it can be none of them."""
+    if isinstance(code, str):
+        code = _read_code(code)
+    if code is None or isinstance(code, date | np.datetime64) != (kind == "date"):
+        return np.nan
+    return float(as_numbers(np.array([code], dtype=object))[0])
+
+
+def _read_code(text: str) -> float | np.datetime64 | None:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return np.datetime64(text, "us")
+    except ValueError:
+        return None
 
 
 def number_text(number: float) -> str:

@@ -14,7 +14,14 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.features.binning.bins import Bins, CategoryBins, NumericBins
 from hiperplano.features.binning.columns import Plan, plan_of_numbers
 from hiperplano.features.binning.pieces import Pieces, edge_pieces, interval_bins, pieces_of
-from hiperplano.features.binning.prebinning.prebins import category_order, equal_ends, quantile_ends, tree_ends
+from hiperplano.features.binning.prebinning.prebins import (
+    category_order,
+    equal_ends,
+    quantile_ends,
+    tree_ends,
+    weights_of,
+)
+from hiperplano.features.binning.prebinning.rare import rare_categories
 from hiperplano.features.binning.prebinning.sketch import Sketch, sketch_columns
 from hiperplano.features.binning.prebinning.target import Target, bin_sums, target_vectors
 from hiperplano.features.binning.reading import as_numbers
@@ -127,7 +134,12 @@ def _learn(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> Learned:
 def _group_categories(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> Learned:
     """Categories in the order of their rates, joined as intervals are."""
     totals, n = pieces.totals(), target.n_classes
-    groups, sums = category_order(pieces.sums, n, _least_weight(rule.rare, totals, n))
+    pooled = (
+        rare_categories(pieces.sums, totals, n)
+        if rule.rare == "auto"
+        else weights_of(pieces.sums, n) < _least_weight(rule.rare, totals, n)
+    )
+    groups, sums = category_order(pieces.sums, n, pooled)
     ends = equal_ends(sums, n, rule.max_prebins)
     found = _search(rule, np.add.reduceat(sums, [0, *ends[:-1]], axis=0), totals, target, None)
     stops = [0, *(int(ends[end - 1]) for end in found.ends)]
@@ -137,11 +149,11 @@ def _group_categories(rule: Any, pieces: Pieces, plan: Plan, target: Target) -> 
     status = found.status
     if len(groups) == 1 < len(pieces.categories):
         status = Message(
-            "All {n} categories are rare ({rare:g} or more is asked for), and share one bin. Lower rare to tell them "
-            "apart.",
+            "All {n} categories are rare, and share one bin. Lower rare, or set it to 0, to tell them apart.",
             n=len(pieces.categories),
-            rare=rule.rare,
         )
+    elif pooled.sum() > 1:
+        status = found.status + Message(" {n} rare categories were pooled first.", n=int(pooled.sum()))
     return Learned(CategoryBins(named, plan.special, plan.special_names), pieces, None, status)
 
 

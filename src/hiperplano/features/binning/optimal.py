@@ -71,8 +71,10 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     special_codes : value, list or dict, optional
         Values that are no quantities, such as −1 or 999. Those of a list share one bin; a dict gives each name a bin:
         ``{"no answer": -1, "refused": [998, 999]}``.
-    rare : float or int, default=0.01
-        Categories with less weight are pooled: a share of all rows if it is below 1, otherwise a number of rows.
+    rare : "auto", float or int, default="auto"
+        Categories with less weight are pooled: a share of all rows if it is below 1, otherwise a number of rows. "auto"
+        pools those with fewer than 1% of the rows; but where a test finds that these differ (χ², or F for a number, at
+        1%), only those in which fewer than five events or non-events (or rows) are expected.
     handle_unknown : {"ignore", "error"}, default="ignore"
         What `transform` makes of categories that the fit did not see: WoE 0 (or the overall mean), or an error.
     smoothing : float, default=0.5
@@ -141,7 +143,7 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         max_prebins: int = 50,
         cuts: Any = None,
         special_codes: Any = None,
-        rare: float = 0.01,
+        rare: float | str = "auto",
         handle_unknown: str = "ignore",
         smoothing: float = 0.5,
     ) -> None:
@@ -352,8 +354,10 @@ class OptimalBinning(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         one_of(self, "target", TARGETS)
         whole(self, "max_bins", low=1)
         whole(self, "max_prebins", low=2)
-        for name in ("min_bin_size", "min_events", "min_nonevents", "min_difference", "rare"):
+        for name in ("min_bin_size", "min_events", "min_nonevents", "min_difference"):
             number(self, name, low=0.0)
+        if self.rare != "auto":
+            number(self, "rare", low=0.0)
         number(self, "smoothing", low=0.0, open_low=True)
         if self.max_p_value is not None:
             number(self, "max_p_value", low=0.0, high=1.0, open_low=True)

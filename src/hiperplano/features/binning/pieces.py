@@ -119,7 +119,7 @@ def round_cut(below: float, above: float, kind: str = "numeric") -> float:
     for power in range(min(ceil(log10(max(abs(below), abs(above)))), 308), -324, -1):
         size = float(f"1e{power}")
         nearest, last = round(middle / size), floor(above / size)
-        for multiple in (nearest, last):
+        for multiple in (nearest, last, last + 1):  # 2.4/0.1 is 23.999…
             if below < float(f"{multiple}e{power}") <= above:
                 return float(f"{multiple}e{power}")
     return above

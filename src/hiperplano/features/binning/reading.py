@@ -239,7 +239,8 @@ def _no_number(cells: list[Any], name: Any) -> InvalidData:
     row = next((row for row in texts if not _reads_as_number(cells[row])), texts[0])
     return InvalidData(
         "{column} holds {value!r} (row {row}, counted from 1), and its bins are of numbers or dates. Correct the "
-        "value, leave it empty where it is not known, or make a new fit that takes the column as categories.",
+        "value, convert texts (pandas.to_datetime makes dates of them), leave it empty where it is not known, or make "
+        "a new fit that takes the column as categories.",
         column=Message("the column") if name is None else Message("column {name!r}", name=name),
         value=cells[row],
         row=row + 1,

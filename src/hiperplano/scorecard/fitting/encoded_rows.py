@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils.validation import validate_data
 
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.validate import wrap
 from hiperplano.data.views.transformed import Transformed
 from hiperplano.features.binning.encoder import WoEEncoder
+from hiperplano.features.binning.prebinning.target import refuse_missing
+from hiperplano.features.binning.reading import as_array
 from hiperplano.scorecard.monitoring.development import Development
 from hiperplano.scorecard.points import points_of_woe
 from hiperplano.scorecard.scaling import PointScale
@@ -88,3 +91,14 @@ class Scored:
         woe = block.dense()
         points = points_of_woe(woe, self.coef, self.intercept, self.scale, self.spread, self.rounded) + self.base
         return np.stack([points, self.intercept + woe @ self.coef], axis=1)
+
+
+def checked_labels(card: Any, y: Any) -> Array:
+    """The target of rows in memory, one label for each; `card` is the estimator that is fitted."""
+    y = as_array(y) if isinstance(y, list) else y  # NumPy would make the text "nan" of a gap among texts
+    try:
+        return np.asarray(validate_data(card, X="no_validation", y=y))
+    except (ValueError, TypeError):
+        if y is not None:
+            refuse_missing(np.asarray(y).ravel())  # which says how many are
+        raise

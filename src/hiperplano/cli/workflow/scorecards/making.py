@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -99,6 +100,8 @@ def make_scorecard(
                     n=len(problem.target.classes),
                 )
             )
+        if choices.positive is None:
+            _name_common_event(terminal, problem)
         columns = _variables(terminal, problem, settings)
         step(_("fitting"))
         result, pipeline = _fit(terminal, problem, columns, settings)
@@ -110,6 +113,24 @@ def make_scorecard(
     _print(terminal, problem, result)
     terminal.results |= {"scorecard": _plain(result, files)}
     terminal.print(_("Written: {files}", files=", ".join(str(file) for file in files.values())))
+
+
+def _name_common_event(terminal: Terminal, problem: Problem) -> None:
+    """Defaults and claims are rare; an event that is not may have been guessed wrongly."""
+    event = problem.target.positive
+    (other,) = (label for label in problem.target.classes if label != event)
+    share = float((problem.target.values == event).mean())
+    if share > 0.5:
+        terminal.add_note(
+            Message(
+                "the event is {event!r}, in {share:.0%} of the rows. If {other!r} is to be avoided, give --positive "
+                "{label}.",
+                event=event,
+                share=share,
+                other=other,
+                label=quote(str(other)),
+            )
+        )
 
 
 def _variables(terminal: Terminal, problem: Problem, settings: ScorecardSettings) -> list[Column]:
@@ -126,7 +147,7 @@ def _variables(terminal: Terminal, problem: Problem, settings: ScorecardSettings
                 "{names}: dates get no points, since new applicants come later than all of them. Give an age or a "
                 "duration in their place; --time {name} compares bins by period.",
                 names=", ".join(dates),
-                name=dates[0],
+                name=quote(dates[0]),
             )
         )
     return [column for column in used if column.kind != "date" and column.name != settings.time]
@@ -165,9 +186,8 @@ def _fit(
 
 def _encoder(columns: list[Column], settings: ScorecardSettings) -> WoEEncoder:
     """Kinds as inferred; codes that look like "no value" have bins of their own, and so have those that were named."""
-    special: dict[str, list[Any]] = {column.name: list(column.codes) for column in columns if column.codes}
-    for name, given in options.pairs("--special", list(settings.special)).items():
-        special[name] = [_number_or_text(code) for code in given.split(",") if code]
+    special: dict[str, Any] = {column.name: list(column.codes) for column in columns if column.codes}
+    special |= _special_codes(settings.special)
     rules: dict[str, dict[str, Any]] = {
         column.name: {"kind": "numeric" if column.kind == "numeric" else "categorical"} for column in columns
     }
@@ -181,11 +201,21 @@ def _encoder(columns: list[Column], settings: ScorecardSettings) -> WoEEncoder:
     return WoEEncoder(per_column=rules)
 
 
+def _special_codes(given: tuple[str, ...]) -> dict[str, dict[str, list[Any]]]:
+    """The codes of each column: those of one option share a bin."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for text in given:
+        ((name, codes),) = options.pairs("--special", [text]).items()
+        listed = [code.strip() for code in codes.split(",") if code.strip()]
+        found.setdefault(name, {})[", ".join(listed)] = [_number_or_text(code) for code in listed]
+    return found
+
+
 def _number_or_text(code: str) -> Any:
     try:
         return float(code)
     except ValueError:
-        return code.strip()
+        return code
 
 
 def _read_cuts(path: Path | None, names: list[str]) -> dict[str, Any]:
@@ -267,7 +297,8 @@ def _taken(column: Column, problem: Problem, card: Scorecard) -> Column:
     codes = (card.encoder.per_column or {}).get(column.name, {}).get("special_codes")
     if not codes:
         return column
-    listed = ", ".join(f"{code:g}" if isinstance(code, float) else str(code) for code in codes)
+    shown = [f"{code:g}" if isinstance(code, float) else str(code) for code in codes]  # names, where they have them
+    listed = ("; " if isinstance(codes, dict) else ", ").join(shown)
     why = Message("codes with a bin of their own: {codes}", codes=listed)
     return replace(column, why=why, missing=int(problem.frame[column.name].isna().sum()))
 

@@ -28,7 +28,7 @@ def quantile_ends(pieces: Pieces, n_classes: int, max_prebins: int) -> Array:
     size = len(pieces.low)
     if size <= max_prebins:
         return np.arange(1, size + 1)
-    up_to = np.cumsum(_weights(pieces.sums, n_classes))
+    up_to = np.cumsum(weights_of(pieces.sums, n_classes))
     goals = up_to[-1] * np.arange(1, max_prebins) / max_prebins
     after = np.clip(np.searchsorted(up_to, goals), 1, size - 1)
     nearer = np.where(goals - up_to[after - 1] < up_to[after] - goals, after, after + 1)
@@ -62,8 +62,8 @@ def tree_ends(pieces: Pieces, n_classes: int, max_prebins: int) -> Array:
     return np.append(np.unique(np.floor(inner).astype(np.intp) + 1), size)
 
 
-def category_order(sums: Array, n_classes: int, rare: float) -> tuple[list[Array], Array]:
-    """Categories by ascending event rate or mean, those with less weight than `rare` pooled.
+def category_order(sums: Array, n_classes: int, pooled: Array) -> tuple[list[Array], Array]:
+    """Categories by ascending event rate or mean, some of them pooled.
 
     Joining neighbours in this order is enough: with two classes or a number no other grouping has a better value of a
     convex criterion (Breiman et al. 1984, section 4.2.2). With more classes the order is that of the first principal
@@ -72,6 +72,8 @@ def category_order(sums: Array, n_classes: int, rare: float) -> tuple[list[Array
     Parameters
     ----------
     sums : ndarray of shape (categories, m)
+    pooled : ndarray of bool of shape (categories,)
+        Which categories are one.
 
     Returns
     -------
@@ -79,13 +81,11 @@ def category_order(sums: Array, n_classes: int, rare: float) -> tuple[list[Array
         The categories of each pre-bin.
     sums : ndarray of shape (groups, m)
     """
-    weight = _weights(sums, n_classes)
-    few = np.flatnonzero(weight < rare)
-    groups = [np.array([each]) for each in np.flatnonzero(weight >= rare)]
-    if len(few):
-        groups.append(few)
+    groups = [np.array([each]) for each in np.flatnonzero(~pooled)]
+    if pooled.any():
+        groups.append(np.flatnonzero(pooled))
     joined = np.array([sums[group].sum(axis=0) for group in groups]).reshape(len(groups), sums.shape[1])
-    size = _weights(joined, n_classes)
+    size = weights_of(joined, n_classes)
     scores = joined[:, 1] / size
     if n_classes > 2:
         rates = joined / size[:, None]
@@ -103,5 +103,6 @@ def equal_ends(sums: Array, n_classes: int, max_prebins: int) -> Array:
     return quantile_ends(Pieces(places, places, sums, empty), n_classes, max_prebins)
 
 
-def _weights(sums: Array, n_classes: int) -> Array:
+def weights_of(sums: Array, n_classes: int) -> Array:
+    """The weight of each piece, from its sums."""
     return np.asarray(sums.sum(axis=1) if n_classes else sums[:, 0])

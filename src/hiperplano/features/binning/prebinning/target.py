@@ -67,6 +67,18 @@ def target_rows(y: Any, sample_weight: Any, n_rows: int) -> tuple[InMemory, Arra
             n_labels=len(labels),
             n_rows=n_rows,
         )
+    refuse_missing(labels)
+    if labels.dtype.kind == "O" and len({type(value) for value in labels.tolist()}) == 1:
+        labels = np.array(labels.tolist())
+    weight = check_weight(sample_weight, n_rows)
+    rows = InMemory(np.empty((n_rows, 0)), labels[:, None], weight, one_target=True)
+    if weight is None or weight.all():
+        return rows, None
+    return rows.gather(weight > 0), np.flatnonzero(weight)
+
+
+def refuse_missing(labels: Array) -> None:
+    """Every row must have a target."""
     missing = np.array([is_missing(value) for value in labels.tolist()]) if labels.dtype.kind in "OM" else None
     if labels.dtype.kind == "f":
         missing = ~np.isfinite(labels)
@@ -77,13 +89,6 @@ def target_rows(y: Any, sample_weight: Any, n_rows: int) -> tuple[InMemory, Arra
             bad=int(missing.sum()),
             n=len(labels),
         )
-    if labels.dtype.kind == "O" and len({type(value) for value in labels.tolist()}) == 1:
-        labels = np.array(labels.tolist())
-    weight = check_weight(sample_weight, n_rows)
-    rows = InMemory(np.empty((n_rows, 0)), labels[:, None], weight, one_target=True)
-    if weight is None or weight.all():
-        return rows, None
-    return rows.gather(weight > 0), np.flatnonzero(weight)
 
 
 def target_vectors(design: Design, kind: str) -> tuple[Target, dict[str, RowVector]]:
