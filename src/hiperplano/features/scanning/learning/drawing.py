@@ -45,6 +45,14 @@ class Chosen:
         return replace(self, rows=self.rows[kept], chances=self.chances[kept], cells=self.cells.filter(pa.array(kept)))
 
 
+def in_one_buffer(table: pa.Table) -> pa.Table:
+    """The same cells in one piece of memory: small ones between decoded columns would keep freed memory from use."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
+
+
 class Draw:
     """The rows with the smallest of random numbers, which every row gets, whatever the chunks or threads.
 

@@ -21,7 +21,7 @@ from hiperplano.data.validate import refuse_no_weight
 from hiperplano.errors import InvalidData, InvalidFile
 from hiperplano.features.columns import Column
 from hiperplano.features.scanning.cells import kind_of_type
-from hiperplano.features.scanning.learning.drawing import Chosen, Draw
+from hiperplano.features.scanning.learning.drawing import Chosen, Draw, in_one_buffer
 from hiperplano.features.scanning.learning.labels import target_of, weight_of
 from hiperplano.features.scanning.learning.tally import NumberTally, Tally, tally_of
 from hiperplano.features.scanning.walking import Chunk, Place, Walk, power_of_two
@@ -200,7 +200,7 @@ class Learner:
 
         cells = in_threads(look_at, tallies, chunk.num_rows * len(tallies))
         drawn = pa.table(dict(zip((tally.column.name for tally in tallies), cells, strict=True)))
-        return LearnedChunk(place, vectors, tallies, replace(chosen, cells=drawn))
+        return LearnedChunk(place, vectors, tallies, replace(chosen, cells=in_one_buffer(drawn)))
 
 
 def _tallies(wanted: Wanted, nan_is_missing: bool) -> list[Tally]:
