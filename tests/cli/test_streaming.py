@@ -68,6 +68,16 @@ def test_rows_are_held_out_and_what_cannot_be_done_is_said(run, folder, tmp_path
     refused = run("fit", parts, "-t", target, "-o", tmp_path)
     assert "infinity (row 124 of" in " ".join(refused.err.split())
     model = tmp_path / "model.skops"
+    refused = run("predict", model, parts, "-o", tmp_path / "found.parquet")
+    assert "infinity (row 124 of" in " ".join(refused.err.split())
+    frame.assign(**{number: "many"}).to_parquet(parts / "1.parquet")
+    refused = run("predict", model, parts, "-o", tmp_path / "found.parquet")
+    assert f"1.parquet: column '{number}' holds 'many' (row 1)" in " ".join(refused.err.split())
+    frame.drop(columns=number).to_parquet(parts / "1.parquet")
+    found = run("predict", model, parts, "-o", tmp_path / "found.parquet", "--json")
+    assert any(
+        "1.parquet: columns that the model needs are not there" in note for note in json.loads(found.out)["notes"]
+    )
     refused = run("predict", model, made / "parts", "-o", tmp_path / "found.csv")
     assert ".parquet" in refused.err
 

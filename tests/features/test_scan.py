@@ -15,9 +15,9 @@ from hiperplano import LinearRegression, LogisticRegression, Ridge, scan
 from hiperplano.errors import InvalidData, InvalidFile, InvalidParameter, InvalidTarget
 from hiperplano.features.coding import Coding
 from hiperplano.features.columns import Column
-from hiperplano.features.scanning.medians import find_medians
-from hiperplano.features.scanning.tally import NumberTally
-from hiperplano.features.scanning.walking import Walk
+from hiperplano.features.scanning.learning.medians import find_medians
+from hiperplano.features.scanning.learning.tally import NumberTally
+from hiperplano.features.scanning.walking import Walk, planned
 from hiperplano.tables.batches import find_tables, formats
 from hiperplano.tables.reading import plain_column, to_frame
 
@@ -304,3 +304,19 @@ def test_parameters_are_checked(tmp_path):
         scan(path, "z")
     with pytest.raises(InvalidParameter, match="whose columns have no names"):
         scan(lambda: [np.ones((2, 2))], "y")
+
+
+def test_chunks_end_where_row_groups_end():
+    """All rows are in one chunk, whole groups are never cut, and only groups too large are."""
+    rng = np.random.default_rng(0)
+    for _case in range(50):
+        groups = rng.integers(0, 40, rng.integers(1, 12)).tolist()
+        rows, whole = int(rng.integers(1, 15)), int(rng.integers(15, 30))
+        plan = planned(groups, rows, whole)
+        assert sum(piece.size for piece in plan) == sum(groups)
+        assert all(0 < piece.size <= (whole if piece.groups else rows) for piece in plan)
+        assert all(piece.size <= rows for piece in plan if len(piece.groups) > 1 and groups[piece.groups[0]])
+        held = [group for piece in plan for group in piece.groups]
+        assert held == sorted(set(held))
+        assert {group for group, size in enumerate(groups) if 0 < size <= whole} <= set(held)
+        assert not {group for group, size in enumerate(groups) if size > whole} & set(held)

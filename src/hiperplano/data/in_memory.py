@@ -18,7 +18,7 @@ from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 
 # A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
-# rows that a product over it outweighs the addition of its result.
+# rows that a product over it outweighs the addition of its result. Rows of float32 are there in float64, too.
 _BLOCK_CELLS = 2**18
 _FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
 _SPARSE_ENTRIES = 2**19
@@ -84,7 +84,8 @@ class InMemory(Design):
     def block_rows(self) -> int:
         """Rows in a block. A function of the data alone: it decides the order of additions."""
         if not self.is_sparse:
-            return min(_MOST_ROWS, max(_FEWEST_ROWS, _BLOCK_CELLS // (self.n_columns + 1)))
+            cells = _BLOCK_CELLS if self.dtype.itemsize == 8 else _BLOCK_CELLS // 2
+            return min(_MOST_ROWS, max(_FEWEST_ROWS, cells // (self.n_columns + 1)))
         by_entries = int(_SPARSE_ENTRIES * self.n_rows / max(1, self.x.nnz))
         by_cells = _SPARSE_CELLS // max(1, self.n_columns)
         rows = min(by_entries, by_cells) if by_cells > _FEWEST_SPARSE_ROWS else by_entries

@@ -12,20 +12,20 @@ from typing import Any, Self
 
 import joblib
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.stream.checkpoint import SavedSums
+from hiperplano.data.stream.drawn import DrawnRows, joined, refuse_too_many
 from hiperplano.data.stream.progress import Count
 from hiperplano.data.stream.read_ahead import read_ahead
-from hiperplano.data.stream.settings import CHUNKS_OF_A_READER, Settings
+from hiperplano.data.stream.settings import Settings
 from hiperplano.data.stream.side_by_side import Result, Run, runs_of, side_by_side, until
 from hiperplano.data.stream.source import Source
 from hiperplano.data.stream.vectors import StoredVector
 from hiperplano.data.threads import worker_count
-from hiperplano.errors import NotAvailable
 
 Parts = Iterator[tuple[int, InMemory]]
 
@@ -155,8 +155,8 @@ class Stream(Design):
 
     def _readers(self, runs: Sequence[Run]) -> int:
         """Threads that read side by side: as memory allows, and 1 where there would be too little for each."""
-        chunk = float(self._sizes.max()) * self.n_columns * self.dtype.itemsize * self.density
-        workers = min(worker_count(), int(self.settings.memory / (CHUNKS_OF_A_READER * chunk)))
+        largest = max((self.source.bytes_in_hand(chunk) for run in runs for chunk in run), default=1.0)
+        workers = min(worker_count(), int(self.settings.memory / max(largest, 1.0)))
         if workers < 2 or not all(self.source.can_begin(run[0]) for run in runs):
             return 1
         rounds = -(-len(runs) // workers)
@@ -318,10 +318,32 @@ class Stream(Design):
     def sample(self, size: int, seed: int = 0) -> InMemory:
         if size < self.n_rows:  # a part of them may be a smaller part, and all must be all
             size = min(size, max(1, int(self.settings.memory / self._row_bytes)))
+            drawn = self._drawn(size) if seed == 0 else None
+            if drawn is not None:
+                return drawn
             rows = np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
         else:
             rows = np.arange(self.n_rows)
         return self._taken(np.split(rows, np.searchsorted(rows, np.cumsum(self._sizes)[:-1])))
+
+    def drawn_rows(self) -> DrawnRows | None:
+        """Rows of the source that were drawn when it was first read, if any were."""
+        return None
+
+    def _drawn(self, size: int) -> InMemory | None:
+        """A sample of those, with their vectors; None where they are too few."""
+        found = self.drawn_rows()
+        if found is None:
+            return None
+        masks = None if self._keep is None else [self._keep.piece(chunk) for chunk in range(len(self._sizes))]
+        sample = found.sample(size, masks)
+        if sample is None:
+            return None
+        drawn, places = sample
+        vectors = {name: vector.at(places, self._sizes) for name, vector in self._vectors.items()}
+        rows = drawn.rows if self._scale is None else (drawn.rows - self._scale[0]) / self._scale[1]
+        vectors.setdefault("row", drawn.numbers)
+        return InMemory(rows, vectors.pop("y"), None, self.one_target, self.names, vectors)
 
     def gather(self, mask: RowVector) -> InMemory:
         masks = self._stored("mask", mask)
@@ -330,7 +352,7 @@ class Stream(Design):
 
     def _taken(self, rows: Sequence[Array]) -> InMemory:
         """Rows with these numbers, given for each chunk, on the host."""
-        self._refuse_too_many(sum(map(len, rows)))
+        refuse_too_many(sum(map(len, rows)), self.n_rows, self._row_bytes, self.settings.memory)
         starts = np.cumsum(self._sizes) - self._sizes
         numbers = self._vectors.get("row")
 
@@ -348,7 +370,7 @@ class Stream(Design):
         if not found:
             nothing = self._part(0, self._no_rows())
             return nothing.with_vectors(row=np.empty(0, dtype=np.int64)).subset(slice(0, 0))
-        return _joined(found)
+        return joined(found)
 
     def _numbers_of(self, number: int) -> Array:
         """Numbers of the rows of a chunk in the source."""
@@ -366,28 +388,7 @@ class Stream(Design):
         """Of a row on the host, on average."""
         return max(1.0, self.n_columns * self.density * (self.dtype.itemsize + (4 if self.is_sparse else 0)))
 
-    def _refuse_too_many(self, n_rows: int) -> None:
-        size = n_rows * self._row_bytes
-        if size > self.settings.memory and n_rows > 1:
-            raise NotAvailable(
-                "This fit needs {n_taken:,} of {n_rows:,} rows in memory ({size:.0f} MB), and a stream holds at most "
-                "{memory:.0f} MB. Raise memory in scan, or choose a model that only needs sums of rows: least squares, "
-                "ridge, logistic regression, linear discriminants.",
-                n_taken=n_rows,
-                n_rows=self.n_rows,
-                size=size / 2**20,
-                memory=self.settings.memory / 2**20,
-            )
-
 
 def reads_rows(statistic: Any) -> bool:
     """Whether a statistic looks at rows, and not at their vectors alone."""
     return bool(getattr(statistic, "reads_rows", True))
-
-
-def _joined(parts: Sequence[InMemory]) -> InMemory:
-    """The rows of several designs, with their vectors."""
-    arrays = [part.as_held() for part in parts]
-    rows = csr_array(vstack(arrays)) if parts[0].is_sparse else np.concatenate(arrays)
-    vectors = {name: np.concatenate([part.vectors[name] for part in parts]) for name in parts[0].vectors}
-    return InMemory(rows, vectors.pop("y"), None, parts[0].one_target, parts[0].names, vectors)

@@ -13,6 +13,8 @@ CHUNKS_IN_HAND = 16
 """Summed, decoded and waiting chunks, with the copies made on the way."""
 CHUNKS_OF_A_READER = 4
 """Of them, those of each thread that reads and sums: the one in work, and what it is decoded from."""
+LARGEST_CHUNKS = 6
+"""Of the largest chunks, which are read as they lie in a file, column by column: those that memory is for."""
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,18 @@ Result = TypeVar("Result")
 Item = TypeVar("Item")
 Run = list[int]
 
-_FEWEST, _MOST = 4, 1024  # chunks of a run: little is read twice at its ends, or lost when a pass is broken off
+_MOST = 1024  # chunks of a run: little is lost when a pass is broken off
 
 
 def runs_of(source: Source, chunks: Sequence[int]) -> list[Run]:
-    """Chunks in groups of neighbours, which begin where reading can begin unless they would be very long.
+    """Chunks in groups of neighbours: a new one where reading can begin, and where it would be very long.
 
     Rows that can only be read from their beginning on are not grouped.
     """
     most = _MOST if sum(map(source.can_begin, chunks)) > 1 else 1
     runs: list[Run] = []
     for chunk in chunks:
-        if not runs or len(runs[-1]) >= (min(_FEWEST, most) if source.can_begin(chunk) else most):
+        if not runs or source.can_begin(chunk) or len(runs[-1]) >= most:
             runs.append([])
         runs[-1].append(chunk)
     return runs

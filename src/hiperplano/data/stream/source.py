@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.block import Array
+from hiperplano.data.stream.settings import CHUNKS_OF_A_READER
 
 
 class Source(ABC):
@@ -50,6 +51,10 @@ class Source(ABC):
     def can_begin(self, chunk: int) -> bool:
         """Whether a chunk can be read without those before it."""
         return chunk == 0
+
+    def bytes_in_hand(self, chunk: int) -> float:
+        """What a thread that reads a chunk and sums it holds at a time."""
+        return CHUNKS_OF_A_READER * float(self.sizes[chunk]) * self.n_columns * self.dtype.itemsize * self.density
 
     @abstractmethod
     def give_back(self, rows: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from threading import Lock
@@ -65,6 +65,23 @@ class StoredVector:
         offset = self._file.seek(0, 2)
         self._file.write(short.data if short.size else b"")
         self._pieces.append(_Place(offset, short.shape, short.dtype, dtype))
+
+    def at(self, places: Array, sizes: Array) -> Array:
+        """The numbers of rows at these places, ascending, where pieces have these sizes."""
+        ends = np.cumsum(sizes)
+        shares = np.split(places, np.searchsorted(places, ends[:-1]))
+        found = [self.piece(k)[some - (ends[k] - sizes[k])] for k, some in enumerate(shares) if len(some)]
+        return np.concatenate(found) if found else self.piece(0)[:0]
+
+    def in_pieces(self, sizes: Sequence[int]) -> StoredVector:
+        """The same numbers in pieces of other sizes."""
+        found, waiting, chunk = StoredVector(self._limit), self.piece(0)[:0], 0
+        for size in sizes:
+            while len(waiting) < size:
+                waiting, chunk = np.concatenate([waiting, self.piece(chunk)]), chunk + 1
+            found.append(waiting[:size])
+            waiting = waiting[size:]
+        return found
 
     def piece(self, chunk: int) -> Array:
         """The numbers of a chunk's rows; not to be written to."""

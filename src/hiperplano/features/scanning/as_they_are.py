@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from hiperplano.data.design import Array
 from hiperplano.errors import InvalidData
 from hiperplano.features.binning.reading import as_numbers
-from hiperplano.features.scanning.tally import CategoryTally, Tally
+from hiperplano.features.scanning.learning.tally import CategoryTally, Tally
 from hiperplano.tables.batches import BatchedTable
 from hiperplano.tables.reading import plain_column, to_frame
 

@@ -58,12 +58,16 @@ def refuse_nonfinite(
     if not bad.any():
         return
     first = int(np.flatnonzero(bad)[0])
-    infinite = bool(np.isinf(values[first]))
-    raise InvalidData(
+    raise nonfinite(column.name, bool(np.isinf(values[first])), start + first, where)
+
+
+def nonfinite(column: str, infinite: bool, row: int, where: BatchedTable) -> InvalidData:
+    """The error for infinity or NaN in a row, from 0 on, of a table."""
+    return InvalidData(
         "Column {column!r} holds {kind} (row {row} of {file}); every number must be finite. {remedy}",
-        column=column.name,
+        column=column,
         kind=Message("infinity") if infinite else Message("NaN"),
-        row=start + first + 1,
+        row=row + 1,
         file=where.name,
         remedy=Message("Correct or drop that row.")
         if infinite

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from threading import Lock
 
 import numpy as np
-import pyarrow as pa
 
 from hiperplano.data.design import Array
 from hiperplano.data.stream.read_ahead import read_ahead
 from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData
-from hiperplano.features.scanning.walking import Walk
+from hiperplano.features.scanning.walking import Chunk, Walk
 
 _AHEAD = 1
 
@@ -36,7 +35,7 @@ def read_side_by_side(
         names = [columns[place] for place in places]
         for chunk_number, chunk in enumerate(walk.chunks(number, names, start, parallel=False)):
             out = arrays.of(chunk_number, chunk.num_rows)
-            write_numbers(chunk, out[:, places[0] : places[-1] + 1], walk.tables[number].name)
+            write_numbers(chunk, names, out[:, places[0] : places[-1] + 1], walk.tables[number].name)
             yield chunk_number
 
     shares = np.array_split(np.arange(len(columns)), min(worker_count(), len(columns)))
@@ -46,16 +45,16 @@ def read_side_by_side(
             yield arrays.take(chunk_number)
 
 
-def write_numbers(chunk: pa.Table, out: Array, name: str) -> None:
+def write_numbers(chunk: Chunk, columns: Sequence[str], out: Array, name: str) -> None:
     """Put columns of numbers without gaps into an array; `name` of the table for messages."""
-    for j, column in enumerate(chunk.columns):
+    for j, column in enumerate(columns):
         first = 0
-        for piece in column.chunks:
+        for piece in chunk.column(column).chunks:
             if piece.null_count:
                 raise InvalidData(
                     "Column {column!r} of {file} has a missing value, and had none in the first pass; every pass must "
                     "see the same rows. Scan them again when nothing writes to them.",
-                    column=chunk.column_names[j],
+                    column=column,
                     file=name,
                 )
             out[first : first + len(piece), j] = piece.to_numpy(zero_copy_only=False)

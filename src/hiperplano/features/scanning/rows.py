@@ -8,13 +8,15 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from hiperplano.data.stream import Settings, Stream
+from hiperplano.data.stream.drawn import DrawnRows
 from hiperplano.errors import InvalidParameter
 from hiperplano.features.coding import Coding
 from hiperplano.features.columns import USED, Column
 from hiperplano.features.scanning.as_they_are import UncodedColumns
 from hiperplano.features.scanning.cells import is_plain, kind_of_type
-from hiperplano.features.scanning.learning import FirstPass, Wanted, first_pass
-from hiperplano.features.scanning.medians import find_medians
+from hiperplano.features.scanning.learning.drawing import Draw
+from hiperplano.features.scanning.learning.first_pass import FirstPass, Wanted, first_pass
+from hiperplano.features.scanning.learning.medians import find_medians
 from hiperplano.features.scanning.source import CodedColumns, PlainNumbers, TableSource
 from hiperplano.features.table_columns import TableColumns
 from hiperplano.tables.batches import BatchedTable
@@ -35,6 +37,7 @@ class ScannedRows(Stream):
     first: FirstPass
     code: PlainNumbers | CodedColumns | UncodedColumns
     coded: Coding | None = None
+    draw: Draw
 
     @property
     def n_tables(self) -> int:
@@ -50,6 +53,9 @@ class ScannedRows(Stream):
         if self.coded is None:
             self.coded = _learned_coding(self.first, every_median=True)
         return self.coded
+
+    def drawn_rows(self) -> DrawnRows | None:
+        return self.draw.rows(self.code, self.first.walk.tables)
 
     def as_they_are(self) -> ScannedRows:
         """The same rows with the columns of the tables in the place of those that were made of them: for bins."""
@@ -103,10 +109,11 @@ def scan_tables(
         coding = _learned_coding(found) if like is None else like.coding
         changes = any(isinstance(table, GivenBatches) for table in tables)
         code = CodedColumns(coding, known_only=like is None and changes)
-    found = found.in_chunks_for(len(code.made) * (4 if code.dtype == "float32" else 8), settings)
+    row_bytes = len(code.made) * (4 if code.dtype == "float32" else 8)
+    found = found.in_chunks_for(row_bytes, settings, by_column=isinstance(code, PlainNumbers))
     source = TableSource(found.walk, found.sizes, found.places, code)
     rows = ScannedRows(source, found.vectors, one_target, settings)
-    rows.first, rows.code = (found if like is None else like.first), code
+    rows.first, rows.code, rows.draw = (found if like is None else like.first), code, found.draw
     # A coding whose medians are known where there are gaps only does for these rows, not for others.
     rows.coded = coding if like is not None or not isinstance(code, CodedColumns) else None
     return rows

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 import joblib
@@ -20,7 +20,7 @@ from hiperplano.errors import InvalidData
 from hiperplano.features.coding import Coding
 from hiperplano.features.encoders import CategoricalEncoder, label_of
 from hiperplano.features.scanning.lanes import read_side_by_side, write_numbers
-from hiperplano.features.scanning.walking import Place, Walk, row_of
+from hiperplano.features.scanning.walking import Chunk, Place, Walk, row_of
 from hiperplano.tables.batches import BatchedTable
 from hiperplano.tables.reading import plain_column, to_frame
 
@@ -28,6 +28,7 @@ Code = Any
 """PlainNumbers, CodedColumns or UncodedColumns: called with a chunk and an array, fills the array."""
 _APART = 48
 _MOST_KEPT = 6  # arrays that wait to be filled again
+_BY_COLUMN = 0.3  # of what a chunk takes in hand elsewhere: itself, and one column
 
 
 class TableSource(Source):
@@ -48,9 +49,9 @@ class TableSource(Source):
         self.names, self.dtype = code.made, np.dtype(code.dtype)
         self.n_columns = len(code.made)
         # Columns that lie a power of two apart would drive each other out of the cache.
-        self._shape = (walk.rows + _APART, self.n_columns)
+        self._shape = (int(self.sizes.max(initial=0)) + _APART, self.n_columns)
         self._free: list[Array] = []
-        told = [table.name for table in walk.tables], list(walk.states), walk.rows, code
+        told = [table.name for table in walk.tables], list(walk.states), self.sizes, code
         self.fingerprint = blake2b(joblib.hash(told).encode(), digest_size=16).hexdigest()
 
     def coded_by(self, code: Code) -> TableSource:
@@ -66,14 +67,18 @@ class TableSource(Source):
 
     @cached_property
     def _beginnings(self) -> frozenset[int]:
-        """Chunks in which, or right before which, a file or one of its row groups begins."""
-        starts = [table.starts() for table in self._walk.tables]
-        found = []
-        for chunk, (table, start) in enumerate(map(astuple, self._places)):
-            place = int(np.searchsorted(starts[table], start, side="right"))
-            if start - starts[table][place - 1] < self._walk.rows:
-                found.append(chunk)
-        return frozenset(found)
+        """Chunks with which a file or one of its row groups begins."""
+        starts = [{0, *accumulate(table.groups() or ())} for table in self._walk.tables]
+        return frozenset(chunk for chunk, place in enumerate(self._places) if place.start in starts[place.table])
+
+    def bytes_in_hand(self, chunk: int) -> float:
+        whole = isinstance(self._code, PlainNumbers) and self._plans[self._places[chunk].table]
+        return super().bytes_in_hand(chunk) * (_BY_COLUMN if whole else 1.0)
+
+    @cached_property
+    def _plans(self) -> list[bool]:
+        """Of each table, whether it is read by whole row groups, column by column."""
+        return [self._walk.by_groups(number) for number in range(len(self._walk.tables))]
 
     def _read_table(self, number: int, wanted: list[int]) -> Iterator[Any]:
         table, left = self._walk.tables[number], len(wanted)
@@ -150,8 +155,8 @@ class PlainNumbers:
         """Names of the columns made."""
         return np.array(self.columns, dtype=object)
 
-    def __call__(self, chunk: pa.Table, out: Array, table: BatchedTable, start: int) -> Array:
-        write_numbers(chunk, out, table.name)
+    def __call__(self, chunk: Chunk, out: Array, table: BatchedTable, start: int) -> Array:
+        write_numbers(chunk, self.columns, out, table.name)
         return out
 
 
@@ -179,8 +184,8 @@ class CodedColumns:
         """Names of the columns made."""
         return self.coding.get_feature_names_out()
 
-    def __call__(self, chunk: pa.Table, out: Array, table: BatchedTable, start: int) -> Array:
-        columns = {name: plain_column(table.name, name, chunk.column(name)) for name in chunk.column_names}
+    def __call__(self, chunk: Chunk, out: Array, table: BatchedTable, start: int) -> Array:
+        columns = {name: plain_column(table.name, name, chunk.column(name)) for name in self.columns}
         if self.known_only:
             self._refuse_unknown(columns, table, start)
         out[:] = self.coding.rows(to_frame(pa.table(columns)))

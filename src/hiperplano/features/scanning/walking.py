@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, repeat
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +14,24 @@ import pyarrow as pa
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
 from hiperplano.tables.batches import BatchedTable
+from hiperplano.tables.batches.table import RowsByColumn
+
+Chunk: TypeAlias = pa.Table | RowsByColumn
+
+
+class Piece(NamedTuple):
+    """Rows of a chunk, and the row groups that it is made of; none where it is a part of one."""
+
+    size: int
+    groups: range
 
 
 @dataclass(frozen=True)
 class Walk:
     """The rows of several tables, in chunks that never hold rows of two of them.
+
+    Where a table has row groups, chunks end where groups end, so that none is decoded twice: a chunk is one group,
+    several small ones, or a part of one that is too large.
 
     Attributes
     ----------
@@ -24,36 +39,56 @@ class Walk:
     states : sequence of str
         Of the tables when they were first seen: a pass over one that has changed since is refused.
     rows : int
-        Of each chunk but the last of a table.
+        Of each chunk that is cut, but the last of a table or group, and at most of several groups together.
+    whole : int
+        Most rows of a row group that is a chunk as it is.
     """
 
     tables: Sequence[BatchedTable]
     states: Sequence[str]
     rows: int
+    whole: int = 0
 
     @classmethod
-    def over(cls, tables: Sequence[BatchedTable], rows: int) -> Walk:
+    def over(cls, tables: Sequence[BatchedTable], rows: int, whole: int = 0) -> Walk:
         """From now on."""
-        return cls(tables, [table.state for table in tables], rows)
+        return cls(tables, [table.state for table in tables], rows, max(rows, whole))
 
-    def chunks(self, number: int, columns: Sequence[str], skip: int = 0, parallel: bool = True) -> Iterator[pa.Table]:
-        """The chunks of a table, from the row `skip` on, which begins one."""
-        self._refuse_changed(number)
-        waiting: list[pa.RecordBatch] = []
-        count = 0
-        for batch in self.tables[number].batches(columns, self.rows, skip, parallel):
-            while count + batch.num_rows >= self.rows:
-                first = self.rows - count
-                yield pa.Table.from_batches([*waiting, batch.slice(0, first)])
-                waiting, count, batch = [], 0, batch.slice(first)
-            if batch.num_rows:
-                waiting.append(batch)
-                count += batch.num_rows
-        if count:
-            yield pa.Table.from_batches(waiting)
-        self._refuse_changed(number)
+    def chunks(self, number: int, columns: Sequence[str], skip: int = 0, parallel: bool = True) -> Generator[Chunk]:
+        """The chunks of a table, from the row `skip` on, which begins one; not to be used after the next is asked for.
 
-    def _refuse_changed(self, number: int) -> None:
+        Parameters
+        ----------
+        parallel : bool
+            Whether columns may be decoded in several threads; where not, they are decoded when they are used.
+        """
+        self.refuse_changed(number)
+        table, plan = self.tables[number], self.plan(number)
+        begun = 0 if plan is None else _chunks_before(skip, plan)
+        if plan is not None and not parallel and self.by_groups(number):
+            yield from table.rows_of_groups(columns, (piece.groups for piece in islice(plan, begun, None)))
+        else:
+            sizes = chain((piece.size for piece in islice(plan or (), begun, None)), repeat(self.rows))
+            yield from _in_sizes(table.batches(columns, self.rows, skip, parallel), sizes)
+        self.refuse_changed(number)
+
+    def plan(self, number: int) -> list[Piece] | None:
+        """The chunks of a table; None where only reading it tells how many rows there are."""
+        groups = self.tables[number].groups()
+        return None if groups is None else planned(groups, self.rows, self.whole)
+
+    def by_groups(self, number: int) -> bool:
+        """Whether all chunks of a table are whole row groups."""
+        plan = self.plan(number)
+        return plan is not None and all(piece.groups for piece in plan)
+
+    def sizes(self, number: int, n_rows: int) -> list[int]:
+        """Rows of the chunks of a table that has so many."""
+        plan = self.plan(number)
+        return _cut(n_rows, self.rows) if plan is None else [piece.size for piece in plan]
+
+    def refuse_changed(self, number: int) -> None:
+        """An error if a table is no longer what it was when it was first seen."""
         table = self.tables[number]
         if table.state != self.states[number]:
             raise InvalidFile(
@@ -77,14 +112,43 @@ def row_of(table: BatchedTable, row: int) -> Message:
     return Message("{row} of {file}", row=row + 1, file=name)
 
 
-def cut(sizes: Sequence[int], places: Sequence[Place], rows: int) -> tuple[list[int], list[Place]]:
-    """Sizes and places of chunks that are cut into pieces of at most `rows` rows."""
-    pieces = [
-        (min(rows, size - first), Place(place.table, place.start + first))
-        for size, place in zip(sizes, places, strict=True)
-        for first in range(0, size, rows)
-    ]
-    return [size for size, _place in pieces], [place for _size, place in pieces]
+def planned(groups: Sequence[int], rows: int, whole: int) -> list[Piece]:
+    """Chunks of a table with these row groups, as `Walk` describes them."""
+    found: list[Piece] = []
+    for number, size in enumerate(groups):
+        last = found[-1] if found else Piece(rows, range(0))
+        if size > whole:
+            found += [Piece(part, range(0)) for part in _cut(size, rows)]
+        elif last.groups and last.size + size <= rows:
+            found[-1] = Piece(last.size + size, range(last.groups.start, number + 1))
+        elif size:
+            found.append(Piece(size, range(number, number + 1)))
+    return found
+
+
+def _cut(n_rows: int, rows: int) -> list[int]:
+    return [min(rows, n_rows - first) for first in range(0, n_rows, rows)]
+
+
+def _chunks_before(row: int, plan: Sequence[Piece]) -> int:
+    """How many chunks end before a row, which begins one."""
+    return int(np.searchsorted(np.cumsum([piece.size for piece in plan]), row, side="right"))
+
+
+def _in_sizes(batches: Iterable[pa.RecordBatch], sizes: Iterator[int]) -> Iterator[pa.Table]:
+    """The rows of batches as tables of these sizes; the last may be shorter."""
+    waiting: list[pa.RecordBatch] = []
+    count, size = 0, next(sizes)
+    for batch in batches:
+        while count + batch.num_rows >= size:
+            first = size - count
+            yield pa.Table.from_batches([*waiting, batch.slice(0, first)])
+            waiting, count, batch, size = [], 0, batch.slice(first), next(sizes)
+        if batch.num_rows:
+            waiting.append(batch)
+            count += batch.num_rows
+    if count:
+        yield pa.Table.from_batches(waiting)
 
 
 def power_of_two(rows: float, low: int, high: int) -> int:

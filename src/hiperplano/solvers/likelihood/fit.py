@@ -178,7 +178,8 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    state, budget = _told(problem, theta, problem.evaluate), Budget(costs.row_products / costs.gradient, tol)
+    state = _told(problem, Purchase(theta, plain, problem.evaluate))
+    budget = Budget(costs.row_products / costs.gradient, tol)
     state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), problem.evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
@@ -207,7 +208,7 @@ def _lbfgs_with_purchases(
     if bought:
         method, current = left[0].method, left[0].buy(theta, first=True)
         left = left if left[0].again else left[1:]
-    state = _told(problem, current.theta, current.evaluate)
+    state = _told(problem, current)
     products = problem.strength > 0  # of the Hessian: whether they are still to be tried
     while True:
         price = left[0].cost / a_pass if left else np.inf
@@ -277,9 +278,9 @@ def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, set
     return end
 
 
-def _told(problem: Likelihood, theta: Array, evaluate: Callable[[Array], tuple[float, Array]]) -> State:
+def _told(problem: Likelihood, start: Purchase) -> State:
     """The state to start from, of which whoever watches is told."""
-    state = State(theta, *evaluate(theta))
+    state = State(start.theta, *(start.found or start.evaluate(start.theta)))
     if problem.watch is not None:
         problem.watch(state)
     return state

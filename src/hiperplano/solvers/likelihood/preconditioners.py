@@ -23,11 +23,15 @@ WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
 class Purchase(NamedTuple):
-    """Where to go on, with which preconditioner, and what evaluates the objective from now on."""
+    """Where to go on, with which preconditioner, and what evaluates the objective from now on.
+
+    Value and gradient there, if they came with the preconditioner.
+    """
 
     theta: Array
     precondition: Preconditioner
     evaluate: Callable[[Array], tuple[float, Array]]
+    found: tuple[float, Array] | None = None
 
 
 class Offer(ABC):
@@ -96,8 +100,8 @@ class _AllRows(Offer):
         self.cost = self.first_cost = costs.hessian
 
     def buy(self, theta: Array, first: bool) -> Purchase:
-        hessian = self._problem.evaluate_with_hessian(theta)[2]
-        return Purchase(theta, SymmetricSolver(hessian).precondition, self._problem.evaluate)
+        value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
+        return Purchase(theta, SymmetricSolver(hessian).precondition, self._problem.evaluate, (value, gradient))
 
 
 class _Sample(Offer):

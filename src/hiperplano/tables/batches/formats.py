@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ import pyarrow.parquet as pq
 
 from hiperplano.errors import InvalidFile
 from hiperplano.messages import Message
-from hiperplano.tables.batches.table import TableFile, from_row
+from hiperplano.tables.batches.table import RowsByColumn, TableFile, from_row
+from hiperplano.tables.reading import ReadErrors
 from hiperplano.tables.text import MISSING, look_at_text, parse_error_message
 
 _BUFFER = 2**18  # bytes of each column that are read at a time, whatever the size of a row group
@@ -39,17 +39,37 @@ class ParquetTable(TableFile):
         with self.reading() as stream:
             return pq.read_schema(stream)
 
-    def starts(self) -> list[int]:
+    def groups(self) -> Sequence[int]:
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> tuple[int, ...]:
         with self.reading() as stream:
             found = pq.read_metadata(stream)
-            sizes = [found.row_group(group).num_rows for group in range(found.num_row_groups)]
-        return [0, *accumulate(sizes[:-1])]
+            return tuple(found.row_group(group).num_rows for group in range(found.num_row_groups))
+
+    def rows_of_groups(self, columns: Sequence[str], spans: Iterable[range]) -> Iterator[RowsByColumn]:
+        with self.reading() as stream:
+            file = pq.ParquetFile(stream, read_dictionary=self._texts(columns), pre_buffer=False)
+            for span in spans:
+                yield RowsByColumn(
+                    sum(self._groups[group] for group in span), columns, partial(self._column_of, file, span)
+                )
+
+    def _column_of(self, file: pq.ParquetFile, span: range, name: str) -> pa.ChunkedArray:
+        if name in self.partition and name not in self._schema.names:
+            n_rows = sum(self._groups[group] for group in span)
+            return pa.chunked_array([pa.repeat(pa.scalar(self.partition[name]), n_rows)])
+        with ReadErrors(Path(self.name)):
+            return file.read_row_groups(list(span), columns=[name], use_threads=False).column(name)
+
+    def _texts(self, columns: Sequence[str]) -> list[str]:
+        return [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
 
     def _own_batches(self, columns: list[str], rows: int, skip: int, parallel: bool) -> Iterator[pa.RecordBatch]:
-        texts = [each.name for each in self._schema if each.name in columns and _is_text(each.type)]
         with self.reading() as stream:
             # Buffering ahead, pyarrow's default, would hold the whole file.
-            file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER, pre_buffer=False)
+            file = pq.ParquetFile(stream, read_dictionary=self._texts(columns), buffer_size=_BUFFER, pre_buffer=False)
             groups = list(range(file.metadata.num_row_groups))
             while groups and skip >= (size := file.metadata.row_group(groups[0]).num_rows):
                 skip -= size

@@ -16,6 +16,18 @@ from hiperplano.messages import Message
 from hiperplano.tables.reading import ReadErrors, no_such_column
 
 
+@dataclass(frozen=True)
+class RowsByColumn:
+    """Rows of which a column is decoded when it is asked for: used in the place of a `pyarrow.Table`.
+
+    One column after the other stays in the cache until it has been used; all at once would go to memory and back.
+    """
+
+    num_rows: int
+    column_names: Sequence[str]
+    column: Callable[[str], pa.ChunkedArray]
+
+
 class BatchedTable(ABC):
     """Rows in batches; one file, or what a function yields.
 
@@ -49,9 +61,13 @@ class BatchedTable(ABC):
         """What to say of the first cell that is not of the kind that other tables have, where cells are texts."""
         return None
 
-    def starts(self) -> list[int]:
-        """Rows, ascending from 0, where reading can begin without the cost of those before."""
-        return [0]
+    def groups(self) -> Sequence[int] | None:
+        """Rows of its parts, each of which can be read by itself, column by column; None where there are none."""
+        return None
+
+    def rows_of_groups(self, columns: Sequence[str], spans: Iterable[range]) -> Iterator[RowsByColumn]:
+        """The rows of such parts, some neighbours at a time; not to be used after the next are asked for."""
+        raise NotImplementedError
 
     @property
     @abstractmethod

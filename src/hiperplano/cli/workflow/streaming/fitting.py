@@ -29,7 +29,7 @@ from hiperplano.data.stream.progress import watcher_for
 from hiperplano.data.stream.settings import Settings as StreamSettings
 from hiperplano.errors import ConvergenceWarning, InvalidFile, InvalidParameter, SeparationWarning
 from hiperplano.features.columns import Column
-from hiperplano.features.scanning.learning import Wanted, refuse_unlike
+from hiperplano.features.scanning.learning.first_pass import Wanted, refuse_unlike
 from hiperplano.features.scanning.rows import ScannedRows, scan_tables
 from hiperplano.features.target import Target, read_target
 from hiperplano.messages import Message, translate

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,18 +17,20 @@ from hiperplano.cli.workflow.metadata import load_with_metadata
 from hiperplano.cli.workflow.scoring import predictions, refuse_unlike
 from hiperplano.data.files import replacing
 from hiperplano.data.stream.read_ahead import read_ahead
-from hiperplano.errors import InvalidParameter
-from hiperplano.features.novelty import novelty
+from hiperplano.errors import InvalidData, InvalidFile, InvalidParameter
+from hiperplano.features.novelty import Novelty, novelty
+from hiperplano.features.scanning.cells import nonfinite
 from hiperplano.features.scanning.walking import Walk
 from hiperplano.messages import Message, translate
 from hiperplano.messages.catalogue import translator
-from hiperplano.tables.batches import find_tables
+from hiperplano.tables.batches import BatchedTable, find_tables
 from hiperplano.tables.reading import plain_column, to_frame
 
 _ = translator("terminal")
 
 _ROWS = 2**16
 _AHEAD = 2
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ def predict_stream(terminal: Terminal, model: Path, path: Path, out: Path, readi
     pipeline, metadata = load_with_metadata(model)
     tables = find_tables(path, (), reading.separator, reading.decimal)
     decided: Counter[str] = Counter()
+    absent: dict[str, list[str]] = {}
     n = unlike = 0
     ensure_folder(out.parent)
     with replacing(out) as new, terminal.capture_warnings(), _Writer(new) as writer:
@@ -64,21 +68,22 @@ def predict_stream(terminal: Terminal, model: Path, path: Path, out: Path, readi
         for number, table in enumerate(tables):
             there = table.schema().names
             names = there if reading.keep else [name for name in pipeline[0].feature_names_in_ if name in there]
+            start = 0
             with read_ahead(walk.chunks(number, names), _AHEAD) as chunks:
                 for chunk in chunks:
                     plain = {name: plain_column(table.name, name, chunk.column(name)) for name in names}
                     frame = to_frame(pa.table(plain))
-                    found = novelty(pipeline[0], frame)
-                    refuse_unlike(found, Path(table.name), reading.strict)
-                    known = frame.assign(**dict.fromkeys(found.missing_columns, None))
-                    rows = pipeline[:-1].transform(known)
+                    found, rows = _coded(pipeline, frame, table, start, reading.strict)
+                    start += len(frame)
+                    if found.missing_columns:
+                        absent[table.name] = found.missing_columns
                     columns = predictions(pipeline[-1], rows, metadata)
                     columns["unlike the fit"] = [translate(flag) for flag in found.flags()]
                     if metadata.task == "classification":
                         decided.update(map(str, columns["prediction"].tolist()))
                     writer.write({**({name: chunk.column(name) for name in names} if reading.keep else {}), **columns})
                     n, unlike = n + len(frame), unlike + found.odd_rows
-    terminal.add_note(reason)
+    terminal.add_note(reason, *_absent_notes(absent))
     if unlike:
         terminal.add_note(
             Message(
@@ -93,6 +98,42 @@ def predict_stream(terminal: Terminal, model: Path, path: Path, out: Path, readi
     for label, count in decided.items():
         terminal.print(f"  {label}: {count:,} ({count / n:.1%})")
     terminal.finish()
+
+
+def _coded(pipeline: Any, frame: Any, table: BatchedTable, start: int, strict: bool) -> tuple[Novelty, Any]:
+    """What is new in rows, and the rows as the model takes them; what it cannot take names the file and the row."""
+    for name in frame.select_dtypes("floating"):
+        if (infinite := np.isinf(frame[name].to_numpy())).any():
+            raise nonfinite(name, True, start + int(np.flatnonzero(infinite)[0]), table)
+    try:
+        found = novelty(pipeline[0], frame)
+        refuse_unlike(found, Path(table.name), strict)
+        return found, pipeline[:-1].transform(frame.assign(**dict.fromkeys(found.missing_columns, None)))
+    except InvalidData as problem:
+        told = getattr(problem.args[0], "fields", {})
+        if not {"name", "value", "row", "expected"} <= set(told):
+            raise
+        raise InvalidFile(
+            "{file}: column {name!r} holds {value!r} (row {row}); the model knows {expected} in it. Correct the file, "
+            "or fit the model again.",
+            file=table.name,
+            name=told["name"],
+            value=told["value"],
+            row=start + told["row"],
+            expected=told["expected"],
+        ) from problem
+
+
+def _absent_notes(absent: dict[str, list[str]]) -> list[Message]:
+    """A note for each of the first files that lack columns."""
+    return [
+        Message(
+            "{file}: columns that the model needs are not there and were taken as missing in every row: {names}",
+            file=file,
+            names=", ".join(names[:_MOST_NAMED]),
+        )
+        for file, names in list(absent.items())[:_MOST_NAMED]
+    ]
 
 
 class _Writer:

@@ -60,6 +60,13 @@ class NumberTally:
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
         self.low, self.high = min(self.low, low), max(self.high, high)
 
+    def merge(self, other: NumberTally, where: BatchedTable, row: int) -> None:
+        """Take what was counted of the next chunk into account."""
+        self.n_rows += other.n_rows
+        self.n_gaps += other.n_gaps
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.single &= other.single
+
     @property
     def needs_median(self) -> bool:
         """Whether there are gaps to fill, and numbers to fill them by."""
@@ -97,13 +104,19 @@ class CategoryTally:
                 self.n_gaps += count
             else:
                 self.counts[label] = self.counts.get(label, 0) + count
+
+    def merge(self, other: CategoryTally, where: BatchedTable, row: int) -> None:
+        """Take what was counted of the next chunk, which ends before a row of a table, into account."""
+        self.n_gaps += other.n_gaps
+        for label, count in other.counts.items():
+            self.counts[label] = self.counts.get(label, 0) + count
         if len(self.counts) > _MOST_LABELS:
             raise InvalidData(
                 "Column {column!r} holds more than {most:,} different texts (row {row} of {file}): it tells rows apart "
                 "and is no category. Leave it out with columns=[…].",
                 column=self.column.name,
                 most=_MOST_LABELS,
-                row=start + table.num_rows,
+                row=row,
                 file=where.name,
             )
 

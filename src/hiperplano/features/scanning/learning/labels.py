@@ -14,10 +14,10 @@ from hiperplano.features.scanning.cells import kind_of_type
 from hiperplano.tables.batches import BatchedTable
 
 
-def target_of(chunk: pa.Table, names: Sequence[str], table: BatchedTable, start: int) -> Array:
-    """The targets of a chunk, of shape (rows, targets): numbers, or labels of any kind."""
+def target_of(chunk: pa.Table, names: Sequence[str], table: BatchedTable, start: int, n_rows: int) -> Array:
+    """The targets of a chunk of so many rows, of shape (rows, targets): numbers, or labels of any kind."""
     if not names:
-        return np.empty((chunk.num_rows, 0))
+        return np.empty((n_rows, 0))
     return np.column_stack([_labels(chunk.column(name), name, table, start) for name in names])
 
 

@@ -1,0 +1,106 @@
+"""Rows drawn by chance while tables are read for the first time: a fit need not read them once more for a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hiperplano.data.design import Array
+from hiperplano.data.stream.drawn import DrawnRows
+from hiperplano.features.scanning.walking import Place
+from hiperplano.tables.batches import BatchedTable
+
+_CELLS = 2**23  # of the rows drawn: as many as solvers ask for
+_SURE = 6.0  # standard deviations of the number of rows drawn that are enough
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Rows of a chunk.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers in the chunk; later, in all tables together.
+    chances : ndarray of float
+        The random numbers that they were drawn by.
+    cells : Table or None
+        The columns of these rows.
+    """
+
+    place: Place
+    rows: Array
+    chances: Array
+    cells: pa.Table | None = None
+
+    def smallest(self, below: float) -> Chosen:
+        """Those with chances below a number."""
+        kept = self.chances < below
+        if kept.all() or self.cells is None:
+            return self
+        return replace(self, rows=self.rows[kept], chances=self.chances[kept], cells=self.cells.filter(pa.array(kept)))
+
+
+def in_one_buffer(table: pa.Table) -> pa.Table:
+    """The same cells in one piece of memory: small ones between decoded columns would keep freed memory from use."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
+
+
+class Draw:
+    """The rows with the smallest of random numbers, which every row gets, whatever the chunks or threads.
+
+    Parameters
+    ----------
+    size : int
+        Rows to draw.
+    n_rows : int or None
+        Of all tables, if that is known before they are read.
+    """
+
+    def __init__(self, size: int, n_rows: int | None) -> None:
+        self._size, self._pieces = size, list[Chosen]()
+        self._below = 1.0 if not n_rows else min(1.0, (size + _SURE * np.sqrt(size)) / n_rows)
+        self._held = 0
+
+    @classmethod
+    def of(cls, row_bytes: int, n_columns: int, memory: int, n_rows: int | None) -> Draw:
+        """As many as solvers ask for, and a quarter of the memory holds."""
+        return cls(min(_CELLS // (n_columns + 1), int(memory / 4 / max(row_bytes, 1))), n_rows)
+
+    def choose(self, place: Place, n_rows: int) -> Chosen:
+        """Rows of a chunk that may be among the smallest."""
+        chances = np.random.default_rng((place.table, place.start)).random(n_rows)
+        rows = np.flatnonzero(chances < self._below)
+        return Chosen(place, rows, chances[rows])
+
+    def add(self, chosen: Chosen, first: int) -> None:
+        """Keep rows of a chunk whose first row has this number among all."""
+        self._pieces.append(replace(chosen, rows=chosen.rows + first).smallest(self._below))
+        self._held += len(self._pieces[-1].rows)
+        if self._held > 2 * self._size:
+            self._trim()
+
+    def _trim(self) -> None:
+        chances = np.concatenate([piece.chances for piece in self._pieces])
+        if len(chances) > self._size:
+            self._below = float(np.partition(chances, self._size)[self._size])
+            self._pieces = [piece.smallest(self._below) for piece in self._pieces]
+        self._held = sum(len(piece.rows) for piece in self._pieces)
+
+    def rows(self, code: Any, tables: Sequence[BatchedTable]) -> DrawnRows:
+        """The rows as numbers, by what makes numbers of a chunk."""
+        self._trim()
+        made = np.empty((self._held, len(code.made)), dtype=code.dtype, order="F")
+        first = 0
+        for piece in self._pieces:
+            code(piece.cells, made[first : first + len(piece.rows)], tables[piece.place.table], piece.place.start)
+            first += len(piece.rows)
+        numbers = np.concatenate([piece.rows for piece in self._pieces])
+        return DrawnRows(numbers, np.concatenate([piece.chances for piece in self._pieces]), made)
