@@ -81,7 +81,7 @@ def _factor_of_tiles(problem: RidgeProblem, shift: float) -> Callable[[Array], A
 def _relative(left: Array, right: Array) -> float:
     """The largest length of a column, relative to that of the right side."""
     size = np.linalg.norm(right, axis=0)
-    return float((np.linalg.norm(left, axis=0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    return float(np.linalg.norm(left / np.where(size > 0, size, 1.0), axis=0).max(initial=0.0))
 
 
 def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:
