@@ -111,10 +111,16 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
 
 def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
     """Left vectors, singular values and right vectors."""
-    squares, other = eigh(triangle.T @ triangle, check_finite=False, driver="evd")
-    if squares[0] > _PLAIN * squares[-1]:
-        values = np.sqrt(squares)
-        return triangle @ (other / values), values, other
+    length = np.linalg.norm(triangle, axis=0)
+    apart = float(length.max() / length.min())
+    if apart**2 * _PLAIN < 1.0:  # otherwise eigenvalues of the products lie further apart than that
+        squares, other = eigh(triangle.T @ triangle, check_finite=False, driver="evd")
+        if squares[0] > _PLAIN * squares[-1]:
+            values = np.sqrt(squares)
+            return triangle @ (other / values), values, other
+    if apart <= _SIMILAR:
+        left, values, right = svd(triangle, check_finite=False)
+        return left, values, right.T
     # One-sided Jacobi: relative accuracy of every singular value, whatever the scales of the columns.
     size, left, other, work, _, _ = dgejsv(triangle, joba=0, jobu=0, jobv=0)
     return left, size * (work[0] / work[1]), other
