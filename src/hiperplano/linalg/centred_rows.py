@@ -60,7 +60,7 @@ class CentredRows:
             return False
         return float(self.squares.max()) <= _CANCELLED * float((self._raw_squares + self._middle).max())
 
-    @property
+    @cached_property
     def products(self) -> Array:
         """Of all pairs of centred rows, of shape (n, n)."""
         if not issparse(self.x):

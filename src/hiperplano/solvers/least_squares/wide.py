@@ -185,8 +185,7 @@ class _RowSystem:
 
     def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool) -> None:
         self._rows, self._alpha = rows, alpha
-        self._ones, weight = _free_direction(rows)
-        self._weight = weight if fit_intercept else 0.0
+        self._ones, self._weight = _free_direction(rows), float(rows.squares.mean()) if fit_intercept else 0.0
         self.preconditioner = reciprocal(rows.squares + alpha)
 
     def __call__(self, shares: Array) -> Array:
@@ -194,9 +193,9 @@ class _RowSystem:
         return np.asarray(products + self._alpha * shares + self._weight * (self._ones @ shares) * self._ones)
 
 
-def _free_direction(rows: CentredRows) -> tuple[Array, float]:
+def _free_direction(rows: CentredRows) -> Array:
     """Centred rows add up to nothing, and so do centred targets: that direction may weigh anything, as others do."""
-    return rows.root[:, 0] / np.linalg.norm(rows.root), float(rows.squares.mean())
+    return np.asarray(rows.root[:, 0] / np.linalg.norm(rows.root))
 
 
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
@@ -211,8 +210,8 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     """
     products = rows.products
     if fit_intercept:
-        ones, weight = _free_direction(rows)
-        products += weight * np.multiply.outer(ones, ones)
+        ones = _free_direction(rows)
+        products = products + float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
     coef = np.empty((len(alpha), len(rows.length)))
     smallest = 1.0  # reciprocal condition
     for strength in set(alpha.tolist()):
