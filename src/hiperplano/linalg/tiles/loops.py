@@ -15,7 +15,7 @@ _STRIP = 64  # rows that are added in the precision of the tile, before float64:
 def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int) -> None:
     """out += the parts of a symmetric matrix's product that a tile on or below the diagonal stands for.
 
-    Four rows and up to four vectors at a time: so many sums fit in registers.
+    Four rows and up to two vectors at a time: their sums stay in registers.
 
     Parameters
     ----------
@@ -39,10 +39,7 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
         for i in range(top, whole, 4):
             width = b if row != column else i
             k = 0
-            while k + 3 < len(vectors):
-                _add_four(tile, right, out, down[k : k + 4], vectors[k : k + 4], i, width, row, column)
-                k += 4
-            if k + 1 < len(vectors):
+            while k + 1 < len(vectors):
                 _add_two(tile, right, out, down[k : k + 2], vectors[k : k + 2], i, width, row, column)
                 k += 2
             if k < len(vectors):
@@ -108,52 +105,6 @@ def _add_two(
         b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
     _add_to_four(out[vectors[0]], row + i, a_one, a_two, a_three, a_four)
     _add_to_four(out[vectors[1]], row + i, b_one, b_two, b_three, b_four)
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _add_four(
-    tile: Array, right: Array, out: Array, down: Array, vectors: Array, i: int, width: int, row: int, column: int
-) -> None:
-    """The same for four vectors."""
-    one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    a, a_down = right[vectors[0], column : column + width], down[0]
-    a1, a2, a3, a4 = _four(right[vectors[0]], row + i)
-    a_one = a_two = a_three = a_four = right.dtype.type(0.0)
-    b, b_down = right[vectors[1], column : column + width], down[1]
-    b1, b2, b3, b4 = _four(right[vectors[1]], row + i)
-    b_one = b_two = b_three = b_four = right.dtype.type(0.0)
-    c, c_down = right[vectors[2], column : column + width], down[2]
-    c1, c2, c3, c4 = _four(right[vectors[2]], row + i)
-    c_one = c_two = c_three = c_four = right.dtype.type(0.0)
-    d, d_down = right[vectors[3], column : column + width], down[3]
-    d1, d2, d3, d4 = _four(right[vectors[3]], row + i)
-    d_one = d_two = d_three = d_four = right.dtype.type(0.0)
-    for j in range(np.uintp(width)):
-        p, q, r, s = one[j], two[j], three[j], four[j]
-        a_one += p * a[j]
-        a_two += q * a[j]
-        a_three += r * a[j]
-        a_four += s * a[j]
-        a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
-        b_one += p * b[j]
-        b_two += q * b[j]
-        b_three += r * b[j]
-        b_four += s * b[j]
-        b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
-        c_one += p * c[j]
-        c_two += q * c[j]
-        c_three += r * c[j]
-        c_four += s * c[j]
-        c_down[j] += c1 * p + c2 * q + c3 * r + c4 * s
-        d_one += p * d[j]
-        d_two += q * d[j]
-        d_three += r * d[j]
-        d_four += s * d[j]
-        d_down[j] += d1 * p + d2 * q + d3 * r + d4 * s
-    _add_to_four(out[vectors[0]], row + i, a_one, a_two, a_three, a_four)
-    _add_to_four(out[vectors[1]], row + i, b_one, b_two, b_three, b_four)
-    _add_to_four(out[vectors[2]], row + i, c_one, c_two, c_three, c_four)
-    _add_to_four(out[vectors[3]], row + i, d_one, d_two, d_three, d_four)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import cholesky, solve_triangular
 
 from hiperplano.data.design import Array
@@ -30,9 +31,9 @@ class SymmetricTiles:
     """
 
     def __init__(
-        self, n: int, dtype: object, fill: Callable[[slice, slice, Array], None], borders: Array | None = None
+        self, n: int, dtype: DTypeLike, fill: Callable[[slice, slice, Array], None], borders: Array | None = None
     ) -> None:
-        self.n, self.dtype = n, np.dtype(dtype)  # type: ignore[call-overload]
+        self.n, self.dtype = n, np.dtype(dtype)
         self.cuts = cuts(n, borders)
         sizes = [each.stop - each.start for each in self.cuts]
         places = [(i, j) for i in range(len(self.cuts)) for j in range(i + 1)]

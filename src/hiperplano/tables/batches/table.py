@@ -66,7 +66,10 @@ class BatchedTable(ABC):
         return None
 
     def rows_of_groups(self, columns: Sequence[str], spans: Iterable[range]) -> Iterator[RowsByColumn]:
-        """The rows of such parts, some neighbours at a time; not to be used after the next are asked for."""
+        """The rows of such parts, some neighbours at a time; not to be used after the next are asked for.
+
+        Only of tables for which `groups` names some.
+        """
         raise NotImplementedError
 
     @property
