@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from hiperplano import LinearRegression, Ridge
+from hiperplano.solvers.least_squares import choice
 
 
 def _reference(X, y, alpha, weight, fit_intercept):
@@ -49,3 +50,18 @@ def test_a_small_penalty_beside_long_rows():
     np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-9 * np.abs(coef).max())
     assert "conjugate gradients" in str(model.solution_)
     assert model.solution_.n_iter < 50
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-7])
+def test_rows_that_are_there_twice_and_too_many_to_be_dense(monkeypatch, alpha):
+    monkeypatch.setattr(choice, "_MOST_WIDE_CELLS", 20_000)
+    rng = np.random.default_rng(4)
+    half = sparse.random_array((50, 3_000), density=0.02, format="csr", rng=rng)
+    X, y = sparse.vstack([half, half]).tocsr(), rng.normal(size=100)
+    model = (Ridge(alpha=alpha) if alpha else LinearRegression()).fit(X, y)
+    dense = X.toarray() - X.mean(axis=0)
+    left, values, basis = np.linalg.svd(dense, full_matrices=False)
+    there = values > 1e-9 * values[0]
+    coef = basis[there].T @ (values / (values**2 + alpha) * (left.T @ (y - y.mean())))[there]
+    np.testing.assert_allclose(model.coef_, coef, rtol=0, atol=1e-9 * np.abs(coef).max())
+    assert "eigenvectors" in str(model.solution_)

@@ -106,6 +106,7 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
             tol=tol,
             max_iter=int(steps),
             products=product_cells <= _MOST_WIDE_CELLS,
+            last=not fits_in_memory(design),
         )
     steps = int(costs.hessian / costs.gradient / design.n_targets)
     if not fits_in_memory(design) or steps < _FEWEST_STEPS:

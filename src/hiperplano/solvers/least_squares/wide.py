@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack, qr, svd
+from scipy.linalg import eigh, lapack, qr, svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
@@ -78,7 +78,7 @@ def wide_least_squares(
 
 
 def few_sparse_rows(
-    design: Design, *, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, products: bool
+    design: Design, *, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, products: bool, last: bool
 ) -> LeastSquaresSolution | None:
     """The same of sparse rows, which stay so: by conjugate gradients in their span, or by their products.
 
@@ -92,6 +92,8 @@ def few_sparse_rows(
         Most steps, for all targets together.
     products : bool
         Whether the products of all pairs of rows can be held.
+    last : bool
+        Whether rows are too many to be made dense: then their products must do, with the digits that they tell.
     """
     with one_blas_thread():
         rows = sparse_rows(design, fit_intercept)
@@ -100,6 +102,8 @@ def few_sparse_rows(
         end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
         if end is None and products:
             end = _by_row_products(rows, alpha, fit_intercept)
+        if end is None and products and last:
+            end = _by_eigenvectors(rows, alpha)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
 
 
@@ -201,6 +205,19 @@ def _free_direction(rows: CentredRows) -> Array:
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
     """Independent columns, where rows are independent but for their mean."""
     return min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
+
+
+def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
+    """The same where rows depend on each other, as equal ones do: directions of length 0 are left out."""
+    squares, turn = eigh(rows.products, check_finite=False, driver="evd")
+    kept = squares > len(squares) * EPS * squares[-1]
+    squares, turn = squares[kept], turn[:, kept]
+    coef = rows.combined(turn @ ((turn.T @ rows.right) / (squares[:, None] + alpha)))
+    condition = float(squares[-1] / (squares[0] + alpha.min())) if len(squares) else 1.0
+    digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
+    unique, method = bool((alpha > 0).all()), Message("eigenvectors of the products of rows")
+    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
+    return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits, None)
 
 
 def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
