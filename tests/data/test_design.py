@@ -170,6 +170,10 @@ def test_blocks_are_small(n_columns):
     assert dense.block_rows() * n_columns * 8 <= max(2**22, 1024 * n_columns * 8)
 
 
+def _limits():
+    return [library.get_num_threads() for libraries in blas._libraries() for library in libraries]
+
+
 class TestThreadLimits:
     def test_variables_are_respected(self, monkeypatch):
         for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -190,19 +194,16 @@ class TestThreadLimits:
             assert threads.worker_count() == 1
 
     def test_blas_has_one_thread_inside_and_its_own_after(self):
-        def seen():
-            return [library.get_num_threads() for library in blas._blas_libraries()]
-
-        before = seen()
+        before = _limits()
         with blas.one_blas_thread():
             with blas.one_blas_thread():
-                assert set(seen()) == {1}
-            assert set(seen()) == {1}
+                assert set(_limits()) == {1}
+            assert set(_limits()) == {1}
             assert threads.worker_count() <= max(before)
-        assert seen() == before
+        assert _limits() == before
 
     def test_the_limit_survives_callers_in_other_threads(self):
-        before = [library.get_num_threads() for library in blas._blas_libraries()]
+        before = _limits()
         inside, leave = threading.Event(), threading.Event()
 
         def hold():
@@ -215,13 +216,13 @@ class TestThreadLimits:
         inside.wait(10)
         with blas.one_blas_thread():
             pass
-        assert {library.get_num_threads() for library in blas._blas_libraries()} == {1}
+        assert set(_limits()) == {1}
         leave.set()
         other.join()
-        assert [library.get_num_threads() for library in blas._blas_libraries()] == before
+        assert _limits() == before
 
     def test_the_last_to_leave_restores_the_limit_whatever_thread_it_is(self):
-        before = [library.get_num_threads() for library in blas._blas_libraries()]
+        before = _limits()
         inside, leave = threading.Event(), threading.Event()
 
         def hold():
@@ -235,7 +236,7 @@ class TestThreadLimits:
             inside.set()
             leave.wait(10)
         other.join()
-        assert [library.get_num_threads() for library in blas._blas_libraries()] == before
+        assert _limits() == before
         assert blas.guard._callers == 0
 
     def test_a_blas_with_limits_by_thread_is_limited_in_every_thread(self, monkeypatch):
@@ -254,7 +255,7 @@ class TestThreadLimits:
                 self.limit.value = number
 
         library = OnOpenMP()
-        monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
+        monkeypatch.setattr(blas, "_libraries", lambda: ([library], []))
         monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
         for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
             monkeypatch.delenv(name, raising=False)
@@ -378,9 +379,9 @@ def test_coefficients_have_the_same_bits_with_any_number_of_threads(monkeypatch,
 def test_fits_in_several_threads_have_the_same_bits():
     X, y, w = table(20_000)
     alone = LinearRegression().fit(X, y, w).coef_
-    before = [library.get_num_threads() for library in blas._blas_libraries()]
+    before = _limits()
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: LinearRegression().fit(X, y, w).coef_, range(8)))
     for coef in found:
         np.testing.assert_array_equal(coef, alone)
-    assert [library.get_num_threads() for library in blas._blas_libraries()] == before
+    assert _limits() == before

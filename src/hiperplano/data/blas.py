@@ -6,8 +6,6 @@ A BLAS that runs on two threads adds in another order than on one. So the parall
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -28,62 +26,63 @@ class _BlasGuard:
         self._before: list[int] = []
         self._own = threading.local()
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
+        own, shared = _libraries()
         stack = self._own.__dict__.setdefault("limits", [])
-        stack.append([] if stack else _limits(_per_thread()))
+        stack.append([] if stack else _limits(own))
         if len(stack) > 1:  # this thread is inside already
             return
-        self.limit_this_thread()
+        _set_limits(own, stack[0], [1] * len(own))
         with self._lock:
             if self._callers == 0:
-                self._before = _limits(_shared())
-                _set_limits(_shared(), [1] * len(self._before))
+                self._before = _limits(shared)
+                _set_limits(shared, self._before, [1] * len(shared))
             self._callers += 1
 
-    def leave(self) -> None:
+    def __exit__(self, *_: object) -> None:
         before = self._own.limits.pop()
         if self._own.limits:
             return
-        _set_limits(_per_thread(), before)
+        own, shared = _libraries()
+        _set_limits(own, [1] * len(own), before)
         with self._lock:
             self._callers -= 1
             if self._callers == 0:
-                _set_limits(_shared(), self._before)
+                _set_limits(shared, [1] * len(shared), self._before)
 
     def limit_this_thread(self) -> None:
-        _set_limits(_per_thread(), [1] * len(_per_thread()))
+        own, _ = _libraries()
+        _set_limits(own, _limits(own), [1] * len(own))
 
     def allowed(self) -> int:
         """Threads that BLAS had before the guard took them."""
+        own, shared = _libraries()
         stack = self._own.__dict__.get("limits")
-        own = stack[0] if stack else _limits(_per_thread())
+        of_thread = stack[0] if stack else _limits(own)
         with self._lock:
-            before = self._before if self._callers else _limits(_shared())
-        return min([*before, *own], default=1)
+            before = self._before if self._callers else _limits(shared)
+        return min([*before, *of_thread], default=1)
 
 
 guard = _BlasGuard()
 
 
 @cache
-def _blas_libraries() -> list[Any]:
-    return [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
-
-
-def _per_thread() -> list[Any]:
-    return [lib for lib in _blas_libraries() if getattr(lib, "threading_layer", "") == "openmp"]
-
-
-def _shared() -> list[Any]:
-    return [lib for lib in _blas_libraries() if getattr(lib, "threading_layer", "") != "openmp"]
+def _libraries() -> tuple[list[Any], list[Any]]:
+    """Those that have a limit for each thread, and those with one for all of them."""
+    every = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+    own = [lib for lib in every if getattr(lib, "threading_layer", "") == "openmp"]
+    return own, [lib for lib in every if lib not in own]
 
 
 def _limits(libraries: list[Any]) -> list[int]:
     return [library.get_num_threads() for library in libraries]
 
 
-def _set_limits(libraries: list[Any], limits: list[int]) -> None:
-    for library, limit in zip(libraries, limits, strict=True):
+def _set_limits(libraries: list[Any], before: list[int], limits: list[int]) -> None:
+    for library, last, limit in zip(libraries, before, limits, strict=True):
+        if limit == last:  # a small fit would take a tenth longer
+            continue
         # From 3.8 on, threadpoolctl lets one thread change a shared limit and ignores all others, without a word.
         release = getattr(library, "clear_controlling_thread", lambda force: None)
         release(force=True)
@@ -91,11 +90,6 @@ def _set_limits(libraries: list[Any], limits: list[int]) -> None:
         release(force=True)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Run the body with single-threaded BLAS, whatever the thread calling it."""
-    guard.enter()
-    try:
-        yield
-    finally:
-        guard.leave()
+def one_blas_thread() -> _BlasGuard:
+    """Run the body of a `with` with single-threaded BLAS, whatever the thread calling it."""
+    return guard

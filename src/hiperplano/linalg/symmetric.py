@@ -30,13 +30,15 @@ class SymmetricSolver:
 
     def __init__(self, matrix: Array, threshold: float = SINGULAR) -> None:
         diagonal = matrix.diagonal()
-        self._root = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
-        unit = matrix * self._root[:, None] * self._root
-        np.fill_diagonal(unit, 1.0)
+        there = diagonal > 0
+        root = 1.0 / np.sqrt(diagonal if there.all() else np.where(there, diagonal, np.inf))
+        self._root = root
+        unit = matrix * root[:, None] * root
+        unit.flat[:: len(unit) + 1] = 1.0
         self._upper, failed = lapack.dpotrf(unit, lower=0, clean=0)
         self.singular = bool(failed)
         if not failed:
-            reciprocal, _ = lapack.dpocon(self._upper, np.abs(unit).sum(axis=0).max(initial=0.0), uplo="U")
+            reciprocal, _ = lapack.dpocon(self._upper, lapack.dlange("1", unit), uplo="U")
             self.singular = bool(reciprocal < threshold)
         self.unit_null = np.empty((len(unit), 0))
         if self.singular:

@@ -11,6 +11,7 @@ import numpy as np
 from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
+from hiperplano.data.in_memory import InMemory
 from hiperplano.losses.softmax import shares
 from hiperplano.penalties import L2
 from hiperplano.solvers.row_span import InRowSpan
@@ -93,17 +94,34 @@ class Objective:
         """
         return theta - theta.mean(axis=0) if self.n_scores > 1 else theta
 
+    @cached_property
+    def _few_rows(self) -> tuple[Block, Array] | None:
+        """The only block of dense rows, and what is computed from it at every pass otherwise: [1, z]."""
+        design = self.design
+        if not isinstance(design, InMemory) or design.is_sparse or len(design.slices) > 1:
+            return None
+        block = design.block(design.slices[0])
+        return block, self.scale.rows(block).copy()
+
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
         self.passes += 1
-        value, sums, totals = self.design.fold(GradientSums(self.loss, self.scale.scores(theta)))
-        gradient = self._checked(self.scale.gradient(sums, totals)) / self.total
+        if self._few_rows is not None:
+            value, gradient, _ = slope_sums(self.loss, *self._few_rows, theta)
+        else:
+            value, sums, totals = self.design.fold(GradientSums(self.loss, self.scale.scores(theta)))
+            gradient = self.scale.gradient(sums, totals)
+        gradient = self._checked(gradient) / self.total
         return float(value[0]) / self.total + self.penalty.value(theta), gradient + self.penalty.slope(theta)
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, of shape (scores·size, scores·size)."""
         self.passes += 1
-        value, gradient, hessian = self._of_one_score(theta) if self.n_scores == 1 else self._of_scores(theta)
+        if self._few_rows is not None:
+            sums, gradient, hessian = loss_sums(self.loss, *self._few_rows, theta)
+            value = float(sums[0])
+        else:
+            value, gradient, hessian = self._of_one_score(theta) if self.n_scores == 1 else self._of_scores(theta)
         hessian /= self.total
         hessian.flat[:: len(hessian) + 1] += self.penalty.curvature(theta).ravel()
         return (
@@ -232,15 +250,20 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     gradient : ndarray of shape (scores, size)
     hessian : ndarray of shape (scores·size, scores·size)
     """
-    m, k, y = len(block), len(theta), block.y[:, 0]
-    score = one_or_all((theta @ rows.T).T)
-    value, slope = value_and_slope(loss, y, score)
-    gradient = block.weighted(slope.reshape(m, k)).T @ rows
-    if k == 1:
-        hessian = weighted_gram(rows, block.weighted(loss.curvature(y, score))[:, None, None])
+    value, gradient, score = slope_sums(loss, block, rows, theta)
+    if len(theta) == 1:
+        hessian = weighted_gram(rows, block.weighted(loss.curvature(block.y[:, 0], score))[:, None, None])
     else:
         hessian = softmax_gram(rows, shares(score), block.weight)
-    return block.weighted(value).sum()[None], gradient, hessian
+    return value, gradient, hessian
+
+
+def slope_sums(loss: Any, block: Block, rows: Array, theta: Array) -> tuple[Array, Array, Array]:
+    """The first two of `loss_sums`, and the scores of the rows."""
+    score = one_or_all((theta @ rows.T).T)
+    value, slope = value_and_slope(loss, block.y[:, 0], score)
+    gradient = block.weighted(slope.reshape(len(block), -1)).T @ rows
+    return block.weighted(value).sum()[None], gradient, score
 
 
 def one_or_all(score: Array) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -159,16 +160,16 @@ def _minimise(
 
     A Hessian that was needed on the way serves for standard errors, too, if it is no further than `near` from the end.
     """
+    costs = Costs.of(problem.design, problem.n_scores)
+    few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
+    if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
+        settled = _settled(problem) if _is_small(problem) else _SETTLED
+        return Message("Newton"), problem.newton(start, tol, max_iter, settled)
     theta = problem.prior() if start is None else start
     if solver == "gradient":
         return Message("gradient with a dynamic rate"), Minimum(
             gradient_descent(problem, theta, tol, max_iter, problem.watch)
         )
-    costs = Costs.of(problem.design, problem.n_scores)
-    few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
-    if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
-        settled = _settled(problem) if _is_small(problem) else _SETTLED
-        return Message("Newton"), problem.newton(start, tol, max_iter, settled)
     if is_wide(problem.design):
         return _in_row_span(problem, theta, tol, max_iter)
     return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
