@@ -20,6 +20,7 @@ _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs 
 _BLOCK = 2**15  # bytes side by side, where they do not
 _POOL = 16  # blocks
 _MOST_VISITS = 8
+_KEPT_VISITS = 2**17  # of all passes, for the next plane: every class is told from the rest in the same orders
 
 
 class SamplingOrder:
@@ -67,7 +68,7 @@ class SamplingOrder:
         self.count = n_rows if self._base is None else len(self._base)
         self.total = float(self.count if weight is None else weight.sum())
         self._block = max(1, self.count if in_cache else _BLOCK * self.count // max(size, 1))
-        self._unshuffled: Array | None = None
+        self._passes: dict[int, tuple[Array, Array]] = {}
 
     def _repeat(self, weight: Array) -> None:
         rows = np.arange(len(weight)) if self._base is None else self._base
@@ -96,10 +97,17 @@ class SamplingOrder:
         visit_weight : ndarray of float
             Weight of each visit; empty if all are 1.
         """
+        which = 0 if self._seed is None else number
+        visits = self._passes.get(which)
+        if visits is None:
+            visits = self._visits(number)
+            if self._seed is None or (len(self._passes) + 1) * self.count <= _KEPT_VISITS:
+                self._passes[which] = visits
+        return visits
+
+    def _visits(self, number: int) -> tuple[Array, Array]:
         if self._seed is None:
-            if self._unshuffled is None:
-                self._unshuffled = frozen(np.arange(self.count) if self._base is None else self._base)
-            return self._unshuffled, self._visit_weight
+            return frozen(np.arange(self.count) if self._base is None else self._base), self._visit_weight
         order = self._shuffled(np.random.SeedSequence((self._seed, number)))
         rows = order if self._base is None else self._base[order]
         return frozen(rows), self._visit_weight[order] if len(self._visit_weight) else self._visit_weight

@@ -256,9 +256,9 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
                 update_pocket(trainer, accuracy)
                 trainer.counts[at.RUN] = min(0.0, trainer.counts[at.BEST_RUN])
         learner, planes = trainer.learner, trainer.planes
-        intercepts = learner.states[planes][..., [at.INTERCEPT, at.INTERCEPT_SUM]]
-        parts = learner.weights[planes], learner.sums[planes], intercepts
-        return all(np.isfinite(np.sum(part)) for part in parts)
+        state = learner.states[planes]
+        parts = learner.weights[planes], learner.sums[planes], state[..., at.INTERCEPT], state[..., at.INTERCEPT_SUM]
+        return bool(np.isfinite(sum(part.sum() for part in parts)))
 
 
 def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bool = False) -> None:
