@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn import svm
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC, SVR
@@ -309,3 +310,20 @@ def test_columns_that_hold_nothing_change_nothing(loss):
     theirs = svm.LinearSVC(loss=loss, tol=1e-9, max_iter=10**6, fit_intercept=False).fit(wide.tocsr(), y)
     ours = LinearSVC(loss=loss, tol=1e-9, fit_intercept=False).fit(sparse.csr_array(wide), y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+
+
+def test_rows_that_hold_nothing_among_long_ones():
+    """Their dual variables are the largest; each column has one row, so that the level alone is to be found."""
+    rng = np.random.default_rng(0)
+    size = np.where(np.arange(2000) < 20, 0.0, rng.uniform(50.0, 1000.0, 2000))
+    y = np.where(rng.random(2000) < 0.3, -1.0, 1.0)
+    X = sparse.csr_array(sparse.diags_array(size))
+    X.eliminate_zeros()
+
+    def least(level):
+        return np.sum(np.maximum(0.0, 1.0 - y * level) ** 2 / (1.0 + 2.0 * size**2))
+
+    model = LinearSVC(C=1.0).fit(X, y)
+    assert model.solution_.converged
+    best = minimize_scalar(least, bounds=(-3.0, 3.0), method="bounded").fun
+    assert objective(model, X, y) == pytest.approx(best, rel=1e-4)

@@ -139,6 +139,15 @@ def _is_hopeless(history, used, wanted, affordable):  # type: ignore[no-untyped-
 _WINDOW_SIZE = _WINDOW + 1
 
 
+@subroutine
+def _typical_stiffness(square, soft, least):  # type: ignore[no-untyped-def]
+    """The harmonic mean of the rows' own: short rows among long ones have the largest dual variables."""
+    total = 0.0
+    for i in range(len(square)):
+        total += 1.0 / (square[i] + soft[i] + least)
+    return len(square) / total
+
+
 @loop
 def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # type: ignore[no-untyped-def]
     """Maximise over the dual variables up to a gap of tol·objective + floor, or until it takes too long.
@@ -161,15 +170,15 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     square, order, e, proved, moved = np.empty(n), np.arange(n), np.empty(n), np.empty(n), np.empty(d)
     found, best = np.empty(d + 1), np.empty(n)
     history = np.zeros(_WINDOW_SIZE)
-    mean_square, weight, total = 0.0, 0.0, 0.0
+    weight, total = 0.0, 0.0
     for i in range(n):
         square[i] = row_square(x, indices, indptr, i)
-        mean_square += square[i] / n
         weight += box.weight[i]
         total += beta[i]
     # The level follows Σβ as a column would that is shorter than the rows, so that they hardly mind it, but fast enough
     # that all dual variables together can move it by a unit of the scores.
-    pull = _LEVEL_SQUARE * mean_square + control.softness / weight if control.fit_intercept else 0.0
+    slowest = control.softness / weight
+    pull = _LEVEL_SQUARE * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
     size, beyond, used, still, trigger = n, np.inf, 0, 0, np.inf
     least, objective_there = np.inf, 0.0
     while True:
