@@ -62,6 +62,16 @@ def assert_same(entry, model, other, X, rtol=None, what=""):
     np.testing.assert_allclose(model.intercept_, other.intercept_, rtol=0, atol=10 * rtol * scale, err_msg=what)
 
 
+def surely_told(model, X):
+    """Rows but those that several classes claim alike, such as support vectors of two of them: rounding decides."""
+    if not is_classifier(model) or len(model.classes_) == 2:
+        return np.ones(len(X), dtype=bool)
+    last, best = np.sort(model.decision_function(X), axis=1)[:, -2:].T
+    sure = best - last > 1e-9 * np.abs(best)
+    assert sure.mean() > 0.9
+    return sure
+
+
 def fitted(entry, X, y, weight=None):
     return clone(entry.estimator).fit(X, y, sample_weight=weight)
 
@@ -102,10 +112,12 @@ FORMATS = {
 def test_the_format_of_rows_changes_nothing(entry):
     X, y = table(entry)
     plain = plainly_fitted(entry)
+    sure = surely_told(plain, X)
     for name, format in FORMATS.items():
         other = fitted(entry, format(X), y)
         assert_same(entry, other, plain, X, what=name)
-        np.testing.assert_allclose(other.predict(format(X)), plain.predict(X), rtol=1e-7, err_msg=name)
+        said, expected = other.predict(format(X)), plain.predict(X)
+        np.testing.assert_allclose(said[sure], expected[sure], rtol=1e-7, err_msg=name)
 
 
 @pytest.mark.parametrize("entry", EVERY, ids=str)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from hiperplano.data.block import Block
 from hiperplano.data.validate import design as make_design
 from hiperplano.data.validate import wrap
-from hiperplano.solvers import statistics
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.statistics import NonFiniteRows, moments
 
@@ -40,8 +40,8 @@ def test_dense_and_sparse_moments_are_the_plain_ones(density, centred, weighted)
 
 def test_few_stored_entries_take_the_sparse_products(monkeypatch):
     used = []
-    product = statistics._sparse_products
-    monkeypatch.setattr(statistics, "_sparse_products", lambda *args: used.append(1) or product(*args))
+    product = Block.weighted_products
+    monkeypatch.setattr(Block, "weighted_products", lambda *args: used.append(1) or product(*args))
     for density, taken in ((0.02, True), (0.5, False)):
         used.clear()
         X, y, _ = table(density=density)

@@ -107,6 +107,10 @@ class InMemory(Design):
         """Consecutive rows, without a copy."""
         return Block(self._slice(rows), {name: vector[rows] for name, vector in self.vectors.items()})
 
+    def only_block(self) -> Block | None:
+        """All rows, if they make one block: for those who keep what they compute from it between passes."""
+        return self.block(self.slices[0]) if len(self.slices) == 1 else None
+
     def _slice(self, rows: slice) -> Any:
         if not self.is_sparse:
             return self.x[rows]

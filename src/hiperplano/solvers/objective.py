@@ -97,11 +97,10 @@ class Objective:
     @cached_property
     def _few_rows(self) -> tuple[Block, Array] | None:
         """The only block of dense rows, and what is computed from it at every pass otherwise: [1, z]."""
-        design = self.design
-        if not isinstance(design, InMemory) or design.is_sparse or len(design.slices) > 1:
+        if not isinstance(self.design, InMemory) or self.design.is_sparse:
             return None
-        block = design.block(design.slices[0])
-        return block, self.scale.rows(block).copy()
+        block = self.design.only_block()
+        return None if block is None else (block, self.scale.rows(block).copy())
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""

@@ -102,13 +102,19 @@ def _sampled_shift(design: Design, sparse: bool) -> Array:
     """In each column of [x, y] the sampled value closest to the mean of the sample.
 
     A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and zero for
-    constant ones. Any shift but 0 would make sparse rows dense.
+    constant ones. Any shift but 0 would make sparse rows dense, and have dense rows copied: where all columns have
+    their mean within a standard deviation of 0, it would not save a bit.
     """
     sample = design.sample(_SAMPLE_ROWS)
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
     mean = values.mean(axis=0)
-    shift = values[np.abs(values - mean).argmin(axis=0), np.arange(len(mean))]
-    return np.concatenate([np.zeros(design.n_columns if sparse else 0), shift])
+    apart = values - mean
+    shift = values[np.abs(apart).argmin(axis=0), np.arange(len(mean))]
+    if sparse:
+        return np.concatenate([np.zeros(design.n_columns), shift])
+    if (np.square(mean) * len(values) <= np.square(apart).sum(axis=0))[: design.n_columns].all():
+        shift[: design.n_columns] = 0.0
+    return shift
 
 
 def _rows_and_targets(block: Block) -> Array:
@@ -154,8 +160,8 @@ class _MomentSums:
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if self.stays_sparse:
-            return (_sparse_products(block, self.shift[block.n_columns :]),)
+        if not self.n_groups and (self.sparse or (block.weight is None and not self.shift[: block.n_columns].any())):
+            return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse),)
         rows = augmented(block, self.shift)
         if not self.n_groups:
             return (rows.T @ rows,)
@@ -177,17 +183,22 @@ def augmented(block: Block, shift: Array) -> Array:
     return block.weighted_root(out)
 
 
-def _sparse_products(block: Block, target_shift: Array) -> Array:
-    """The same matrix times itself, for CSR rows about the origin, in the time of the stored entries."""
-    d, weight = block.n_columns, block.weights
-    small = np.column_stack([np.ones(len(block)), block.y - target_shift])
-    out = np.empty((d + small.shape[1],) * 2)
-    edges = np.r_[0, d + 1 : len(out)]
-    out[1 : d + 1, 1 : d + 1] = block.weighted_products(weight)
-    cross = block.transpose_dot(small * weight[:, None])
-    out[1 : d + 1, edges] = cross
-    out[np.ix_(edges, np.arange(1, d + 1))] = cross.T
-    out[np.ix_(edges, edges)] = small.T @ (small * weight[:, None])
+def _products_about_origin(block: Block, target_shift: Array, sparse: bool) -> Array:
+    """The same matrix times itself without a copy of the rows: if `sparse`, in the time of their stored entries."""
+    d, small = block.n_columns, np.column_stack([np.ones(len(block)), block.y - target_shift])
+    weighted = block.weighted(small)
+    if sparse:
+        products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted)
+    else:
+        rows = block.doubles()
+        products, cross = rows.T @ rows, rows.T @ small
+    ends = small.T @ weighted
+    out = np.empty((d + len(ends), d + len(ends)))
+    of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
+    out[0, 0], out[of_rows, of_rows], out[of_targets, of_targets] = ends[0, 0], products, ends[1:, 1:]
+    out[0, of_rows] = out[of_rows, 0] = cross[:, 0]
+    out[0, of_targets] = out[of_targets, 0] = ends[0, 1:]
+    out[of_rows, of_targets], out[of_targets, of_rows] = cross[:, 1:], cross[:, 1:].T
     return out
 
 

@@ -41,9 +41,13 @@ class LoopRows:
 
     @classmethod
     def dense(cls, x: Array, centred: bool) -> LoopRows:
-        """A centred copy."""
-        shift = x.mean(axis=0) if centred else np.zeros(x.shape[1])
-        return cls(row_arrays(np.subtract(x, shift, order="C") if centred else x), shift, float(x.shape[1]))
+        """A centred copy, the same to the bit whatever the memory order."""
+        if not centred:
+            return cls(row_arrays(x), np.zeros(x.shape[1]), float(x.shape[1]))
+        rows = np.array(x, dtype=np.float64, order="C")
+        shift = rows.mean(axis=0)
+        rows -= shift
+        return cls(row_arrays(rows), shift, float(x.shape[1]))
 
     @property
     def n_rows(self) -> int:

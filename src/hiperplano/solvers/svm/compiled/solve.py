@@ -28,6 +28,7 @@ _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT, _POLISHING = 1e-14, 200  # gap and passes of the last steps on small tables
+_SURELY = 1e-3  # share of a floor that is rounding in any case
 _DENSE_CELLS = 2**20  # of sparse rows that are made dense
 _MOST_ROWS = 4000  # whose products are taken
 
@@ -89,7 +90,8 @@ class Search:
         nothing.
         """
         asked, n, d = self.control, self.rows.n_rows, len(self.rows.shift)
-        self.control = asked._replace(tol=min(asked.tol, _EXACT), most=self.found.passes + _POLISHING)
+        tol, floor = min(asked.tol, _EXACT), _SURELY * asked.floor  # what is left above it may be a step
+        self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + _POLISHING)
         if self.rows.is_dense:
             self.newton()
         else:
@@ -133,7 +135,8 @@ class Search:
 
     def _take(self, new: Found) -> None:
         passes = self.found.passes + new.passes
-        self.found = (new if new.gap <= self.found.gap else self.found)._replace(passes=passes)
+        better = new.gap <= max(self.found.gap, _EXACT * new.objective)  # smaller gaps are rounding
+        self.found = (new if better else self.found)._replace(passes=passes)
 
     def _pull(self, beta: Array, level: float) -> Array:
         """Σβ·x, and the level."""
@@ -150,11 +153,11 @@ def ascent_pass(rows: LoopRows) -> float:
     return rows.n_rows * (_VISIT + (_NUMBER if rows.is_dense else _ENTRY) * rows.n_stored)
 
 
-def affordable_passes(rows: LoopRows, squared: bool) -> float:
-    """Passes of the ascent for half of what Newton's method costs, about."""
+def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -> float:
+    """Passes of the ascent for half of what Newton's method costs, about; on rows that are `made_dense` for it."""
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     least, free = min(n // 2 + 1, d), n // 2
-    if rows.is_dense:
+    if rows.is_dense or made_dense:
         step = n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
     else:
         products = (
@@ -191,14 +194,18 @@ def solve_dense(search: Search, few: bool) -> None:
 def solve_sparse(search: Search) -> None:
     """Ascent, and Newton's method for rows whose span, or table, is small; what is left is for sums over all rows."""
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
-    search.ascend(affordable_passes(rows, bool(search.box.soft[0])) or _FEW)
+    wide = is_wide(n, d)
+    small = not wide and n * d <= _DENSE_CELLS
+    passes = affordable_passes(rows, bool(search.box.soft[0]), small)
+    if passes or not small:
+        search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
     held = csr_array(rows.arrays, shape=(n, d)).astype(np.float64, copy=False)
-    if is_wide(n, d):
+    if wide:
         search.newton_in_span(held)
         search.ascend(_FEW)
-    elif n * d <= _DENSE_CELLS:
+    elif small:
         search.newton_on_dense(held.toarray())
         if not search.proved and search.left > 0:
             search.ascend()
