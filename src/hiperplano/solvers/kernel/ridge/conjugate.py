@@ -22,13 +22,14 @@ from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _REACH: dict[np.dtype[Any], float] = {
     np.dtype(np.float32): 1e-5,
     np.dtype(np.float64): 1e-12,
 }  # of a residual, before it is computed anew
-_STEPS_OF_CHOLESKY = 30  # a factorisation costs as much as n over this steps,
+_STEPS_OF_CHOLESKY = 60  # a factorisation in float32 costs as much as n over this steps,
 _STEPS_OF_SIDES = 3  # or over this for each right side, where there are many
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
@@ -79,7 +80,7 @@ def solve_conjugate(
             residual=found.residual,
             steps=found.n_iter,
         )
-        return solve_exactly(problem, note)
+        return solve_in_single(problem, tol, note) or solve_exactly(problem, note)
     coef, intercept, objective = problem.assemble(found.u)
     return KernelSolution(
         coef=coef,
