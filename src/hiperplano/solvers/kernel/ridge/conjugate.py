@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.kernels import KernelMatrix
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
@@ -140,7 +139,7 @@ def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[
     if tiles_fit(problem.n_rows, dtype.type):
         return problem.tiles(dtype).dot, _HELD[dtype]
     root = problem.root.astype(dtype)[:, None]
-    matrix = KernelMatrix(problem.kernel, problem.X, dtype=dtype)
+    matrix = problem.matrix_in(dtype)
     return lambda right: root * matrix.dot(root * right.astype(dtype)), _HELD[None]
 
 
