@@ -22,7 +22,7 @@ from hiperplano.linalg.krylov.lanczos_loops import extend_basis, extend_basis_ro
 _FIRST_TRIAL = (
     9  # steps before what the rounding of a product takes is measured; then again when that seems little enough
 )
-_SHARE = 0.1  # of the tolerance, that the rounding of one product may take
+_SHARE = 0.05  # of the tolerance, that the rounding of one product may take
 _Product = Callable[[Array, Array], Array]
 
 

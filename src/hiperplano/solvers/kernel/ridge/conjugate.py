@@ -29,7 +29,7 @@ _REACH: dict[np.dtype[Any], float] = {
     np.dtype(np.float64): 1e-12,
 }  # of a residual, before it is computed anew
 _STEPS_OF_CHOLESKY = 60  # a factorisation in float32 costs as much as n over this steps,
-_STEPS_OF_SIDES = 3  # or over this for each right side, where there are many
+_STEPS_OF_SIDES = 6  # or over this for each right side, where there are many
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
     np.dtype(np.float64): Message("held in float64"),
