@@ -130,8 +130,15 @@ def test_more_rows_than_a_tile_holds():
         model = KernelRidge(0.5, kernel=RBF(0.1), solver=solver, tol=1e-9).fit(rows, y)
         np.testing.assert_allclose(model.dual_coef_, expected, atol=1e-7)
     assert "Conjugate gradients for 1700 rows" in KernelRidge(0.5, kernel=RBF(0.1)).fit(rows, y).solution_.status
-    tiny = KernelRidge(1e-9, kernel=RBF(0.1)).fit(rows, y)
+    hard = KernelRidge(1e-2, kernel=RBF(0.5)).fit(rows, np.column_stack([y, np.abs(y)]), np.repeat([0.5, 2.0], 850))
+    assert "too slowly" in hard.solution_.status
+    assert "in float32, and" in hard.solution_.status
+    penalty = 1e-2 * np.diag(np.repeat([2.0, 0.5], 850))
+    expected = np.linalg.solve(RBF(0.5)(rows) + penalty, np.column_stack([y, np.abs(y)]))
+    np.testing.assert_allclose(hard.dual_coef_, expected, atol=1e-5)
+    tiny = KernelRidge(1e-9, kernel=RBF(0.1)).fit(rows, y)  # which drowns in float32
     assert "too slowly" in tiny.solution_.status
+    assert "in float32, and" not in tiny.solution_.status
     assert tiny.solution_.gap < 1e-6
 
 

@@ -13,13 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, solveh_banded
 
+from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
-from hiperplano.linalg.krylov.lanczos_loops import extend_basis
+from hiperplano.linalg.krylov.lanczos_loops import extend_basis, extend_basis_roughly
 
-_TRIAL = 10  # steps after which to see whether products may be rounded
-_SHARE = 0.1  # of the tolerance, that the rounding of one product may take
+_FIRST_TRIAL = (
+    9  # steps before what the rounding of a product takes is measured; then again when that seems little enough
+)
+_SHARE = 0.05  # of the tolerance, that the rounding of one product may take
 _Product = Callable[[Array, Array], Array]
 
 
@@ -57,19 +60,20 @@ def shifted_solutions(
         of the exact matrix if its error is about the same for all directions.
     """
     spaces = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol)
-    may_round = False
-    while len(active := spaces.unfinished()):
-        directions = spaces.directions(active)
-        if may_round and rounded is not None:
-            images = rounded(directions, active)
-        else:
-            images = product(directions, active)
-            if rounded is not None and spaces.n_steps % _TRIAL == _TRIAL - 1:
-                errors = np.linalg.norm(rounded(directions, active) - images, axis=1)
-                may_round = spaces.allow(errors, active)
-        spaces.extend(images, active, may_round)
-        if spaces.n_steps == budget // 4:
-            spaces.give_up(2 * budget)
+    errors, may_round = np.zeros(right.shape[1]), False
+    with one_blas_thread():  # once: every product and every extension would ask for it
+        while len(active := spaces.unfinished()):
+            directions = spaces.directions(active)
+            if may_round and rounded is not None:
+                images = rounded(directions, active)
+            else:
+                images = product(directions, active)
+                if rounded is not None and spaces.n_steps >= _FIRST_TRIAL and spaces.allow(errors[active], active):
+                    errors[active] = np.linalg.norm(rounded(directions, active) - images, axis=1)
+                    may_round = spaces.allow(errors[active], active)
+            spaces.extend(images, active, may_round)
+            if spaces.n_steps == budget // 4:
+                spaces.give_up(2 * budget)
     found = in_threads(spaces.solutions, range(right.shape[1]), right.size * len(shifts))
     return ShiftedSolutions(np.stack(found, axis=1), spaces.n_steps)
 
@@ -122,17 +126,18 @@ class _KrylovSpaces:
     def extend(self, images: Array, columns: Array, roughly: bool) -> None:
         """Add a direction to the spaces of some columns, from the images of the last ones.
 
-        If roughly, it is made orthogonal to the basis in float32, which is read in half the time.
+        If roughly, it is made orthogonal to the basis in float32.
         """
         step = self.n_steps
         before = self._bands[columns, 1, step - 1] if step else np.zeros(len(columns))
         new = slice(self._n_single, step + 1)
 
         def extend(place: int) -> tuple[float, float]:
-            basis, rows = self._basis[columns[place]], self._single[columns[place]]
-            if roughly:
-                rows[new] = basis[new]
-            return extend_basis(basis, rows if roughly else basis, images[place], step + 1, before[place])
+            basis, single = self._basis[columns[place]], self._single[columns[place]]
+            if not roughly:
+                return extend_basis(basis, images[place], step + 1, before[place])
+            single[new] = basis[new]
+            return extend_basis_roughly(basis, single, images[place], step + 1, before[place])
 
         entries = np.array(in_threads(extend, range(len(columns)), step * images.size))
         self._bands[columns, :, step] = entries

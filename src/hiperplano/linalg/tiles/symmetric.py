@@ -67,6 +67,13 @@ class SymmetricTiles:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""
         return symmetric_product(self.cuts, self.tile, right.astype(self.dtype, copy=False), there)
 
+    def lower(self) -> Array:
+        """One array that holds the lower half; what lies above the tiles on the diagonal is not set."""
+        found = np.empty((self.n, self.n), self.dtype)
+        for (i, j), tile in self._tiles.items():
+            found[self.cuts[i], self.cuts[j]] = tile
+        return found
+
     def part(self, rows: Array) -> Array:
         """The matrix of some rows, in increasing order, and the same columns."""
         found = np.empty((len(rows), len(rows)), self.dtype)

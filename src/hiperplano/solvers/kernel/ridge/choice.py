@@ -13,7 +13,7 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 SOLVERS = ("auto", "cholesky", "conjugate", "nystroem")
-_FEW_STEPS = 50  # a factorisation that costs no more than these is the fastest
+_FEW_STEPS = 25  # a factorisation that costs no more than these is the fastest
 
 
 def solve_ridge(

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.kernels import KernelMatrix
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
@@ -22,14 +21,15 @@ from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _REACH: dict[np.dtype[Any], float] = {
     np.dtype(np.float32): 1e-5,
     np.dtype(np.float64): 1e-12,
 }  # of a residual, before it is computed anew
-_STEPS_OF_CHOLESKY = 30  # a factorisation costs as much as n over this steps,
-_STEPS_OF_SIDES = 3  # or over this for each right side, where there are many
+_STEPS_OF_CHOLESKY = 60  # a factorisation in float32 costs as much as n over this steps,
+_STEPS_OF_SIDES = 6  # or over this for each right side, where there are many
 _HELD = {
     np.dtype(np.float32): Message("held in float32"),
     np.dtype(np.float64): Message("held in float64"),
@@ -79,7 +79,7 @@ def solve_conjugate(
             residual=found.residual,
             steps=found.n_iter,
         )
-        return solve_exactly(problem, note)
+        return solve_in_single(problem, tol, note) or solve_exactly(problem, note)
     coef, intercept, objective = problem.assemble(found.u)
     return KernelSolution(
         coef=coef,
@@ -139,7 +139,7 @@ def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[
     if tiles_fit(problem.n_rows, dtype.type):
         return problem.tiles(dtype).dot, _HELD[dtype]
     root = problem.root.astype(dtype)[:, None]
-    matrix = KernelMatrix(problem.kernel, problem.X, dtype=dtype)
+    matrix = problem.matrix_in(dtype)
     return lambda right: root * matrix.dot(root * right.astype(dtype)), _HELD[None]
 
 

@@ -12,6 +12,7 @@ from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.memory import memory_limit
+from hiperplano.solvers.kernel.svm.fit import dense_if_small
 
 _FEW = 1024  # rows of a matrix that is not cut into tiles
 
@@ -44,7 +45,11 @@ class RidgeProblem:
     @cached_property
     def matrix(self) -> KernelMatrix:
         """K, in float64, computed when asked for."""
-        return KernelMatrix(self.kernel, self.X, dtype=np.float64)
+        return self.matrix_in(np.float64)
+
+    def matrix_in(self, dtype: Any) -> KernelMatrix:
+        """K in some precision, computed when asked for."""
+        return KernelMatrix(self.kernel, dense_if_small(self.X), dtype=dtype)
 
     @property
     def n_rows(self) -> int:
@@ -101,7 +106,7 @@ class RidgeProblem:
 
     def tiles(self, dtype: Any, order: Array | None = None, borders: Array | None = None) -> SymmetricTiles:
         """S·K·S, held; the rows in some order, and cut at some borders."""
-        matrix = self.matrix if np.dtype(dtype) == np.float64 else KernelMatrix(self.kernel, self.X, dtype=dtype)
+        matrix = self.matrix if np.dtype(dtype) == np.float64 else self.matrix_in(dtype)
         root = None if self.weight is None else self.root.astype(dtype)
         if root is not None and order is not None:
             root = root[order]

@@ -172,7 +172,7 @@ def _sizes(columns: Array) -> Array:
 
 def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, Array | None]:
     """k of all rows and the centres, also as an array where that fits in memory."""
-    rough = KernelMatrix(problem.kernel, problem.X, dtype=dtype).part(columns=span.centres)
+    rough = problem.matrix_in(dtype).part(columns=span.centres)
     cells = rough.shape[0] * rough.shape[1]
     return rough, rough.dense() if np.dtype(dtype).itemsize * cells <= memory_limit() else None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.lapack import spotrf, spotrs
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.steps import TOL
+from hiperplano.solvers.kernel.ridge.single import inverse_in_single
 
 _APART = 200.0  # largest over smallest penalty of those that share a factorisation
 _STEPS = 60
@@ -44,10 +44,8 @@ def _corrected(matrix: Array, single: Array, right: Array, alphas: Array) -> Arr
     """Conjugate gradients in float32 with the factor of the middle penalty as a preconditioner; NaN where they fail."""
     n, sides = right.shape
     shift = np.repeat(alphas, sides)
-    trial = single.copy()
-    trial[np.diag_indices(n)] += np.float32(np.sqrt(alphas.min() * alphas.max()))
-    factor, failed = spotrf(trial.T, lower=True, overwrite_a=True, clean=False)  # the transpose has LAPACK's layout
-    if failed:
+    inverse = inverse_in_single(single.copy(), float(np.sqrt(alphas.min() * alphas.max())))
+    if inverse is None:
         return np.full((n, len(alphas), sides), np.nan)
     several = np.tile(right, len(alphas))
     found = refined_gradients(
@@ -55,7 +53,7 @@ def _corrected(matrix: Array, single: Array, right: Array, alphas: Array) -> Arr
         lambda answer, which: several[:, which] - matrix @ answer - shift[which] * answer,
         start=(np.zeros(several.shape), several),
         size=np.linalg.norm(several, axis=0),
-        precondition=lambda residuals, which: _solved(factor, residuals),
+        precondition=lambda residuals, which: inverse(residuals),
         tol=TOL,
         reach=_REACH,
         max_iter=_STEPS,
@@ -63,13 +61,6 @@ def _corrected(matrix: Array, single: Array, right: Array, alphas: Array) -> Arr
     solved = found.x.reshape(n, len(alphas), sides)
     solved[:, (found.residuals > 10 * TOL).reshape(len(alphas), sides).any(axis=1)] = np.nan
     return solved
-
-
-def _solved(factor: Array, right: Array) -> Array:
-    """With a factor in float32; scaled, because small residuals leave its range."""
-    size = np.abs(right).max(axis=0)
-    scaled = (right / np.where(size > 0, size, 1.0)).astype(np.float32)
-    return np.asarray(spotrs(factor, scaled, lower=True)[0] * size.astype(np.float64))
 
 
 def _exact(matrix: Array, right: Array, alpha: float) -> Array:

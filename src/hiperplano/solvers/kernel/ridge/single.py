@@ -1,0 +1,111 @@
+"""Kernel ridge regression by a Cholesky factorisation in float32, corrected by conjugate gradients.
+
+The factor takes half the time of one in float64, and as a preconditioner it leaves a few steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from scipy.linalg.lapack import spotrf, spotrs
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.tiles.symmetric import SymmetricTiles
+from hiperplano.messages import Message
+from hiperplano.solvers.kernel.memory import memory_limit
+from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.solution import KernelSolution
+
+_STEPS = 30  # with more, the factor is no good
+_REACH = 1e-5  # of a residual, with products in float32
+
+
+def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelSolution | None:
+    """Solve to a relative residual of `tol`; None where float32 does not hold the matrix, or memory does not.
+
+    Parameters
+    ----------
+    note : Message
+        What to say of the choice of this solver.
+    """
+    if problem.held is None or _bytes_needed(problem.n_rows) > memory_limit():
+        return None
+    u, residual, n_iter = np.empty(problem.right.shape), 0.0, 0
+    for shift in np.unique(problem.shift).tolist():
+        mine = problem.shift == shift
+        right = problem.right[:, mine]
+        inverse = inverse_in_single(problem.held.single.lower(), shift)
+        if inverse is None:
+            return None
+        found = refined_gradients(
+            partial(_product, problem.held.single, shift),
+            partial(_remainder, problem, shift, right),
+            start=(np.zeros(right.shape), right),
+            size=np.linalg.norm(right, axis=0),
+            precondition=partial(_of_all, inverse),
+            tol=tol,
+            reach=_REACH,
+            max_iter=_STEPS,
+        )
+        u[:, mine], residual, n_iter = found.x, max(residual, found.residual), max(n_iter, found.n_iter)
+        if not residual <= tol:
+            return None
+    coef, intercept, objective = problem.assemble(u)
+    return KernelSolution(
+        coef=coef,
+        intercept=intercept,
+        method=Message("Cholesky factorisation"),
+        n_iter=n_iter,
+        objective=objective,
+        gap=residual,
+        converged=True,
+        status=note
+        + Message(
+            "Solved by a Cholesky factorisation of the Gram matrix of {n} rows in float32, and {steps} steps of "
+            "conjugate gradients with it; relative residual {residual:.1e}.",
+            n=problem.n_rows,
+            steps=n_iter,
+            residual=residual,
+        ),
+        kernel=str(problem.kernel),
+    )
+
+
+def inverse_in_single(matrix: Array, shift: float) -> Callable[[Array], Array] | None:
+    """Multiplication with (matrix + shift)⁻¹ in float32; None if that is not positive definite.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        In float32; its lower half is read and overwritten.
+    """
+    matrix.flat[:: len(matrix) + 1] += np.float32(shift)
+    factor, failed = spotrf(matrix.T, overwrite_a=True, clean=False)  # the transpose has LAPACK's layout
+    return None if failed else partial(_solved, factor)
+
+
+def _solved(factor: Array, right: Array) -> Array:
+    """Scaled, because small residuals leave the range of float32."""
+    size = np.abs(right).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    return np.asarray(spotrs(factor, (right / size).astype(np.float32))[0] * size)
+
+
+def _bytes_needed(n: int) -> float:
+    """The lower half of the Gram matrix in both precisions, and a factor."""
+    return 10.0 * n * n
+
+
+def _product(single: SymmetricTiles, shift: float, directions: Array, _: Array) -> Array:
+    return np.asarray(single.dot(directions) + shift * directions)
+
+
+def _remainder(problem: RidgeProblem, shift: float, right: Array, answers: Array, which: Array) -> Array:
+    return np.asarray(right[:, which] - problem.product(answers, np.array(shift)))
+
+
+def _of_all(inverse: Callable[[Array], Array], residuals: Array, _: Array) -> Array:
+    return inverse(residuals)
