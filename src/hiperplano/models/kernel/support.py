@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from hiperplano.kernels import KernelMatrix, Linear, Precomputed
 from hiperplano.messages import Message
 from hiperplano.models.base import users_level, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite
-from hiperplano.solvers.kernel.svm.decomposition import Minimum
-from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control
 from hiperplano.solvers.kernel.svm.solution import Machines, SupportVectorSolution, verdict
 
@@ -101,24 +99,6 @@ class SupportVectorModel(KernelModel):
             print(f"{name}: working set {rounds}, {steps} steps, violation {violation:.2e}")
 
         return show
-
-    def _publish(
-        self,
-        rows: Any,
-        numbers: Array,
-        n_given: int,
-        problems: Sequence[DualProblem],
-        found: Sequence[Minimum],
-        members: Sequence[Array],
-    ) -> None:
-        """Put solved machines on the estimator.
-
-        Parameters
-        ----------
-        members : sequence of ndarray of int
-            The rows of each machine, among those of the fit.
-        """
-        self._publish_machines(rows, numbers, n_given, Machines.of(problems, found, members, rows.shape[0]))
 
     def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines) -> None:
         """Put solved machines on the estimator, and warn once if one of them did not converge.

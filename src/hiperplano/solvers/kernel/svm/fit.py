@@ -13,12 +13,13 @@ from hiperplano.data.design import Array
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_loops import drop_tiny
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
-from hiperplano.solvers.kernel.svm.small.loops import POLISHED, End
+from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import Machines
 
-_EXACT = 100.0  # times rounding: violations with nothing left to gain
+_TINY = 1e-150  # of the largest kernel value: products of such values take a hundred times as long as others
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
 _FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
@@ -53,13 +54,9 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
         end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
         if control.progress is not None:
             control.progress(1, end.steps, end.violation)
-        exact = end.violation <= _EXACT * end.rounding
-        if _is_done(end, control) and (exact or rows.n > POLISHED):
+        if _is_done(end, control):
             return Machines.alone(beta, end)
-        if _is_done(end, control):  # repeated rows keep it from the last digits, which Newton steps reach
-            found = solve_with(problem, rows, None, control)
-        else:
-            found = _finished(problem, rows, control, end, beta, gradient)
+        found = _finished(problem, rows, control, end, beta, gradient)
     else:
         found = solve_with(problem, rows, coarse, control)
     return Machines.of([problem], [found], [np.arange(rows.n)], rows.n)
@@ -135,7 +132,9 @@ def held_gram(kernel: Kernel, x: Any) -> HeldGram:
     """The whole Gram matrix in float64."""
     if isinstance(kernel, Precomputed):
         return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
-    return HeldGram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64).dense())
+    held = HeldGram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64).dense())
+    drop_tiny(held.gram, _TINY * float(np.abs(held.diagonal).max()))
+    return held
 
 
 def dense_if_small(x: Any) -> Any:

@@ -10,10 +10,10 @@ from numba.extending import intrinsic
 
 from hiperplano.data.design import Array
 
-_CLOSED = 1e300  # stands for infinity, which these loops may not meet
-_BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
-_FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
-_LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+CLOSED = 1e300  # stands for infinity, which these loops may not meet
+BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
+FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
+LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
 _LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
 
@@ -35,7 +35,7 @@ def _selection(comparison: str) -> Any:
     return choose
 
 
-_larger, _smaller = _selection(">"), _selection("<")
+larger, smaller = _selection(">"), _selection("<")
 
 
 @njit(cache=True, nogil=True)
@@ -44,8 +44,8 @@ def open_directions(beta: float, low: float, high: float, width: float) -> tuple
 
     The objective has a kink of width·|β| at 0.
     """
-    up = -_CLOSED if beta >= high else (-width if beta >= 0.0 else width)
-    down = _CLOSED if beta <= low else (-width if beta > 0.0 else width)
+    up = -CLOSED if beta >= high else (-width if beta >= 0.0 else width)
+    down = CLOSED if beta <= low else (-width if beta > 0.0 else width)
     return up, down
 
 
@@ -57,19 +57,20 @@ def _descend(
 
     `start` and `stop` are unsigned: an index that may count from the end keeps LLVM from vector instructions.
     """
-    largest, least = -2 * _CLOSED, 2 * _CLOSED
+    largest, least = -2 * CLOSED, 2 * CLOSED
     for k in range(start, stop):
         now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
         gradient[k] = now
-        largest = _larger(largest, up[k] - now)
-        least = _smaller(least, down[k] - now)
+        largest = larger(largest, up[k] - now)
+        least = smaller(least, down[k] - now)
     return largest, least
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _rank_partners(
+def rank_partners(
     gains: Array,
     gradient: Array,
+    sign: float,
     down: Array,
     row: Array,
     diagonal: Array,
@@ -80,14 +81,17 @@ def _rank_partners(
     start: Any,
     stop: Any,
 ) -> np.float32:
-    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest."""
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest.
+
+    Slopes are down − sign·gradient.
+    """
     largest = np.float32(-1.0)
     for k in range(start, stop):
-        slope = _larger(np.float32((top - down[k] + gradient[k]) * per_slope), np.float32(0.0))
+        slope = larger(np.float32((top - down[k] + sign * gradient[k]) * per_slope), np.float32(0.0))
         both = own + diagonal[k]
-        bend = _larger(both - 2.0 * np.float64(row[k]), _FLAT * both)
-        gains[k] = slope * slope / _larger(np.float32(bend * per_bend), _LEAST_RANKED)
-        largest = _larger(largest, gains[k])
+        bend = larger(both - 2.0 * np.float64(row[k]), FLAT * both)
+        gains[k] = slope * slope / larger(np.float32(bend * per_bend), _LEAST_RANKED)
+        largest = larger(largest, gains[k])
     return largest
 
 
@@ -184,12 +188,12 @@ def smo_of_slices(
     per_bend = 1.0 / max(diagonal.max(), 1e-200)
     copy_row(gram, slices, first)
     while True:
-        largest, least = -2 * _CLOSED, 2 * _CLOSED
+        largest, least = -2 * CLOSED, 2 * CLOSED
         row, other = gram[first], gram[second]
         first = 0
-        for start in range(0, n, _BLOCK):
+        for start in range(0, n, BLOCK):
             high_here, low_here = _descend(
-                gradient, step, row, other, up, down, np.uintp(start), np.uintp(min(n, start + _BLOCK))
+                gradient, step, row, other, up, down, np.uintp(start), np.uintp(min(n, start + BLOCK))
             )
             least = min(least, low_here)
             if high_here > largest:
@@ -202,27 +206,18 @@ def smo_of_slices(
         copy_row(gram, slices, first)
         row, own = gram[first], diagonal[first]
         best, second = np.float32(-1.0), 0
-        for start in range(0, n, _BLOCK):
-            gain = _rank_partners(
-                gains,
-                gradient,
-                down,
-                row,
-                diagonal,
-                largest,
-                own,
-                per_slope,
-                per_bend,
-                np.uintp(start),
-                np.uintp(min(n, start + _BLOCK)),
-            )
+        for start in range(0, n, BLOCK):
+            gain = rank_partners(
+                gains, gradient, 1.0, down, row, diagonal, largest, own, per_slope, per_bend,
+                np.uintp(start), np.uintp(min(n, start + BLOCK)),
+            )  # fmt: skip
             if gain > best:
                 best, second = gain, start
         while gains[second] < best:
             second += 1
         copy_row(gram, slices, second)
         both = own + diagonal[second]
-        bend = max(both - 2.0 * row[second], _FLAT * both, _LEAST / per_bend)
+        bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)
         up[first], down[first] = open_directions(beta[first], low[first], high[first], width)
         up[second], down[second] = open_directions(beta[second], low[second], high[second], width)

@@ -13,9 +13,10 @@ from hiperplano.solvers.kernel.svm.smo_loops import Slices, open_directions, smo
 
 POLISHED = 200  # rows up to which the last digits cost next to nothing
 _POLISHED_TOL = 1e-10  # at least, in units of the targets
-_POLISH = 1e-6  # of tol: what they are
+POLISH = 1e-6  # of tol: what they are
+TURNS = 6  # of solving for the free ones, and of steps of all
 _FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
-_EPS = np.finfo(np.float64).eps
+EPS = np.finfo(np.float64).eps
 
 
 class End(NamedTuple):
@@ -56,7 +57,7 @@ def solve_small(
     max_steps: int,
     per_row: int,
 ) -> tuple[End, Array]:
-    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as half as many steps lead.
+    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as a quarter as many steps lead.
 
     Parameters
     ----------
@@ -73,25 +74,28 @@ def solve_small(
     gradient : ndarray of shape (n,)
     """
     size = len(beta)
-    gradient = _gradient(gram, beta, target)
+    gradient = gradient_at(gram, beta, target)
     allowed = min(max_steps, max(2000, per_row * size))
     steps, largest, least = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, allowed)
     if size <= POLISHED and steps > 0 and largest - least <= tol:
         unit = np.abs(target).max()
-        goal = max(_POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0))
-        more = min(max(steps // 2, 2 * size), max_steps - steps)
-        settle_free(gram, low, high, width, beta, gradient)
-        further, _, _ = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, goal, more)
-        steps += further
+        goal = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0))
+        more = min(max(steps // 4, size), max_steps - steps)
+        for _ in range(TURNS):
+            settle_free(gram, low, high, width, beta, gradient)
+            further, _, _ = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, goal, more)
+            steps, more = steps + further, more - further
+            if further == 0 or more == 0:
+                break
     if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
-        gradient = _gradient(gram, beta, target)
+        gradient = gradient_at(gram, beta, target)
     violation, intercept, rounding = _judge(diagonal, low, high, width, beta, gradient)
-    lower, gap, n_bound = _certify(target, low, high, width, total, beta, gradient, intercept)
+    lower, gap, n_bound = certify(target, low, high, width, total, beta, gradient, intercept)
     return End(steps, violation, intercept, lower, gap, n_bound, rounding), gradient
 
 
 @njit(cache=True, nogil=True)
-def _gradient(gram: Array, beta: Array, target: Array) -> Array:
+def gradient_at(gram: Array, beta: Array, target: Array) -> Array:
     """Kβ − t."""
     gradient = -target
     for i in range(len(beta)):
@@ -113,12 +117,12 @@ def _judge(
         if down - gradient[i] < least:
             second, least = i, down - gradient[i]
         norm += abs(diagonal[i]) * beta[i] ** 2
-    rounding = _EPS * np.sqrt(norm) * (np.sqrt(abs(diagonal[first])) + np.sqrt(abs(diagonal[second])))
+    rounding = EPS * np.sqrt(norm) * (np.sqrt(abs(diagonal[first])) + np.sqrt(abs(diagonal[second])))
     return max(0.0, largest - least), 0.5 * (largest + least), rounding
 
 
 @njit(cache=True, nogil=True)
-def _certify(
+def certify(
     target: Array, low: Array, high: Array, width: float, total: float, beta: Array, gradient: Array, intercept: float
 ) -> tuple[float, float, int]:
     """What `DualProblem.value` and `DualProblem.gap` say, and how many variables are at a bound."""
