@@ -14,6 +14,8 @@ CLOSED = 1e300  # stands for infinity, which these loops may not meet
 BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
 FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
 LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+ASKED = 2  # marks rows of a Gram matrix that were needed and are not there
+ENOUGH = 0.25  # of the largest gain of a step: what is taken where the row of that step is not there
 _LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
 
@@ -101,9 +103,11 @@ class Slices(NamedTuple):
     Attributes
     ----------
     gram : ndarray of shape (N, N)
+        Of no rows if there is nothing to copy from: loops then end where they need a row that is not there.
     first, middle, second : int
         Where the slices begin, and how many rows the first has.
-    copied : ndarray of bool of shape (n,)
+    copied : ndarray of uint8 of shape (n,)
+        1 if a row is there, 0 if it is not; `ASKED` if it was needed.
     """
 
     gram: Array
@@ -114,15 +118,29 @@ class Slices(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def copy_row(part: Array, slices: Slices, i: int) -> None:
-    """Row i of the part, unless it is there."""
-    if slices.copied[i]:
-        return
+def copy_row(part: Array, slices: Slices, i: int) -> bool:
+    """Row i of the part, unless it is there; whether it is there now."""
+    if slices.copied[i] == 1:
+        return True
+    if len(slices.gram) == 0:
+        slices.copied[i] = ASKED
+        return False
     first, middle, second, rest = slices.first, slices.middle, slices.second, len(part) - slices.middle
     row = slices.gram[first + i if i < middle else second + i - middle]
     part[i, :middle] = row[first : first + middle]
     part[i, middle:] = row[second : second + rest]
-    slices.copied[i] = True
+    slices.copied[i] = 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def best_there(gains: Array, there: Array, least: float) -> int:
+    """Of the rows that are there, the one with the largest gain, if it is at least so much; −1 otherwise."""
+    found, largest = -1, least
+    for k in range(len(gains)):
+        if there[k] == 1 and gains[k] >= largest:
+            found, largest = k, gains[k]
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -138,7 +156,7 @@ def smo(
     max_steps: int,
 ) -> tuple[int, float, float]:
     """`smo_of_slices` with a Gram matrix that is all there."""
-    slices = Slices(gram, 0, len(gram), 0, np.ones(len(gram), dtype=np.bool_))
+    slices = Slices(gram, 0, len(gram), 0, np.ones(len(gram), dtype=np.uint8))
     return smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, max_steps)
 
 
@@ -203,7 +221,8 @@ def smo_of_slices(
         if largest - least <= tol or steps >= max_steps:
             return steps, largest, least
         per_slope = 1.0 / (largest - least)
-        copy_row(gram, slices, first)
+        if not copy_row(gram, slices, first):
+            return steps, largest, least
         row, own = gram[first], diagonal[first]
         best, second = np.float32(-1.0), 0
         for start in range(0, n, BLOCK):
@@ -215,7 +234,10 @@ def smo_of_slices(
                 best, second = gain, start
         while gains[second] < best:
             second += 1
-        copy_row(gram, slices, second)
+        if not copy_row(gram, slices, second):
+            second = best_there(gains, slices.copied, ENOUGH * float(best))
+            if second < 0:
+                return steps, largest, least
         both = own + diagonal[second]
         bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)

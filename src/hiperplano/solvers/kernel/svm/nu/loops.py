@@ -8,7 +8,18 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.kernel.svm.smo_loops import BLOCK, CLOSED, FLAT, LEAST, larger, rank_partners, smaller
+from hiperplano.solvers.kernel.svm.smo_loops import (
+    ASKED,
+    BLOCK,
+    CLOSED,
+    ENOUGH,
+    FLAT,
+    LEAST,
+    best_there,
+    larger,
+    rank_partners,
+    smaller,
+)
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
@@ -33,7 +44,14 @@ def _open(value: float, bound: float) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def smo_of_sides(
-    gram: Array, diagonal: Array, gradient: Array, sides: Array, bounds: Array, tol: float, max_steps: int
+    gram: Array,
+    there: Array,
+    diagonal: Array,
+    gradient: Array,
+    sides: Array,
+    bounds: Array,
+    tol: float,
+    max_steps: int,
 ) -> int:
     """Minimise ½βᵀKβ − tᵀβ over β = sides[0] − sides[1] within the bounds, with both sums kept, in place.
 
@@ -44,6 +62,8 @@ def smo_of_sides(
     Parameters
     ----------
     gram : ndarray of shape (n, n)
+    there : ndarray of uint8 of shape (n,)
+        1 for rows that are filled; ends where it needs another one, which becomes `ASKED`.
     gradient : ndarray of shape (n,)
         Kβ − t at the start; updated.
     sides, bounds : ndarray of shape (2, n)
@@ -83,6 +103,9 @@ def smo_of_sides(
         side, falls = sides[which], down[which]
         while up[which, first] - sign * gradient[first] < top:
             first += 1
+        if there[first] != 1:
+            there[first] = ASKED
+            return steps
         row, own, per_slope = gram[first], diagonal[first], 1.0 / (top - low)
         best, second = np.float32(-1.0), 0
         for start in range(0, n, BLOCK):
@@ -94,6 +117,11 @@ def smo_of_sides(
                 best, second = gain, start
         while gains[second] < best:
             second += 1
+        if there[second] != 1:
+            there[second] = ASKED
+            second = best_there(gains, there, ENOUGH * float(best))
+            if second < 0:
+                return steps
         both = own + diagonal[second]
         bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         room, below = bounds[which, first] - side[first], side[second]

@@ -12,13 +12,14 @@ from hiperplano.data.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import Control, held_gram
+from hiperplano.solvers.kernel.svm.fit import Control, asked_gram, held_gram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL
 from hiperplano.solvers.kernel.svm.nu.problem import NuProblem
 from hiperplano.solvers.kernel.svm.nu.small_loops import CLOSER, solve_nu_pairs, solve_nu_small
 from hiperplano.solvers.kernel.svm.nu.solve import NuMinimum, solve_nu
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
+from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked
 from hiperplano.solvers.kernel.svm.solution import Machines
 
 _CHUNKS = 4  # of small machines for each thread
@@ -48,16 +49,28 @@ def solve_nu_regression(
     """Solve a regression on rows, of which a precomputed kernel takes the Gram matrix: the machine, and its ε."""
     problem, n = NuProblem.regression(target, bound, share), len(target)
     if n <= SMALL:
-        held = held_gram(kernel, x)
-        end, beta, width, _ = solve_nu_small(
-            held.gram, held.diagonal, target, problem.bounds, problem.total, False, control.tol, control.max_steps
-        )
-        if control.progress is not None:
-            control.progress(1, end.steps, end.violation)
-        return Machines.alone(beta, end), width
+        return _solve_small(problem, asked_gram(kernel, x, share, np.zeros(0, dtype=np.intp)), control)
     found = solve_nu(problem, kernel, x, control)
     dual, minimum = found.as_regression(target, bound)
     return Machines.of([dual], [minimum], [np.arange(n)], n), found.width
+
+
+def _solve_small(problem: NuProblem, gram: RowsAsked, control: Control) -> tuple[Machines, float]:
+    """A regression of few rows."""
+    sides, steps = problem.start(), 0
+    while True:
+        end, beta, width, _, gradient = solve_nu_small(
+            gram.values, gram.there, gram.diagonal, problem.target, problem.bounds, sides, False, control.tol,
+            control.max_steps - steps,
+        )  # fmt: skip
+        steps += end.steps
+        if control.progress is not None:
+            control.progress(1, steps, end.violation)
+        if gram.is_whole or end.violation <= control.tol or steps >= control.max_steps:
+            return Machines.alone(beta, end._replace(steps=steps)), width
+        up, down = problem.slopes(sides, gradient)
+        worst = np.maximum(up - down.min(axis=1, keepdims=True), up.max(axis=1, keepdims=True) - down)
+        gram.add(worst.max(axis=0))
 
 
 def solve_nu_classes(pairs: ClassPairs, share: float, kernel: Kernel, x: Any, control: Control) -> NuMachines:

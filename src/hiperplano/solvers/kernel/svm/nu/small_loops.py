@@ -17,6 +17,7 @@ CLEAR = 10.0  # times the violation,
 ROUNDING = 1e-9  # times the largest score, and
 BLURRED = 1e3  # times what rounding leaves uncertain of scores: a margin that is one
 CLOSER = 0.1  # of tol, where the margin may not be one
+_TRIED = 10_000  # steps for its last digits
 
 
 class NuEnd(NamedTuple):
@@ -32,33 +33,51 @@ class NuEnd(NamedTuple):
         The margin ρ of a classification, or the ε of a regression.
     clear : bool
         Whether the margin is large beside the violation.
+    gradient : ndarray of shape (n,)
+        Of the problem with two sums.
     """
 
     end: End
     beta: Array
     found: float
     clear: bool
+    gradient: Array
 
 
 @njit(cache=True, nogil=True)
 def solve_nu_small(
-    gram: Array, diagonal: Array, target: Array, bounds: Array, total: float, classify: bool, tol: float, max_steps: int
+    gram: Array,
+    there: Array,
+    diagonal: Array,
+    target: Array,
+    bounds: Array,
+    sides: Array,
+    classify: bool,
+    tol: float,
+    max_steps: int,
 ) -> NuEnd:
     """Solve a `NuProblem`; of classes, `target` are the signs, and its own target is 0.
 
     A margin of rounding alone is none: f is then not divided by it.
+
+    Parameters
+    ----------
+    there : ndarray of uint8 of shape (n,)
+        1 for rows of the Gram matrix that are filled; ends where another one is needed.
+    sides : ndarray of shape (2, n)
+        A feasible point; updated.
     """
     n = len(target)
-    sides, linear = _filled(bounds, total), np.zeros(n) if classify else target
+    linear = np.zeros(n) if classify else target
     gradient = gradient_at(gram, sides[0] - sides[1], linear)
-    steps = _descend_to(gram, diagonal, gradient, sides, bounds, tol, max_steps)
+    steps = _descend_to(gram, there, diagonal, gradient, sides, bounds, tol, max_steps, n)
     above, below, violation = _levels(sides, bounds, gradient)
     if classify and not -0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient):
-        steps += _descend_to(gram, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps)
+        steps += _descend_to(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps, _TRIED)
     beta = sides[0] - sides[1]
     gradient = gradient_at(gram, beta, linear)
     above, below, violation = _levels(sides, bounds, gradient)
-    found, intercept, width = -0.5 * (above + below), 0.5 * (above - below), 0.0
+    slopes, found, intercept, width = gradient, -0.5 * (above + below), 0.5 * (above - below), 0.0
     clear, low, high = True, -bounds[1], bounds[0]
     if classify:
         blur = _blur(diagonal, sides, gradient)
@@ -70,7 +89,7 @@ def solve_nu_small(
         found = width = max(0.0, -found)
     rounding = _rounding(diagonal, beta)
     lower, gap, n_bound = certify(target, low, high, width, 0.0, beta, gradient, intercept)
-    return NuEnd(End(steps, violation, intercept, lower, gap, n_bound, rounding), beta, found, clear)
+    return NuEnd(End(steps, violation, intercept, lower, gap, n_bound, rounding), beta, found, clear, slopes)
 
 
 @njit(cache=True, nogil=True)
@@ -87,17 +106,25 @@ def _filled(bounds: Array, total: float) -> Array:
 
 @njit(cache=True, nogil=True)
 def _descend_to(
-    gram: Array, diagonal: Array, gradient: Array, sides: Array, bounds: Array, tol: float, max_steps: int
+    gram: Array,
+    there: Array,
+    diagonal: Array,
+    gradient: Array,
+    sides: Array,
+    bounds: Array,
+    tol: float,
+    max_steps: int,
+    further_steps: int,
 ) -> int:
-    """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many lead."""
+    """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many, or so many, lead."""
     n = len(gradient)
-    steps = smo_of_sides(gram, diagonal, gradient, sides, bounds, tol, max_steps)
+    steps = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
     if n > POLISHED or steps >= max_steps:
         return steps
-    more = min(max(steps // 4, n), max_steps - steps)
+    more = min(max(steps // 4, further_steps), max_steps - steps)
     for _ in range(TURNS):
         _settle(gram, gradient, sides, bounds)
-        further = smo_of_sides(gram, diagonal, gradient, sides, bounds, POLISH * tol, more)
+        further = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, POLISH * tol, more)
         steps, more = steps + further, more - further
         if further == 0 or more == 0:
             break
@@ -202,8 +229,8 @@ def solve_nu_pairs(
             part[i, :middle] = row[borders[one] : borders[one + 1]]
             part[i, middle:] = row[borders[other] : borders[other + 1]]
             bounds[0 if sign[i] > 0.0 else 1, i] = bound[own[i]] / mean
-        total = 0.5 * share * size
-        found = solve_nu_small(part, np.diag(part).copy(), sign, bounds, total, True, tol, max_steps)
+        there, sides = np.ones(size, dtype=np.uint8), _filled(bounds, 0.5 * share * size)
+        found = solve_nu_small(part, there, np.diag(part).copy(), sign, bounds, sides, True, tol, max_steps)
         put_end(ends, k, found.end)
         margin[k], clear[k] = found.found, found.clear
         for i in range(size):

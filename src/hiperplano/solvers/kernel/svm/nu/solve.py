@@ -141,6 +141,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]
         steps += smo_of_sides(
             rows.block(chosen),
+            np.ones(len(chosen), dtype=np.uint8),
             rows.diagonal[chosen],
             part_gradient,
             part,

@@ -85,7 +85,7 @@ def solve_machines(
         else:
             sign[middle:] = -1.0
         part = gram if size == len(gram) else room[: size * size].reshape(size, size)
-        slices = Slices(gram, borders[one], middle, borders[other], np.full(size, size == len(gram)))
+        slices = Slices(gram, borders[one], middle, borders[other], np.full(size, size == len(gram), np.uint8))
         own = beta[places[k] : places[k + 1]]
         diagonal, low, high = np.empty(size), np.zeros(size), np.zeros(size)
         for i in range(size):
