@@ -52,7 +52,7 @@ def smo_of_sides(
     bounds: Array,
     tol: float,
     max_steps: int,
-) -> int:
+) -> tuple[int, float]:
     """Minimise ½βᵀKβ − tᵀβ over β = sides[0] − sides[1] within the bounds, with both sums kept, in place.
 
     Each step moves two variables of the same side by the same amount in opposite directions: of the side that violates
@@ -73,8 +73,9 @@ def smo_of_sides(
 
     Returns
     -------
-    int
-        Steps.
+    steps : int
+    violation : float
+        By how much the worst pair violates the optimality conditions.
     """
     n = len(gradient)
     up, down, gains = np.empty((2, n)), np.empty((2, n)), np.empty(n, dtype=np.float32)
@@ -99,13 +100,13 @@ def smo_of_sides(
         if top_below - low_below > top - low:
             which, sign, first, top, low = 1, -1.0, place_below, top_below, low_below
         if not top - low > tol or steps >= max_steps:
-            return steps
+            return steps, top - low
         side, falls = sides[which], down[which]
         while up[which, first] - sign * gradient[first] < top:
             first += 1
         if there[first] != 1:
             there[first] = ASKED
-            return steps
+            return steps, top - low
         row, own, per_slope = gram[first], diagonal[first], 1.0 / (top - low)
         best, second = np.float32(-1.0), 0
         for start in range(0, n, BLOCK):
@@ -121,7 +122,7 @@ def smo_of_sides(
             there[second] = ASKED
             second = best_there(gains, there, ENOUGH * float(best))
             if second < 0:
-                return steps
+                return steps, top - low
         both = own + diagonal[second]
         bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         room, below = bounds[which, first] - side[first], side[second]

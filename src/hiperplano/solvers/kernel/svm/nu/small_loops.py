@@ -11,7 +11,18 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends, put_end
 from hiperplano.solvers.kernel.svm.small.free_loops import MOST_MET, free_step
-from hiperplano.solvers.kernel.svm.small.loops import EPS, POLISH, POLISHED, TURNS, End, certify, gradient_at
+from hiperplano.solvers.kernel.svm.small.loops import (
+    EPS,
+    FEWEST_TURNS,
+    MOST_TURNS,
+    PER_STEP,
+    POLISH,
+    POLISHED,
+    RELEASED,
+    End,
+    certify,
+    gradient_at,
+)
 
 CLEAR = 10.0  # times the violation,
 ROUNDING = 1e-9  # times the largest score, and
@@ -118,22 +129,24 @@ def _descend_to(
 ) -> int:
     """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many, or so many, lead."""
     n = len(gradient)
-    steps = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
-    if n > POLISHED or steps >= max_steps:
+    steps, violation = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
+    if n > POLISHED or steps >= max_steps or violation > tol:
         return steps
-    more = min(max(steps // 4, further_steps), max_steps - steps)
-    for _ in range(TURNS):
-        _settle(gram, gradient, sides, bounds)
-        further = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, POLISH * tol, more)
+    more, cost = min(max(steps // 4, further_steps), max_steps - steps), 0
+    for turn in range(MOST_TURNS):
+        cost += _settle(gram, gradient, sides, bounds) ** 3
+        further, violation = smo_of_sides(
+            gram, there, diagonal, gradient, sides, bounds, POLISH * tol, min(more, RELEASED)
+        )
         steps, more = steps + further, more - further
-        if further == 0 or more == 0:
+        if violation <= POLISH * tol or more == 0 or (turn >= FEWEST_TURNS and cost > PER_STEP * steps * n):
             break
     return steps
 
 
 @njit(cache=True, nogil=True)
-def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> None:
-    """Move the free variables to where the slopes of each side are equal, as `settle_free` does."""
+def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
+    """Move the free variables to where the slopes of each side are equal, as `settle_free` does; how many are free."""
     for _ in range(MOST_MET):
         which, rows = np.nonzero((sides > 0.0) & (sides < bounds))
         m = len(rows)
@@ -153,7 +166,8 @@ def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> None:
             else:
                 side[i] += change
         if first < 0:
-            return
+            break
+    return m
 
 
 @njit(cache=True, nogil=True)

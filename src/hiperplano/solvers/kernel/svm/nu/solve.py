@@ -139,7 +139,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)
         share = control.tol if len(chosen) == n else max(0.9 * control.tol, _SHARE * violation)
         part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]
-        steps += smo_of_sides(
+        made, _ = smo_of_sides(
             rows.block(chosen),
             np.ones(len(chosen), dtype=np.uint8),
             rows.diagonal[chosen],
@@ -149,6 +149,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
             share,
             control.max_steps - steps,
         )
+        steps += made
         change = (part[0] - part[1]) - (sides[0] - sides[1])[chosen]
         moved = np.flatnonzero(change)
         sides[:, chosen], rounds = part, rounds + 1

@@ -13,11 +13,11 @@ MOST_MET = 8  # variables that meet a bound one after the other
 
 
 @njit(cache=True, nogil=True)
-def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array) -> None:
+def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array) -> int:
     """Move the free variables to where their slopes are equal, with their sum kept, as far as bounds and 0 allow.
 
     A step that would leave the bounds ends at the first of them, whose variable is then no longer free, and another
-    follows. In place.
+    follows. In place; returns how many are free.
     """
     n = len(beta)
     for _ in range(MOST_MET):
@@ -46,7 +46,8 @@ def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array,
             else:
                 beta[i] = max(low[i], 0.0) if beta[i] > 0.0 else low[i]
         if first < 0:
-            return
+            break
+    return m
 
 
 @njit(cache=True, nogil=True)

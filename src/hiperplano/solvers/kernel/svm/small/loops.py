@@ -14,7 +14,9 @@ from hiperplano.solvers.kernel.svm.smo_loops import Slices, open_directions, smo
 POLISHED = 200  # rows up to which the last digits cost next to nothing
 _POLISHED_TOL = 1e-10  # at least, in units of the targets
 POLISH = 1e-6  # of tol: what they are
-TURNS = 6  # of solving for the free ones, and of steps of all
+RELEASED = 16  # steps of SMO between two solutions for the free variables: those that let others go free
+FEWEST_TURNS, MOST_TURNS = 3, 40  # of the two,
+PER_STEP = 24  # as long as a solution costs no more than all steps: m³/3, and so many for each variable and step
 _FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
 EPS = np.finfo(np.float64).eps
 
@@ -79,13 +81,15 @@ def solve_small(
     steps, largest, least = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, allowed)
     if size <= POLISHED and steps > 0 and largest - least <= tol:
         unit = np.abs(target).max()
-        goal = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0))
-        more = min(max(steps // 4, size), max_steps - steps)
-        for _ in range(TURNS):
-            settle_free(gram, low, high, width, beta, gradient)
-            further, _, _ = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, goal, more)
+        floor = _POLISHED_TOL * (unit if unit > 0.0 else 1.0)
+        goal, more, cost = max(POLISH * tol, floor), min(max(steps // 4, size), max_steps - steps), 0
+        for turn in range(MOST_TURNS):
+            cost += settle_free(gram, low, high, width, beta, gradient) ** 3
+            further, largest, least = smo_of_slices(
+                gram, slices, diagonal, gradient, beta, low, high, width, goal, min(more, RELEASED)
+            )
             steps, more = steps + further, more - further
-            if further == 0 or more == 0:
+            if largest - least <= goal or more == 0 or (turn >= FEWEST_TURNS and cost > PER_STEP * steps * size):
                 break
     if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
         gradient = gradient_at(gram, beta, target)
