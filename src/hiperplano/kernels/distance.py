@@ -56,11 +56,14 @@ class RBF(Radial):
         # −γ‖x − z‖² = 2γ·x·z − γ‖x‖² − γ‖z‖²: rows with √(2γ) and two more columns give it in one product.
         rows = X - centre.astype(X.dtype) if centre.any() else X
         scaled = rows * np.sqrt(2 * width(self)).astype(X.dtype)
-        squares = (-0.5 * row_squares(scaled)).astype(X.dtype)[:, None]
+        squares = (-0.5 * row_squares(scaled)).astype(X.dtype)
         if issparse(X):  # two more columns would make products dense
-            return scaled, scaled, squares[:, 0]
-        ones = np.ones_like(squares)
-        return np.hstack([scaled, squares, ones]), np.hstack([scaled, ones, squares]), squares[:, 0]
+            return scaled, scaled, squares
+        n, d = scaled.shape
+        left, right = np.ones((n, d + 2), X.dtype), np.ones((n, d + 2), X.dtype)
+        left[:, :d] = right[:, :d] = scaled
+        left[:, d] = right[:, d + 1] = squares
+        return left, right, squares
 
     def fill(self, x: Prepared, z: Prepared, out: Array) -> None:
         rows, others = (part if issparse(part) else part[:, :-2] for part in (x[0], z[1]))

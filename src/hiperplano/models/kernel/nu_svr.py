@@ -110,6 +110,6 @@ class NuSVR(SVR):
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         bound = C * weights_of(design)
         machines, self.epsilon_ = solve_nu_regression(target, bound, nu, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines)
+        self._publish_machines(rows, numbers, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self

@@ -100,7 +100,7 @@ class SupportVectorModel(KernelModel):
 
         return show
 
-    def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines) -> None:
+    def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines, control: Control) -> None:
         """Put solved machines on the estimator, and warn once if one of them did not converge.
 
         Parameters
@@ -118,7 +118,6 @@ class SupportVectorModel(KernelModel):
         self._weights_ = np.ascontiguousarray(weights[chosen])
         self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]
         self.dual_coef_ = self._as_rows_are(self._weights_.T)
-        control = self._control()
         self.solution_ = verdict(machines, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
         self.intercept_ = self.solution_.intercept
         self.n_iter_ = int(machines.steps.max())
