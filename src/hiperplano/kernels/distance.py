@@ -125,10 +125,11 @@ def _exponentials(out: Array, reach: float) -> None:
 
     Numbers that have lost digits (subnormal ones) take a hundred times as long, here and in every sum they enter.
     """
-    least = np.log(np.finfo(out.dtype).tiny)
+    tiny = np.finfo(out.dtype).tiny
+    least = np.log(tiny) + 1.0  # at the smallest number itself, exp is as slow as below it
     if reach < -least:
         np.exp(out, out=out)
         return
     np.maximum(out, least, out=out)
     np.exp(out, out=out)
-    out *= out > 2 * np.finfo(out.dtype).tiny
+    out *= out > 4.0 * tiny
