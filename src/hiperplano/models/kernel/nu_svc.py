@@ -136,7 +136,8 @@ class NuSVC(SVC):
         order = np.argsort(codes, kind="stable")
         bound = weights_of(design)[order]
         rows, numbers, codes = self._square(design, n_given, order), design.row_numbers()[order], codes[order]
-        self.kernel_ = self._settled_kernel(rows, bound if design.has_weight else None)
+        weight = weights_of(design) if design.has_weight else None
+        self.kernel_ = self._settled_kernel(self._square(design, n_given), weight)
         positive, negative = np.ascontiguousarray(np.transpose(class_pairs(len(self.classes_))))
         pairs = ClassPairs(codes, positive, negative, bound)
         self._check_share(nu, pairs)
