@@ -28,7 +28,7 @@ CLEAR = 10.0  # times the violation,
 ROUNDING = 1e-9  # times the largest score, and
 BLURRED = 1e3  # times what rounding leaves uncertain of scores: a margin that is one
 CLOSER = 0.1  # of tol, where the margin may not be one
-_TRIED = 10_000  # steps for its last digits
+_TRIED = 10_000  # steps, at least, for the last digits
 
 
 class NuEnd(NamedTuple):
@@ -81,10 +81,10 @@ def solve_nu_small(
     n = len(target)
     linear = np.zeros(n) if classify else target
     gradient = gradient_at(gram, sides[0] - sides[1], linear)
-    steps = _descend_to(gram, there, diagonal, gradient, sides, bounds, tol, max_steps, n)
+    steps = _descend_to(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
     above, below, violation = _levels(sides, bounds, gradient)
     if classify and not -0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient):
-        steps += _descend_to(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps, _TRIED)
+        steps += _descend_to(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps)
     beta = sides[0] - sides[1]
     gradient = gradient_at(gram, beta, linear)
     above, below, violation = _levels(sides, bounds, gradient)
@@ -125,14 +125,13 @@ def _descend_to(
     bounds: Array,
     tol: float,
     max_steps: int,
-    further_steps: int,
 ) -> int:
-    """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many, or so many, lead."""
+    """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many lead, or `_TRIED`."""
     n = len(gradient)
     steps, violation = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
     if n > POLISHED or steps >= max_steps or violation > tol:
         return steps
-    more, cost = min(max(steps // 4, further_steps), max_steps - steps), 0
+    more, cost = min(max(steps // 4, _TRIED), max_steps - steps), 0
     for turn in range(MOST_TURNS):
         cost += _settle(gram, gradient, sides, bounds) ** 3
         further, violation = smo_of_sides(
