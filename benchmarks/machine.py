@@ -44,14 +44,33 @@ class Neighbours:
         return max(0.0, (self._last[1] - before) / max(self._last[0] - start, 1e-9))
 
     def _elsewhere(self) -> float:
-        """Seconds of work done by all processors, except for this process and its children."""
+        """Seconds of work done by all processors, except for this process and its children, whether they have ended."""
         if not self._STAT.exists():
             return 0.0
         fields = self._STAT.read_text().split("\n", 1)[0].split()[1:9]
         user, nice, system, _idle, _waiting, irq, softirq, stolen = map(int, fields)
         mine = os.times()
         everyone = (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
-        return everyone - (mine.user + mine.system + mine.children_user + mine.children_system)
+        ended = mine.user + mine.system + mine.children_user + mine.children_system
+        return everyone - ended - _work_of_children(os.getpid())
+
+
+def _work_of_children(parent: int) -> float:
+    """Seconds of work of processes below this one: workers of a rival live on after its turn."""
+    parents, seconds = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()  # the name before it may hold anything
+        except OSError:  # it has ended meanwhile
+            continue
+        own = int(stat.parent.name)
+        parents[own] = int(fields[1])
+        seconds[own] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # with those of its ended children
+    found, family = 0.0, {parent}
+    while family:
+        family = {child for child, of in parents.items() if of in family}
+        found += sum(seconds[child] for child in family)
+    return found
 
 
 def _processor() -> str:

@@ -41,7 +41,7 @@ class Cell:
     classes : int
         2 or more for classifiers; 0 for regressors.
     strength : float
-        C of classifiers, alpha of ridge; infinite or 0 for no penalty.
+        C of classifiers, alpha of ridge, nu of kernel machines that have it; infinite or 0 for no penalty.
     correlation : float
         Of any two columns.
     spread : float

@@ -8,35 +8,42 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from benchmarks.kernel_accuracy import rbf
 from benchmarks.shapes.cells import Cell, Table
 from benchmarks.shapes.contenders import TOLERANCES, Contender
 from benchmarks.workload import Array
 
-MODELS = ("kernel_svc", "kernel_svr", "kernel_ridge")
+MODELS = ("kernel_svc", "kernel_svr", "kernel_ridge", "kernel_one_class", "kernel_nu_svc", "kernel_nu_svr")
+_SHARES = (0.4, 0.15, 0.15, 0.1, 0.1, 0.1)  # of the cells
+_CLASSIFIERS = ("kernel_svc", "kernel_nu_svc")
 _EPSILON = 0.1
 _BLOCK = 1000
 
 
 def draw_kernels(seed: int, count: int, most_rows: int = 30_000) -> list[Cell]:
-    """Cells by chance: rows, columns, penalty and gamma even in their logarithm; gamma is in units of 1/columns."""
+    """Cells by chance: rows, columns, penalty or nu, and gamma even in their logarithm; gamma in units of 1/columns."""
     rng = np.random.default_rng(seed)
     return [_draw_one(rng, most_rows) for _ in range(count)]
 
 
 def _draw_one(rng: np.random.Generator, most_rows: int) -> Cell:
-    model = str(rng.choice(MODELS, p=[0.6, 0.2, 0.2]))
+    model = str(rng.choice(MODELS, p=_SHARES))
     n = round(10 ** rng.uniform(np.log10(50), np.log10(most_rows)))
     d = round(10 ** rng.uniform(np.log10(2), 2))
-    classes = 0 if model != "kernel_svc" else 2 if rng.random() < 0.6 else int(rng.integers(3, 21))
+    classes = 0 if model not in _CLASSIFIERS else 2 if rng.random() < 0.6 else int(rng.integers(3, 21))
+    is_sparse = model != "kernel_ridge" and rng.random() < 0.2
+    has_share = "nu" in model or "one_class" in model
     return Cell(
         model,
         n,
         d,
+        density=float(rng.uniform(max(0.05, 1 / d), 0.6)) if is_sparse else 1.0,
+        layout="csr" if is_sparse else "C",
         dtype=str(rng.choice(["float64", "float64", "float32"])),
         classes=min(classes, max(2, n // 20)) if classes else 0,
-        strength=float(10 ** rng.uniform(-3, 3)),
+        strength=float(10 ** (rng.uniform(-2, np.log10(0.8)) if has_share else rng.uniform(-3, 3))),
         separable=bool(classes and rng.random() < 0.1),
         weights=bool(rng.random() < 0.2),
         seed=int(rng.integers(2**31)),
@@ -52,6 +59,9 @@ def kernel_ours(cell: Cell) -> Contender:
         "kernel_svc": partial(hp.SVC, C=cell.strength),
         "kernel_svr": partial(hp.SVR, C=cell.strength, epsilon=_EPSILON),
         "kernel_ridge": partial(hp.KernelRidge, alpha=cell.strength, kernel="rbf"),
+        "kernel_one_class": partial(hp.OneClassSVM, nu=cell.strength),
+        "kernel_nu_svc": partial(hp.NuSVC, nu=cell.strength),
+        "kernel_nu_svr": partial(hp.NuSVR, nu=cell.strength),
     }
     return Contender("hiperplano", partial(_fit, partial(kinds[cell.model], gamma=cell.gamma)))
 
@@ -65,12 +75,18 @@ def kernel_rivals(cell: Cell) -> list[Contender]:
     if cell.model == "kernel_ridge":
         chosen = partial(KernelRidge, alpha=C, kernel="rbf", gamma=gamma)
         return [Contender("scikit-learn", partial(_fit, chosen))]
-    kind: Any = svm.SVC if cell.model == "kernel_svc" else partial(svm.SVR, epsilon=_EPSILON)
+    kinds: dict[str, Callable[..., Any]] = {
+        "kernel_svc": partial(svm.SVC, C=C),
+        "kernel_svr": partial(svm.SVR, C=C, epsilon=_EPSILON),
+        "kernel_one_class": partial(svm.OneClassSVM, nu=C),
+        "kernel_nu_svc": partial(svm.NuSVC, nu=C),
+        "kernel_nu_svr": partial(svm.NuSVR, nu=C),
+    }
     sizes = [200] if cell.n < 7_000 else [200, 2000]
     return [
         Contender(
             f"scikit-learn, cache {size} MB",
-            partial(_fit, partial(kind, C=C, gamma=gamma, cache_size=size)),
+            partial(_fit, partial(kinds[cell.model], gamma=gamma, cache_size=size)),
             TOLERANCES,
         )
         for size in sizes
@@ -79,32 +95,50 @@ def kernel_rivals(cell: Cell) -> list[Contender]:
 
 def _fit(make: Callable[..., Any], table: Table, tol: float | None = None) -> Any:
     model = make() if tol is None else make(tol=tol)
+    if "NuSVC" in type(model).__name__:
+        model.set_params(nu=min(model.nu, _largest_share(table)))
     return model.fit(table.X, table.y, sample_weight=table.weight)
+
+
+def _largest_share(table: Table) -> float:
+    """A nu that every pair of classes allows."""
+    totals = np.bincount(table.y, weights=table.weight)
+    return float(1.8 * totals.min() / (totals.min() + totals.max()))
 
 
 def kernel_objective(cell: Cell, table: Table, model: Any) -> float:
     """The dual objective, summed over pairs of classes; of ridge regression the relative residual of its equations."""
-    X = np.asarray(table.plain, dtype=np.float64)
+    X = np.asarray(table.plain.toarray() if issparse(table.plain) else table.plain, dtype=np.float64)
+    coef = np.asarray(model.dual_coef_.toarray() if issparse(model.dual_coef_) else model.dual_coef_, dtype=np.float64)
     if cell.model == "kernel_ridge":
-        coef = np.asarray(model.dual_coef_, dtype=np.float64)
         weight = np.ones(len(X)) if table.weight is None else table.weight
         left = table.y - _sums(X, X, coef, cell.gamma) - cell.strength * coef / weight
         return float(np.linalg.norm(left) / np.linalg.norm(table.y))
     rows = X[model.support_]
-    if cell.model == "kernel_svr":
-        beta, target = np.ravel(model.dual_coef_), table.y[model.support_]
-        linear = target @ beta - _EPSILON * np.abs(beta).sum()
-        return float(0.5 * beta @ _sums(rows, rows, beta, cell.gamma) - linear)
-    return sum(_pair_value(rows[own], beta, cell.gamma) for own, beta in _pairs(model))
+    if cell.model in _CLASSIFIERS:
+        value = _pair_value if cell.model == "kernel_svc" else _share_value
+        return sum(value(rows[own], beta, cell.gamma) for own, beta in _pairs(coef, model.n_support_))
+    beta = np.ravel(coef)
+    if cell.model == "kernel_one_class":
+        return _share_value(rows, beta, cell.gamma)
+    width = _EPSILON if cell.model == "kernel_svr" else 0.0
+    linear = table.y[model.support_] @ beta - width * np.abs(beta).sum()
+    return float(0.5 * beta @ _sums(rows, rows, beta, cell.gamma) - linear)
 
 
 def _pair_value(rows: Array, beta: Array, gamma: float) -> float:
     return float(0.5 * beta @ _sums(rows, rows, beta, gamma) - np.abs(beta).sum())
 
 
-def _pairs(model: Any) -> list[tuple[Array, Array]]:
+def _share_value(rows: Array, beta: Array, gamma: float) -> float:
+    """½βᵀKβ of machines whose Σ|β| is given, in its unit."""
+    beta = beta / np.abs(beta).sum()
+    return float(0.5 * beta @ _sums(rows, rows, beta, gamma))
+
+
+def _pairs(coef: Array, counts: Array) -> list[tuple[Array, Array]]:
     """Support vectors and dual coefficients of every pair of classes, from scikit-learn's layout."""
-    coef, borders = np.asarray(model.dual_coef_), np.concatenate([[0], np.cumsum(model.n_support_)])
+    borders = np.concatenate([[0], np.cumsum(counts)])
     of = [np.arange(borders[k], borders[k + 1]) for k in range(len(borders) - 1)]
     if len(of) == 2:
         return [(np.concatenate(of), coef[0])]

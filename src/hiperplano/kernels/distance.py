@@ -56,11 +56,14 @@ class RBF(Radial):
         # −γ‖x − z‖² = 2γ·x·z − γ‖x‖² − γ‖z‖²: rows with √(2γ) and two more columns give it in one product.
         rows = X - centre.astype(X.dtype) if centre.any() else X
         scaled = rows * np.sqrt(2 * width(self)).astype(X.dtype)
-        squares = (-0.5 * row_squares(scaled)).astype(X.dtype)[:, None]
+        squares = (-0.5 * row_squares(scaled)).astype(X.dtype)
         if issparse(X):  # two more columns would make products dense
-            return scaled, scaled, squares[:, 0]
-        ones = np.ones_like(squares)
-        return np.hstack([scaled, squares, ones]), np.hstack([scaled, ones, squares]), squares[:, 0]
+            return scaled, scaled, squares
+        n, d = scaled.shape
+        left, right = np.ones((n, d + 2), X.dtype), np.ones((n, d + 2), X.dtype)
+        left[:, :d] = right[:, :d] = scaled
+        left[:, d] = right[:, d + 1] = squares
+        return left, right, squares
 
     def fill(self, x: Prepared, z: Prepared, out: Array) -> None:
         rows, others = (part if issparse(part) else part[:, :-2] for part in (x[0], z[1]))
@@ -75,7 +78,8 @@ class RBF(Radial):
         if len(far) and len(also_far):  # so far from the centre that squares leave no digits of what lies between them
             apart = cdist(dense(rows[far]), dense(others[also_far]), "sqeuclidean")
             out[np.ix_(far, also_far)] = -0.5 * apart
-        np.exp(out, out=out)
+        reach = sum(np.sqrt(max(0.0, -float(part[2].min(initial=0.0)))) for part in (x, z)) ** 2
+        _exponentials(out, reach)
 
 
 @dataclass(frozen=True)
@@ -113,4 +117,19 @@ class Laplacian(Radial):
         else:
             out[...] = cdist(x[0], z[0], "cityblock")
         out *= -width(self)
+        _exponentials(out, np.inf)
+
+
+def _exponentials(out: Array, reach: float) -> None:
+    """exp of every number in place, none of which is below −reach; 0 for what is too small to have all its digits.
+
+    Numbers that have lost digits (subnormal ones) take a hundred times as long, here and in every sum they enter.
+    """
+    tiny = np.finfo(out.dtype).tiny
+    least = np.log(tiny) + 1.0  # at the smallest number itself, exp is as slow as below it
+    if reach < -least:
         np.exp(out, out=out)
+        return
+    np.maximum(out, least, out=out)
+    np.exp(out, out=out)
+    out *= out > 4.0 * tiny

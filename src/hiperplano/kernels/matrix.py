@@ -97,6 +97,11 @@ class KernelMatrix:
         """Blocks on and above the diagonal, each mirrored while it is in the cache."""
         n = len(out)
         step = int(np.sqrt(_CELLS))
+        if n <= step and out.dtype == self.dtype:
+            self.kernel.fill(self.left, self.right, out)
+            mirror(out, (0, n), (0, n))
+            np.fill_diagonal(out, self.diagonal)
+            return
 
         def fill(start: int) -> None:
             rows = slice(start, min(start + step, n))
@@ -109,10 +114,7 @@ class KernelMatrix:
                     block[...] = self.rows(rows, columns)
                 mirror(out, (rows.start, rows.stop), (columns.start, columns.stop))
 
-        if n <= step:
-            fill(0)
-        else:
-            in_threads(fill, range(0, n, step), n * n)
+        in_threads(fill, range(0, n, step), n * n)
         np.fill_diagonal(out, self.diagonal)
 
     def part(self, rows: slice | Array = slice(None), columns: slice | Array = slice(None)) -> KernelMatrix:

@@ -6,8 +6,9 @@ from scipy.sparse import csr_array
 from sklearn import svm
 from sklearn.datasets import load_iris
 
-from hiperplano import SVC, SVR, NuSVC, NuSVR
+from hiperplano import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from hiperplano.errors import ConvergenceWarning, InvalidParameter
+from hiperplano.kernels import RBF
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 4))
@@ -81,6 +82,20 @@ def test_weights_repeat_rows_and_have_no_unit():
     small = NuSVC(nu=0.4, tol=1e-7).fit(X, Y, times * 1e-6)
     large = NuSVC(nu=0.4, tol=1e-7).fit(X, Y, times)
     np.testing.assert_allclose(small.decision_function(X), large.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 30.0])
+def test_rows_that_are_asked_for_do_not_change_the_machine(gamma):
+    """A matrix that is given is whole from the start; with a small nu, others are computed row by row."""
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(320, 3))
+    target = rows[:, 0] + 0.3 * rng.normal(size=320)
+    gram = RBF(gamma)(rows)
+    for kind, given in ((OneClassSVM, {"nu": 0.03}), (NuSVR, {"nu": 0.03, "C": 10.0})):
+        asked = kind(gamma=gamma, tol=1e-7, **given).fit(rows, target)
+        whole = kind(kernel="precomputed", tol=1e-7, **given).fit(gram, target)
+        np.testing.assert_allclose(asked._scores(rows), whole._scores(gram), atol=1e-5)
+        np.testing.assert_allclose(asked.solution_.dual_objective, whole.solution_.dual_objective, rtol=1e-6)
 
 
 def test_a_fit_that_is_cut_short_says_so():

@@ -251,3 +251,10 @@ REFUSALS = [
 def test_refusals_give_evidence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_matrix_that_is_not_symmetric_is_refused_by_its_own_rows():
+    gram = np.eye(40)
+    gram[3, 21] = 0.5
+    with pytest.raises(InvalidData, match=r"K\[3, 21\] = 0.5|K\[21, 3\] = 0"):
+        SVC(kernel="precomputed").fit(gram, np.arange(40) % 2)

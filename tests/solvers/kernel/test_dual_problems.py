@@ -157,7 +157,7 @@ def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(
 
 
 @pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])
-def test_free_variables_are_settled_unless_a_bound_is_met(C):
+def test_free_variables_are_settled_within_their_bounds(C):
     problem, gram = DualProblem.classification(SIGN, np.full(30, C)), GRAM + 1e-3 * np.eye(30)
     solved = minimise(problem, HeldGram(gram), tol=1e-9, max_steps=100_000, capacity=100).beta
     one, other = np.flatnonzero(problem.free(solved))[:2]
@@ -171,7 +171,15 @@ def test_free_variables_are_settled_unless_a_bound_is_met(C):
     closer[one] = solved[one] - 5e-4  # between the two points
     beta, gradient = away.copy(), gram @ away - SIGN
     settle_free(gram, problem.low, closer, 0.0, beta, gradient)
-    np.testing.assert_array_equal(beta, away)
+    assert beta[one] == closer[one]
+    np.testing.assert_allclose(beta.sum(), away.sum(), atol=1e-12)
+    np.testing.assert_allclose(gradient, gram @ beta - SIGN, atol=1e-9)
+    free = (beta > problem.low) & (beta < closer) & (beta != 0.0)
+    np.testing.assert_allclose(np.ptp(gradient[free]), 0.0, atol=1e-9)
+    twice = np.tile(gram, (2, 2))  # rows that depend on others stay, and their slopes follow
+    beta, gradient = np.tile(away, 2) / 2, np.tile(gram @ away - SIGN, 2)
+    settle_free(twice, np.tile(problem.low, 2) / 2, np.tile(problem.high, 2) / 2, 0.0, beta, gradient)
+    np.testing.assert_allclose(beta[:30] + beta[30:], solved, rtol=1e-6, atol=1e-9)
 
 
 def test_folds_are_judged_in_float64_where_float32_would_not_do():

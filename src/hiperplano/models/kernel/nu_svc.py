@@ -8,18 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from hiperplano.data import validate
-from hiperplano.data.design import Array
 from hiperplano.data.labels import encode_labels
 from hiperplano.data.parameters import check_number, flag, one_of
-from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.errors import InvalidParameter
-from hiperplano.kernels import Precomputed
 from hiperplano.messages import Message
 from hiperplano.models.base import all_or_nothing, warn_of_the_end
 from hiperplano.models.kernel.support import row_count, weights_of
 from hiperplano.models.kernel.svc import SVC, class_pairs
-from hiperplano.solvers.kernel.svm.nu.problem import NuProblem
-from hiperplano.solvers.kernel.svm.nu.solve import NuMinimum, solve_nu
+from hiperplano.solvers.kernel.svm.nu.machines import solve_nu_classes
+from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
 
 
 class NuSVC(SVC):
@@ -139,66 +136,55 @@ class NuSVC(SVC):
         order = np.argsort(codes, kind="stable")
         bound = weights_of(design)[order]
         rows, numbers, codes = self._square(design, n_given, order), design.row_numbers()[order], codes[order]
-        self.kernel_ = self._settled_kernel(rows, bound if design.has_weight else None)
-        pairs = class_pairs(len(self.classes_))
-        members = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
-        signs = [np.where(codes[own] == plus, 1.0, -1.0) for own, (plus, _) in zip(members, pairs, strict=True)]
-        for pair, own in zip(pairs, members, strict=True):
-            self._check_share(nu, pair, codes[own], bound[own])
-
-        def solve(machine: tuple[Array, Array]) -> tuple[NuMinimum, Array]:
-            own, sign = machine
-            part = rows[own][:, own] if isinstance(self.kernel_, Precomputed) else rows[own]
-            limits = bound[own] / bound[own].mean()  # their unit does not matter to f/ρ, but to what `tol` means
-            problem = NuProblem.classification(sign, limits, nu)
-            found = solve_nu(problem, self.kernel_, part, control)
-            if not found.has_margin:
-                found = solve_nu(problem, self.kernel_, part, replace(control, tol=0.1 * control.tol))
-            return found, limits
-
-        solved = ordered_map(solve, list(zip(members, signs, strict=True)), worker_count())
-        machines = [each.as_classification(sign, own) for (each, own), sign in zip(solved, signs, strict=True)]
-        problems, found = [problem for problem, _ in machines], [minimum for _, minimum in machines]
-        self._publish(rows, numbers, n_given, problems, found, members)
-        narrowest = min((each for each, _ in solved), key=lambda each: each.margin)
-        if self.solution_.converged and not narrowest.has_margin:
-            self._warn_of_no_margin(narrowest)
+        weight = weights_of(design) if design.has_weight else None
+        self.kernel_ = self._settled_kernel(self._square(design, n_given), weight)
+        positive, negative = np.ascontiguousarray(np.transpose(class_pairs(len(self.classes_))))
+        pairs = ClassPairs(codes, positive, negative, bound)
+        self._check_share(nu, pairs)
+        solved = solve_nu_classes(pairs, nu, self.kernel_, rows, control)
+        self._publish_machines(rows, numbers, n_given, solved.machines, control)
+        if self.solution_.converged and not solved.clear.all():
+            narrowest = int(solved.margin.argmin())
+            self._warn_of_no_margin(float(solved.margin[narrowest]), float(solved.machines.violation[narrowest]))
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
-        self._publish_classes(code_of[self.support_], np.array([each.steps for each in found]))
+        self._publish_classes(code_of[self.support_], solved.machines.steps)
         self.probA_ = self.probB_ = np.empty(0)
         if probable:
-            limits = np.zeros((len(pairs), len(codes)))
-            for limit, own, problem in zip(limits, members, problems, strict=True):
-                limit[own] = problem.high - problem.low
+            limits = np.zeros((len(positive), len(codes)))
+            for machine, margin in enumerate(np.where(solved.clear, solved.margin, 1.0)):
+                own = pairs.rows(machine)
+                limits[machine, own] = bound[own] / bound[own].mean() / margin
             self._fit_sigmoids(rows, codes, limits, bound)
         return self
 
-    def _warn_of_no_margin(self, machine: NuMinimum) -> None:
+    def _warn_of_no_margin(self, margin: float, violation: float) -> None:
         status = Message(
             "nu={nu:g} leaves no margin between two classes: ρ is {margin:.1e}, with a violation of {violation:.1e}. "
             "In the features of {kernel} no function has so few margin errors, or only one with C = 1/ρ, so scores "
             "mean little. Set a larger nu, another kernel, or a smaller tol if C may be that large.",
             nu=self.nu,
-            margin=machine.margin,
-            violation=machine.violation,
+            margin=margin,
+            violation=violation,
             kernel=str(self.kernel_),
         )
         self.solution_, self.fit_status_ = replace(self.solution_, converged=False, status=status), 1
         warn_of_the_end(self, self.solution_)
 
-    def _check_share(self, nu: float, pair: tuple[int, int], codes: Array, bound: Array) -> None:
+    def _check_share(self, nu: float, pairs: ClassPairs) -> None:
         """Refuse a share that one of two classes is too small for."""
-        totals = [float(bound[codes == code].sum()) for code in pair]
-        largest = 2.0 * min(totals) / sum(totals)
-        if nu > largest * (1 + 1e-12):
-            smaller = pair[int(np.argmin(totals))]
+        totals = np.bincount(pairs.codes, weights=pairs.bound)
+        first, second = totals[pairs.positive], totals[pairs.negative]
+        shares = np.minimum(first, second) / (first + second)
+        worst = int(shares.argmin())
+        if nu > 2.0 * shares[worst] * (1 + 1e-12):
+            smaller = pairs.positive[worst] if first[worst] <= second[worst] else pairs.negative[worst]
             raise InvalidParameter(
                 "NuSVC: nu={nu:g}; the specified nu is infeasible: class {label!r} has {share:.3g} of the rows of its "
                 "pair, by weight, and either class has half of the margin errors, so nu can be at most {largest:.3g}. "
                 "Set a smaller nu, or use SVC.",
                 nu=nu,
                 label=self.classes_.tolist()[smaller],
-                share=min(totals) / sum(totals),
-                largest=largest,
+                share=float(shares[worst]),
+                largest=2.0 * float(shares[worst]),
             )

@@ -11,8 +11,7 @@ from hiperplano.data.parameters import check_number, number
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.support import row_count, weights_of
 from hiperplano.models.kernel.svr import SVR
-from hiperplano.solvers.kernel.svm.nu.problem import NuProblem
-from hiperplano.solvers.kernel.svm.nu.solve import solve_nu
+from hiperplano.solvers.kernel.svm.nu.machines import solve_nu_regression
 
 
 class NuSVR(SVR):
@@ -110,9 +109,7 @@ class NuSVR(SVR):
         rows, target = self._square(design, n_given), np.ascontiguousarray(design.arrays()[1][:, 0], dtype=np.float64)
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         bound = C * weights_of(design)
-        found = solve_nu(NuProblem.regression(target, bound, nu), self.kernel_, rows, control)
-        problem, minimum = found.as_regression(target, bound)
-        self._publish(rows, numbers, n_given, [problem], [minimum], [np.arange(len(target))])
+        machines, self.epsilon_ = solve_nu_regression(target, bound, nu, self.kernel_, rows, control)
+        self._publish_machines(rows, numbers, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
-        self.epsilon_ = found.width
         return self

@@ -106,7 +106,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         problem = DualProblem.novelty(weights_of(design), share)
         machines = solve_machine(problem, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines)
+        self._publish_machines(rows, numbers, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.offset_ = -float(self.intercept_[0])
         return self

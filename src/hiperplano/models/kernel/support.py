@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from hiperplano.kernels import KernelMatrix, Linear, Precomputed
 from hiperplano.messages import Message
 from hiperplano.models.base import users_level, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite
-from hiperplano.solvers.kernel.svm.decomposition import Minimum
-from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control
 from hiperplano.solvers.kernel.svm.solution import Machines, SupportVectorSolution, verdict
 
@@ -102,25 +100,7 @@ class SupportVectorModel(KernelModel):
 
         return show
 
-    def _publish(
-        self,
-        rows: Any,
-        numbers: Array,
-        n_given: int,
-        problems: Sequence[DualProblem],
-        found: Sequence[Minimum],
-        members: Sequence[Array],
-    ) -> None:
-        """Put solved machines on the estimator.
-
-        Parameters
-        ----------
-        members : sequence of ndarray of int
-            The rows of each machine, among those of the fit.
-        """
-        self._publish_machines(rows, numbers, n_given, Machines.of(problems, found, members, rows.shape[0]))
-
-    def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines) -> None:
+    def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines, control: Control) -> None:
         """Put solved machines on the estimator, and warn once if one of them did not converge.
 
         Parameters
@@ -138,7 +118,6 @@ class SupportVectorModel(KernelModel):
         self._weights_ = np.ascontiguousarray(weights[chosen])
         self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]
         self.dual_coef_ = self._as_rows_are(self._weights_.T)
-        control = self._control()
         self.solution_ = verdict(machines, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
         self.intercept_ = self.solution_.intercept
         self.n_iter_ = int(machines.steps.max())

@@ -202,19 +202,19 @@ class SVC(ClassifierMixin, SupportVectorModel):
         order = np.argsort(codes, kind="stable")  # class by class: so support vectors are listed, and pairs lie close
         rows, numbers = self._square(design, n_given, order), design.row_numbers()[order]
         codes, bound = codes[order], bound[order]
-        weight = weights_of(design)[order]
-        self.kernel_ = self._settled_kernel(rows, weight if design.has_weight else None)
+        weight = weights_of(design)
+        self.kernel_ = self._settled_kernel(self._square(design, n_given), weight if design.has_weight else None)
         positive, negative = np.ascontiguousarray(np.transpose(class_pairs(len(self.classes_))))
         last = self._last_weights(n_given, len(positive))
         start = None if last is None else last[numbers]
         machines = solve_pairs(ClassPairs(codes, positive, negative, bound, start), self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines)
+        self._publish_machines(rows, numbers, n_given, machines, control)
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
         self._publish_classes(code_of[self.support_], machines.steps)
         self.probA_ = self.probB_ = np.empty(0)
         if probable:
-            self._fit_sigmoids(rows, codes, bound, weight)
+            self._fit_sigmoids(rows, codes, bound, weight[order])
         return self
 
     def _wants_probabilities(self) -> bool:

@@ -117,7 +117,7 @@ class SVR(RegressorMixin, SupportVectorModel):
         if last is not None:
             problem = problem.started(last[numbers, 0])
         machines = solve_machine(problem, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines)
+        self._publish_machines(rows, numbers, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self
 

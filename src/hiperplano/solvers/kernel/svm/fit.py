@@ -14,11 +14,12 @@ from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked, dense_gram
 from hiperplano.solvers.kernel.svm.small.loops import POLISHED, End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import Machines
 
-_EXACT = 100.0  # times rounding: violations with nothing left to gain
+_ASKED = 0.25  # of all rows: support vectors for which a part of a small Gram matrix may do
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
 _FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
@@ -48,21 +49,40 @@ class Control:
 
 def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
     """Solve the dual problem of a model's only machine on rows, of which a precomputed kernel takes the Gram matrix."""
-    rows, coarse = gram_sources(kernel, x, control.n_bytes)
-    if isinstance(rows, HeldGram) and rows.n <= SMALL:
-        end, beta, gradient = solve_few(problem, rows.gram, rows.diagonal, control.tol, control.max_steps)
+    n = x.shape[0]
+    if n > SMALL:
+        found = solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
+        return Machines.of([problem], [found], [np.arange(n)], n)
+    begun = np.flatnonzero(problem.start)
+    gram = asked_gram(kernel, x, len(begun) / n or 1.0, begun)
+    steps, beta = 0, problem.start
+    while True:
+        left, now = control.max_steps - steps, replace(problem, start=beta)
+        end, beta, gradient = solve_few(now, gram.values, gram.diagonal, control.tol, left, gram.there)
+        steps += end.steps
+        end = end._replace(steps=steps)
         if control.progress is not None:
-            control.progress(1, end.steps, end.violation)
-        exact = end.violation <= _EXACT * end.rounding
-        if _is_done(end, control) and (exact or rows.n > POLISHED):
+            control.progress(1, steps, end.violation)
+        if _is_done(end, control):
             return Machines.alone(beta, end)
-        if _is_done(end, control):  # repeated rows keep it from the last digits, which Newton steps reach
-            found = solve_with(problem, rows, None, control)
-        else:
-            found = _finished(problem, rows, control, end, beta, gradient)
-    else:
-        found = solve_with(problem, rows, coarse, control)
-    return Machines.of([problem], [found], [np.arange(rows.n)], rows.n)
+        if gram.is_whole:
+            found = _finished(problem, HeldGram(gram.values), control, end, beta, gradient)
+            return Machines.of([problem], [found], [np.arange(n)], n)
+        up, down = problem.slopes(beta, gradient)
+        gram.add(np.maximum(up - down.min(), up.max() - down))
+
+
+def asked_gram(kernel: Kernel, x: Any, share: float, begun: Array) -> RowsAsked:
+    """The Gram matrix of few rows: some of its rows where a small share of support vectors is expected, or all.
+
+    Parameters
+    ----------
+    begun : ndarray of int
+        Rows that are needed in any case.
+    """
+    if isinstance(kernel, Precomputed | Function) or share > _ASKED or x.shape[0] <= POLISHED:
+        return RowsAsked.whole(held_gram(kernel, x).gram)
+    return RowsAsked.begun(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64), begun)
 
 
 def solve_held(problem: DualProblem, rows: HeldGram, control: Control) -> Minimum:
@@ -135,7 +155,7 @@ def held_gram(kernel: Kernel, x: Any) -> HeldGram:
     """The whole Gram matrix in float64."""
     if isinstance(kernel, Precomputed):
         return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
-    return HeldGram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64).dense())
+    return HeldGram(dense_gram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)))
 
 
 def dense_if_small(x: Any) -> Any:

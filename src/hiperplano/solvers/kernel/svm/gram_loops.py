@@ -43,3 +43,11 @@ def split(tile: Array, rounded: Array, rest: Array, top: int, left: int, per_uni
         for j in range(tile.shape[1]):
             rounded[top + i, left + j] = tile[i, j]
             rest[top + i, left + j] = np.rint((tile[i, j] - np.float64(rounded[top + i, left + j])) * per_unit)
+
+
+@njit(cache=True, nogil=True)
+def drop_tiny(gram: Array, least: float) -> None:
+    """0 in place of values below `least`."""
+    flat = gram.reshape(gram.size)
+    for k in range(len(flat)):
+        flat[k] = 0.0 if abs(flat[k]) < least else flat[k]

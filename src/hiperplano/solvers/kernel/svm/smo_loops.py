@@ -10,10 +10,12 @@ from numba.extending import intrinsic
 
 from hiperplano.data.design import Array
 
-_CLOSED = 1e300  # stands for infinity, which these loops may not meet
-_BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
-_FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
-_LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+CLOSED = 1e300  # stands for infinity, which these loops may not meet
+BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
+FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
+LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+ASKED = 2  # marks rows of a Gram matrix that were needed and are not there
+ENOUGH = 0.25  # of the largest gain of a step: what is taken where the row of that step is not there
 _LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
 
@@ -35,7 +37,7 @@ def _selection(comparison: str) -> Any:
     return choose
 
 
-_larger, _smaller = _selection(">"), _selection("<")
+larger, smaller = _selection(">"), _selection("<")
 
 
 @njit(cache=True, nogil=True)
@@ -44,8 +46,8 @@ def open_directions(beta: float, low: float, high: float, width: float) -> tuple
 
     The objective has a kink of width·|β| at 0.
     """
-    up = -_CLOSED if beta >= high else (-width if beta >= 0.0 else width)
-    down = _CLOSED if beta <= low else (-width if beta > 0.0 else width)
+    up = -CLOSED if beta >= high else (-width if beta >= 0.0 else width)
+    down = CLOSED if beta <= low else (-width if beta > 0.0 else width)
     return up, down
 
 
@@ -57,19 +59,20 @@ def _descend(
 
     `start` and `stop` are unsigned: an index that may count from the end keeps LLVM from vector instructions.
     """
-    largest, least = -2 * _CLOSED, 2 * _CLOSED
+    largest, least = -2 * CLOSED, 2 * CLOSED
     for k in range(start, stop):
         now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
         gradient[k] = now
-        largest = _larger(largest, up[k] - now)
-        least = _smaller(least, down[k] - now)
+        largest = larger(largest, up[k] - now)
+        least = smaller(least, down[k] - now)
     return largest, least
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _rank_partners(
+def rank_partners(
     gains: Array,
     gradient: Array,
+    sign: float,
     down: Array,
     row: Array,
     diagonal: Array,
@@ -80,14 +83,17 @@ def _rank_partners(
     start: Any,
     stop: Any,
 ) -> np.float32:
-    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest."""
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest.
+
+    Slopes are down − sign·gradient.
+    """
     largest = np.float32(-1.0)
     for k in range(start, stop):
-        slope = _larger(np.float32((top - down[k] + gradient[k]) * per_slope), np.float32(0.0))
+        slope = larger(np.float32((top - down[k] + sign * gradient[k]) * per_slope), np.float32(0.0))
         both = own + diagonal[k]
-        bend = _larger(both - 2.0 * np.float64(row[k]), _FLAT * both)
-        gains[k] = slope * slope / _larger(np.float32(bend * per_bend), _LEAST_RANKED)
-        largest = _larger(largest, gains[k])
+        bend = larger(both - 2.0 * np.float64(row[k]), FLAT * both)
+        gains[k] = slope * slope / larger(np.float32(bend * per_bend), _LEAST_RANKED)
+        largest = larger(largest, gains[k])
     return largest
 
 
@@ -97,9 +103,11 @@ class Slices(NamedTuple):
     Attributes
     ----------
     gram : ndarray of shape (N, N)
+        Of no rows if there is nothing to copy from: loops then end where they need a row that is not there.
     first, middle, second : int
         Where the slices begin, and how many rows the first has.
-    copied : ndarray of bool of shape (n,)
+    copied : ndarray of uint8 of shape (n,)
+        1 if a row is there, 0 if it is not; `ASKED` if it was needed.
     """
 
     gram: Array
@@ -110,15 +118,29 @@ class Slices(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def copy_row(part: Array, slices: Slices, i: int) -> None:
-    """Row i of the part, unless it is there."""
-    if slices.copied[i]:
-        return
+def copy_row(part: Array, slices: Slices, i: int) -> bool:
+    """Row i of the part, unless it is there; whether it is there now."""
+    if slices.copied[i] == 1:
+        return True
+    if len(slices.gram) == 0:
+        slices.copied[i] = ASKED
+        return False
     first, middle, second, rest = slices.first, slices.middle, slices.second, len(part) - slices.middle
     row = slices.gram[first + i if i < middle else second + i - middle]
     part[i, :middle] = row[first : first + middle]
     part[i, middle:] = row[second : second + rest]
-    slices.copied[i] = True
+    slices.copied[i] = 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def best_there(gains: Array, there: Array, least: float) -> int:
+    """Of the rows that are there, the one with the largest gain, if it is at least so much; −1 otherwise."""
+    found, largest = -1, least
+    for k in range(len(gains)):
+        if there[k] == 1 and gains[k] >= largest:
+            found, largest = k, gains[k]
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +156,7 @@ def smo(
     max_steps: int,
 ) -> tuple[int, float, float]:
     """`smo_of_slices` with a Gram matrix that is all there."""
-    slices = Slices(gram, 0, len(gram), 0, np.ones(len(gram), dtype=np.bool_))
+    slices = Slices(gram, 0, len(gram), 0, np.ones(len(gram), dtype=np.uint8))
     return smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, max_steps)
 
 
@@ -184,12 +206,12 @@ def smo_of_slices(
     per_bend = 1.0 / max(diagonal.max(), 1e-200)
     copy_row(gram, slices, first)
     while True:
-        largest, least = -2 * _CLOSED, 2 * _CLOSED
+        largest, least = -2 * CLOSED, 2 * CLOSED
         row, other = gram[first], gram[second]
         first = 0
-        for start in range(0, n, _BLOCK):
+        for start in range(0, n, BLOCK):
             high_here, low_here = _descend(
-                gradient, step, row, other, up, down, np.uintp(start), np.uintp(min(n, start + _BLOCK))
+                gradient, step, row, other, up, down, np.uintp(start), np.uintp(min(n, start + BLOCK))
             )
             least = min(least, low_here)
             if high_here > largest:
@@ -199,30 +221,25 @@ def smo_of_slices(
         if largest - least <= tol or steps >= max_steps:
             return steps, largest, least
         per_slope = 1.0 / (largest - least)
-        copy_row(gram, slices, first)
+        if not copy_row(gram, slices, first):
+            return steps, largest, least
         row, own = gram[first], diagonal[first]
         best, second = np.float32(-1.0), 0
-        for start in range(0, n, _BLOCK):
-            gain = _rank_partners(
-                gains,
-                gradient,
-                down,
-                row,
-                diagonal,
-                largest,
-                own,
-                per_slope,
-                per_bend,
-                np.uintp(start),
-                np.uintp(min(n, start + _BLOCK)),
-            )
+        for start in range(0, n, BLOCK):
+            gain = rank_partners(
+                gains, gradient, 1.0, down, row, diagonal, largest, own, per_slope, per_bend,
+                np.uintp(start), np.uintp(min(n, start + BLOCK)),
+            )  # fmt: skip
             if gain > best:
                 best, second = gain, start
         while gains[second] < best:
             second += 1
-        copy_row(gram, slices, second)
+        if not copy_row(gram, slices, second):
+            second = best_there(gains, slices.copied, ENOUGH * float(best))
+            if second < 0:
+                return steps, largest, least
         both = own + diagonal[second]
-        bend = max(both - 2.0 * row[second], _FLAT * both, _LEAST / per_bend)
+        bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         step = _move(beta, low, high, first, second, (largest - down[second] + gradient[second]) / bend)
         up[first], down[first] = open_directions(beta[first], low[first], high[first], width)
         up[second], down[second] = open_directions(beta[second], low[second], high[second], width)

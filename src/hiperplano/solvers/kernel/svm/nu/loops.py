@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.smo_loops import (
+    ASKED,
+    BLOCK,
+    CLOSED,
+    ENOUGH,
+    FLAT,
+    LEAST,
+    best_there,
+    larger,
+    rank_partners,
+    smaller,
+)
 
-_FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
-_LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _descend(
+    gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array, start: Any, stop: Any
+) -> tuple[float, float, float, float]:
+    """gradient += step·(row − other); the best slopes of p that can grow and fall, −gradient, and of m, gradient."""
+    best, worst, best_below, worst_below = -2 * CLOSED, 2 * CLOSED, -2 * CLOSED, 2 * CLOSED
+    for k in range(start, stop):
+        now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
+        gradient[k] = now
+        best, worst = larger(best, up[0, k] - now), smaller(worst, down[0, k] - now)
+        best_below, worst_below = larger(best_below, up[1, k] + now), smaller(worst_below, down[1, k] + now)
+    return best, worst, best_below, worst_below
 
 
 @njit(cache=True, nogil=True)
-def _worst(slope_sign: float, gradient: Array, side: Array, bound: Array) -> tuple[int, float, float]:
-    """The variable whose growth lowers the objective fastest, its slope, and the least slope of those that can fall."""
-    first, largest, least = -1, -np.inf, np.inf
-    for k in range(len(side)):
-        slope = slope_sign * gradient[k]
-        if side[k] < bound[k] and slope > largest:
-            first, largest = k, slope
-        if side[k] > 0.0 and slope < least:
-            least = slope
-    return first, largest, least
-
-
-@njit(cache=True, nogil=True)
-def _partner(
-    slope_sign: float, gradient: Array, side: Array, row: Array, diagonal: Array, first: int, top: float, least: float
-) -> tuple[int, float]:
-    """The variable to fall with which a step gains most, slope²/curvature, and the length of the step."""
-    second, best, length = -1, -1.0, 0.0
-    for k in range(len(side)):
-        slope = top - slope_sign * gradient[k]
-        if side[k] <= 0.0 or slope <= 0.0:
-            continue
-        both = diagonal[first] + diagonal[k]
-        bend = max(both - 2.0 * row[k], _FLAT * both, least)
-        if slope * slope / bend > best:
-            second, best, length = k, slope * slope / bend, slope / bend
-    return second, length
+def _open(value: float, bound: float) -> tuple[float, float]:
+    """Whether a variable can grow, and fall: 0, or closed."""
+    return 0.0 if value < bound else -CLOSED, 0.0 if value > 0.0 else CLOSED
 
 
 @njit(cache=True, nogil=True)
 def smo_of_sides(
-    gram: Array, diagonal: Array, gradient: Array, sides: Array, bounds: Array, tol: float, max_steps: int
-) -> int:
+    gram: Array,
+    there: Array,
+    diagonal: Array,
+    gradient: Array,
+    sides: Array,
+    bounds: Array,
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float]:
     """Minimise ½βᵀKβ − tᵀβ over β = sides[0] − sides[1] within the bounds, with both sums kept, in place.
 
     Each step moves two variables of the same side by the same amount in opposite directions: of the side that violates
@@ -54,6 +62,8 @@ def smo_of_sides(
     Parameters
     ----------
     gram : ndarray of shape (n, n)
+    there : ndarray of uint8 of shape (n,)
+        1 for rows that are filled; ends where it needs another one, which becomes `ASKED`.
     gradient : ndarray of shape (n,)
         Kβ − t at the start; updated.
     sides, bounds : ndarray of shape (2, n)
@@ -63,25 +73,63 @@ def smo_of_sides(
 
     Returns
     -------
-    int
-        Steps.
+    steps : int
+    violation : float
+        By how much the worst pair violates the optimality conditions.
     """
-    least = _LEAST * max(diagonal.max(), 1e-200)
-    for steps in range(max_steps):
-        first, top, low = _worst(-1.0, gradient, sides[0], bounds[0])
-        other, top_below, low_below = _worst(1.0, gradient, sides[1], bounds[1])
-        which, slope_sign = 0, -1.0
-        if other >= 0 and not top - low >= top_below - low_below:
-            which, slope_sign, first, top, low = 1, 1.0, other, top_below, low_below
-        if first < 0 or not top - low > tol:
-            return steps
-        side, row = sides[which], gram[first]
-        second, step = _partner(slope_sign, gradient, side, row, diagonal, first, top, least)
+    n = len(gradient)
+    up, down, gains = np.empty((2, n)), np.empty((2, n)), np.empty(n, dtype=np.float32)
+    for which in range(2):
+        for k in range(n):
+            up[which, k], down[which, k] = _open(sides[which, k], bounds[which, k])
+    first, second, change, steps = 0, 0, 0.0, 0
+    per_bend = 1.0 / max(diagonal.max(), 1e-200)
+    while True:
+        top, low, top_below, low_below, place, place_below = -2 * CLOSED, 2 * CLOSED, -2 * CLOSED, 2 * CLOSED, 0, 0
+        row, other = gram[first], gram[second]
+        for start in range(0, n, BLOCK):
+            one, two, three, four = _descend(
+                gradient, change, row, other, up, down, np.uintp(start), np.uintp(min(n, start + BLOCK))
+            )
+            low, low_below = min(low, two), min(low_below, four)
+            if one > top:
+                top, place = one, start
+            if three > top_below:
+                top_below, place_below = three, start
+        which, sign, first = 0, 1.0, place
+        if top_below - low_below > top - low:
+            which, sign, first, top, low = 1, -1.0, place_below, top_below, low_below
+        if not top - low > tol or steps >= max_steps:
+            return steps, top - low
+        side, falls = sides[which], down[which]
+        while up[which, first] - sign * gradient[first] < top:
+            first += 1
+        if there[first] != 1:
+            there[first] = ASKED
+            return steps, top - low
+        row, own, per_slope = gram[first], diagonal[first], 1.0 / (top - low)
+        best, second = np.float32(-1.0), 0
+        for start in range(0, n, BLOCK):
+            gain = rank_partners(
+                gains, gradient, sign, falls, row, diagonal, top, own, per_slope, per_bend,
+                np.uintp(start), np.uintp(min(n, start + BLOCK)),
+            )  # fmt: skip
+            if gain > best:
+                best, second = gain, start
+        while gains[second] < best:
+            second += 1
+        if there[second] != 1:
+            there[second] = ASKED
+            second = best_there(gains, there, ENOUGH * float(best))
+            if second < 0:
+                return steps, top - low
+        both = own + diagonal[second]
+        bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         room, below = bounds[which, first] - side[first], side[second]
-        step = min(step, room, below)
+        step = min((top - falls[second] + sign * gradient[second]) / bend, room, below)
         side[first] = bounds[which, first] if step == room else side[first] + step
         side[second] = 0.0 if step == below else side[second] - step
-        partner = gram[second]
-        for k in range(len(gradient)):
-            gradient[k] -= slope_sign * step * (row[k] - partner[k])
-    return max_steps
+        for k in (first, second):
+            up[which, k], down[which, k] = _open(side[k], bounds[which, k])
+        change = sign * step
+        steps += 1

@@ -13,17 +13,12 @@ from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows
-from hiperplano.solvers.kernel.svm.nu.active_set import solve_free
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem
+from hiperplano.solvers.kernel.svm.nu.small_loops import BLURRED, CLEAR, ROUNDING
 
 _SHARE = 0.1  # of the violation of all rows, to be reached in a working set before others are looked at
 _NEW = 256  # rows, at least, that come into a working set because they violate most
-_POLISHED = 200  # rows up to which the last digits cost next to nothing,
-_TURNS = 3  # each with a hundredth of the violation,
-_LEAST_STEPS = 10_000  # and with at most as many steps as all before, or so many
-_CLEAR = 10.0
-_ROUNDING = 1e-9
 _IDLE = 10  # rounds that do not lower the objective before rounding is blamed
 
 
@@ -71,7 +66,16 @@ class NuMinimum:
     @property
     def has_margin(self) -> bool:
         """Whether ρ is positive, and large beside the violation of the optimality conditions."""
-        return self.margin > _CLEAR * self.violation + _ROUNDING * float(np.abs(self.scores).max(initial=0.0))
+        return self.margin > CLEAR * self.violation + self._blur
+
+    @property
+    def unit(self) -> float:
+        """What f is divided by: ρ, unless it is of rounding alone."""
+        return self.margin if self.margin > self._blur else 1.0
+
+    @property
+    def _blur(self) -> float:
+        return ROUNDING * float(np.abs(self.scores).max(initial=0.0)) + BLURRED * self.rounding
 
     @property
     def width(self) -> float:
@@ -80,7 +84,7 @@ class NuMinimum:
 
     def as_classification(self, sign: Array, bound: Array) -> tuple[DualProblem, Minimum]:
         """The same machine with C = 1/ρ, and its scores ±1 on the margin; as it is if it has no margin."""
-        rho = self.margin if self.margin > 0.0 else 1.0
+        rho = self.unit
         beta, gradient = self.beta / rho, self.scores / rho - sign
         return DualProblem.classification(sign, bound / rho), self._minimum(beta, gradient, self.intercept / rho, rho)
 
@@ -93,8 +97,8 @@ class NuMinimum:
         return Minimum(beta, gradient, intercept, self.violation, self.steps, self.rounds, self.rounding / unit)
 
 
-def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> NuMinimum:
-    """Solve a problem on rows, of which a precomputed kernel takes the Gram matrix."""
+def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control, begun: NuMinimum | None = None) -> NuMinimum:
+    """Solve a problem on rows, of which a precomputed kernel takes the Gram matrix, maybe from where a fit ended."""
     rows: GramRows
     if isinstance(kernel, Precomputed) or x.shape[0] <= SMALL:
         rows = held_gram(kernel, x)
@@ -102,19 +106,11 @@ def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control) -> Nu
         matrix = KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)
         rows = CachedGram(matrix, matrix.diagonal, control.n_bytes // 2)
     capacity = max(SMALL, int(np.sqrt(control.n_bytes / 16)))
-    found = _minimise(problem, rows, control, capacity, problem.start())
-    tol = control.tol
-    for _ in range(_TURNS if rows.n <= _POLISHED else 0):
-        tol, before = tol / 100.0, found
-        sides = solve_free(problem, rows.block(np.arange(rows.n)), found.sides)
-        allowed = min(control.max_steps - found.steps, max(_LEAST_STEPS, found.steps))
-        found = _minimise(problem, rows, replace(control, tol=tol, max_steps=allowed), capacity, sides)
-        if before.violation <= control.tol < found.violation:
-            return before
-        found = replace(found, steps=found.steps + before.steps, rounds=found.rounds + before.rounds)
-        if found.steps - before.steps in (0, allowed):
-            break
-    return found
+    if begun is None:
+        return _minimise(problem, rows, control, capacity, problem.start())
+    left = replace(control, max_steps=control.max_steps - begun.steps)
+    found = _minimise(problem, rows, left, capacity, begun.sides.copy())
+    return replace(found, steps=found.steps + begun.steps, rounds=found.rounds + begun.rounds)
 
 
 def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: int, sides: Array) -> NuMinimum:
@@ -143,8 +139,9 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
         chosen = np.arange(n) if n <= _NEW else _working_set(problem, sides, gradient, (above, below), capacity)
         share = control.tol if len(chosen) == n else max(0.9 * control.tol, _SHARE * violation)
         part, part_gradient = np.ascontiguousarray(sides[:, chosen]), gradient[chosen]
-        steps += smo_of_sides(
+        made, _ = smo_of_sides(
             rows.block(chosen),
+            np.ones(len(chosen), dtype=np.uint8),
             rows.diagonal[chosen],
             part_gradient,
             part,
@@ -152,6 +149,7 @@ def _minimise(problem: NuProblem, rows: GramRows, control: Control, capacity: in
             share,
             control.max_steps - steps,
         )
+        steps += made
         change = (part[0] - part[1]) - (sides[0] - sides[1])[chosen]
         moved = np.flatnonzero(change)
         sides[:, chosen], rounds = part, rounds + 1

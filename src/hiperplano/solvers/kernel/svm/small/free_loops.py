@@ -7,54 +7,132 @@ from numba import njit
 
 from hiperplano.data.design import Array
 
-_MOST = 96  # free variables: more are solved as fast by steps
-_SINGULAR = 1e-6  # of the diagonal: what is left of it where rows depend on others, and ten digits of the step
+_SINGULAR = 1e-11  # of the diagonal: what is left of it where rows depend on others
+_REFINED = 2  # solutions with one factor: the second makes up for the digits that the first has lost
+MOST_MET = 8  # variables that meet a bound one after the other
 
 
 @njit(cache=True, nogil=True)
-def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array) -> None:
-    """Move the free variables to where their slopes are equal, with their sum kept, unless that meets a bound or 0.
+def settle_free(gram: Array, low: Array, high: Array, width: float, beta: Array, gradient: Array) -> int:
+    """Move the free variables to where their slopes are equal, with their sum kept, as far as bounds and 0 allow.
 
-    δ = level·K⁻¹1 − K⁻¹g for the free ones, with the level that makes Σδ = 0; g is the gradient and ±width, the slope
-    of width·|β|. In place.
+    A step that would leave the bounds ends at the first of them, whose variable is then no longer free, and another
+    follows. In place; returns how many are free.
     """
-    n, m = len(beta), 0
-    rows = np.empty(_MOST, dtype=np.intp)
-    for i in range(n):
-        if low[i] < beta[i] < high[i] and beta[i] != 0.0:
-            if m == _MOST:
-                return
-            rows[m] = i
-            m += 1
-    if m < 2:
-        return
-    factor, slope, ones = np.empty((m, m)), np.empty(m), np.ones(m)
-    for a in range(m):
-        slope[a] = gradient[rows[a]] + width * np.sign(beta[rows[a]])
-        for b in range(a + 1):
-            factor[a, b] = gram[rows[a], rows[b]]
-    if not _factor(factor):
-        return
-    _solve(factor, slope)
-    _solve(factor, ones)
-    level = slope.sum() / ones.sum()
-    step = level * ones - slope
-    step -= step.sum() / m  # what rounding left
-    for a in range(m):
-        moved = beta[rows[a]] + step[a]
-        if not low[rows[a]] < moved < high[rows[a]] or moved * beta[rows[a]] <= 0.0:
-            return
-    for a in range(m):
-        beta[rows[a]] += step[a]
-        row = gram[rows[a]]
+    n = len(beta)
+    for _ in range(MOST_MET):
+        m = 0
         for i in range(n):
-            gradient[i] += step[a] * row[i]
+            m += low[i] < beta[i] < high[i] and beta[i] != 0.0
+        rows, slope, room = np.empty(m, dtype=np.intp), np.empty(m), np.empty((2, m))
+        m = 0
+        for i in range(n):
+            if low[i] < beta[i] < high[i] and beta[i] != 0.0:
+                rows[m], slope[m] = i, gradient[i] + width * np.sign(beta[i])
+                room[0, m] = beta[i] - (max(low[i], 0.0) if beta[i] > 0.0 else low[i])
+                room[1, m] = (high[i] if beta[i] > 0.0 else min(high[i], 0.0)) - beta[i]
+                m += 1
+        step, first = free_step(gram, rows, np.zeros(m, dtype=np.bool_), slope, room)
+        for a in range(m):
+            i = rows[a]
+            if step[a] == 0.0:
+                continue
+            for k in range(n):
+                gradient[k] += step[a] * gram[i, k]
+            if a != first:
+                beta[i] += step[a]
+            elif step[a] > 0.0:
+                beta[i] = high[i] if beta[i] > 0.0 else min(high[i], 0.0)
+            else:
+                beta[i] = max(low[i], 0.0) if beta[i] > 0.0 else low[i]
+        if first < 0:
+            break
+    return m
+
+
+@njit(cache=True, nogil=True)
+def free_step(gram: Array, rows: Array, second: Array, slope: Array, room: Array) -> tuple[Array, int]:
+    """The step of free variables to where the slopes of each of two groups are equal, with the groups' sums kept.
+
+    δ = level·K⁻¹1 − K⁻¹slope, with a level for each group that makes its Σδ = 0. Variables whose rows depend on those
+    of others stay: their slopes follow.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (m,)
+        Of the free variables.
+    second : ndarray of bool of shape (m,)
+        Which of them are in the second group.
+    slope : ndarray of shape (m,)
+        Of the objective; changed.
+    room : ndarray of shape (2, m)
+        How far each of them may fall, and grow.
+
+    Returns
+    -------
+    step : ndarray of shape (m,)
+        As far as the bounds allow.
+    first : int
+        Which variable meets its bound, so that it can go no further; −1 if none does.
+    """
+    m = len(rows)
+    step = np.zeros(m)
+    if m < 2:
+        return step, -1
+    part, factor = np.empty((m, m)), np.empty((m, m))
+    for a in range(m):
+        for b in range(m):
+            part[a, b] = factor[a, b] = gram[rows[a], rows[b]]
+    kept = _factor(factor)
+    ones, others = np.where(second, 0.0, 1.0), np.where(second, 1.0, 0.0)
+    _solve(factor, kept, ones)
+    _solve(factor, kept, others)
+    for _ in range(_REFINED):
+        solved = slope + part @ step
+        _solve(factor, kept, solved)
+        step += _balanced(solved, ones, others, second)
+    for group in (False, True):  # what rounding left of their sums
+        off, count = 0.0, 0
+        for a in range(m):
+            if second[a] == group and kept[a]:
+                off, count = off + step[a], count + 1
+        for a in range(m):
+            if second[a] == group and kept[a]:
+                step[a] = step[a] - off / count if count > 1 else 0.0
+    share, first = 1.0, -1
+    if not np.isfinite(step).all():  # bounds so far apart that no step is a number
+        return np.zeros(m), -1
+    for a in range(m):
+        space = room[1, a] if step[a] > 0.0 else room[0, a]
+        if abs(step[a]) * share >= space:
+            share, first = space / abs(step[a]), a
+    return share * step, first
+
+
+@njit(cache=True, nogil=True)
+def _balanced(solved: Array, ones: Array, others: Array, second: Array) -> Array:
+    """−K⁻¹slope with the multiples of K⁻¹1 that make the sum of each group 0."""
+    own, shared, other, left, right = 0.0, 0.0, 0.0, 0.0, 0.0
+    for a in range(len(solved)):
+        if second[a]:
+            other, right = other + others[a], right + solved[a]
+        else:
+            own, shared, left = own + ones[a], shared + others[a], left + solved[a]
+    if other == 0.0:
+        return (left / own if own > 0.0 else 0.0) * ones - solved
+    if own == 0.0:
+        return right / other * others - solved
+    apart = own * other - shared * shared
+    if apart <= 0.0:
+        return np.zeros(len(solved))
+    return (other * left - shared * right) / apart * ones + (own * right - shared * left) / apart * others - solved
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
-def _factor(matrix: Array) -> bool:
-    """The Cholesky factor in the lower half, in place; whether the matrix is positive definite."""
+def _factor(matrix: Array) -> Array:
+    """The Cholesky factor in the lower half, in place, without rows that depend on those before: which are kept."""
     m = len(matrix)
+    kept = np.ones(m, dtype=np.bool_)
     for a in range(m):
         whole = matrix[a, a]
         for b in range(a + 1):
@@ -62,23 +140,24 @@ def _factor(matrix: Array) -> bool:
             for c in range(b):
                 value -= matrix[a, c] * matrix[b, c]
             if a > b:
-                matrix[a, b] = value / matrix[b, b]
+                matrix[a, b] = value / matrix[b, b] if kept[b] else 0.0
             elif value <= _SINGULAR * whole:
-                return False
+                kept[a] = False
+                matrix[a, : a + 1] = 0.0
             else:
                 matrix[a, a] = np.sqrt(value)
-    return True
+    return kept
 
 
 @njit(cache=True, nogil=True)
-def _solve(factor: Array, right: Array) -> None:
-    """(L·Lᵀ)⁻¹·right, in place."""
+def _solve(factor: Array, kept: Array, right: Array) -> None:
+    """(L·Lᵀ)⁻¹·right, in place; 0 for what is not kept."""
     m = len(right)
     for a in range(m):
         for b in range(a):
             right[a] -= factor[a, b] * right[b]
-        right[a] /= factor[a, a]
+        right[a] = right[a] / factor[a, a] if kept[a] else 0.0
     for a in range(m - 1, -1, -1):
-        for b in range(a + 1, m):
-            right[a] -= factor[b, a] * right[b]
-        right[a] /= factor[a, a]
+        right[a] = right[a] / factor[a, a] if kept[a] else 0.0
+        for b in range(a):
+            right[b] -= factor[a, b] * right[a]

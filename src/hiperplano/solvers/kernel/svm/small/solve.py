@@ -12,15 +12,18 @@ from hiperplano.solvers.kernel.svm.smo_loops import Slices
 
 
 def solve_few(
-    problem: DualProblem, gram: Array, diagonal: Array, tol: float, max_steps: int
+    problem: DualProblem, gram: Array, diagonal: Array, tol: float, max_steps: int, there: Array | None = None
 ) -> tuple[End, Array, Array]:
     """Solve a problem with its Gram matrix in float64 held: how it ended, β and the gradient.
 
-    Hard problems are left to others: their violation is then above `tol`.
+    Hard problems are left to others: their violation is then above `tol`. So it is where rows of the Gram matrix are
+    needed that are not there.
     """
     n, beta = len(gram), problem.start.copy()
+    source = gram if there is None else np.empty((0, 0))
+    there = np.ones(n, dtype=np.uint8) if there is None else there
     end, gradient = solve_small(
-        gram, Slices(gram, 0, n, 0, np.ones(n, dtype=np.bool_)), diagonal,
+        gram, Slices(source, 0, n, 0, there), diagonal,
         problem.target, problem.low, problem.high, problem.width, problem.total, beta, tol, max_steps, STEPS_PER_ROW,
     )  # fmt: skip
     return end, beta, gradient

@@ -1,0 +1,250 @@
+"""A compiled machine of few rows with two sums: SMO with its Gram matrix held, and the machine with a C or ε it is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
+from hiperplano.solvers.kernel.svm.pairs.loops import Ends, put_end
+from hiperplano.solvers.kernel.svm.small.free_loops import MOST_MET, free_step
+from hiperplano.solvers.kernel.svm.small.loops import (
+    EPS,
+    FEWEST_TURNS,
+    MOST_TURNS,
+    PER_STEP,
+    POLISH,
+    POLISHED,
+    RELEASED,
+    End,
+    certify,
+    gradient_at,
+)
+
+CLEAR = 10.0  # times the violation,
+ROUNDING = 1e-9  # times the largest score, and
+BLURRED = 1e3  # times what rounding leaves uncertain of scores: a margin that is one
+CLOSER = 0.1  # of tol, where the margin may not be one
+_TRIED = 10_000  # steps, at least, for the last digits
+
+
+class NuEnd(NamedTuple):
+    """How a machine ended.
+
+    Attributes
+    ----------
+    end : End
+        Of the machine with a C or ε.
+    beta : ndarray of shape (n,)
+        Its dual variables.
+    found : float
+        The margin ρ of a classification, or the ε of a regression.
+    clear : bool
+        Whether the margin is large beside the violation.
+    gradient : ndarray of shape (n,)
+        Of the problem with two sums.
+    """
+
+    end: End
+    beta: Array
+    found: float
+    clear: bool
+    gradient: Array
+
+
+@njit(cache=True, nogil=True)
+def solve_nu_small(
+    gram: Array,
+    there: Array,
+    diagonal: Array,
+    target: Array,
+    bounds: Array,
+    sides: Array,
+    classify: bool,
+    tol: float,
+    max_steps: int,
+) -> NuEnd:
+    """Solve a `NuProblem`; of classes, `target` are the signs, and its own target is 0.
+
+    A margin of rounding alone is none: f is then not divided by it.
+
+    Parameters
+    ----------
+    there : ndarray of uint8 of shape (n,)
+        1 for rows of the Gram matrix that are filled; ends where another one is needed.
+    sides : ndarray of shape (2, n)
+        A feasible point; updated.
+    """
+    n = len(target)
+    linear = np.zeros(n) if classify else target
+    gradient = gradient_at(gram, sides[0] - sides[1], linear)
+    steps = _descend_to(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
+    above, below, violation = _levels(sides, bounds, gradient)
+    if classify and not -0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient):
+        steps += _descend_to(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps)
+    beta = sides[0] - sides[1]
+    gradient = gradient_at(gram, beta, linear)
+    above, below, violation = _levels(sides, bounds, gradient)
+    slopes, found, intercept, width = gradient, -0.5 * (above + below), 0.5 * (above - below), 0.0
+    clear, low, high = True, -bounds[1], bounds[0]
+    if classify:
+        blur = _blur(diagonal, sides, gradient)
+        clear = found > CLEAR * violation + blur
+        rho = found if found > blur else 1.0
+        beta, intercept, low, high = beta / rho, intercept / rho, low / rho, high / rho
+        gradient = gradient / rho - target
+    else:
+        found = width = max(0.0, -found)
+    rounding = _rounding(diagonal, beta)
+    lower, gap, n_bound = certify(target, low, high, width, 0.0, beta, gradient, intercept)
+    return NuEnd(End(steps, violation, intercept, lower, gap, n_bound, rounding), beta, found, clear, slopes)
+
+
+@njit(cache=True, nogil=True)
+def _filled(bounds: Array, total: float) -> Array:
+    """A feasible point: the first rows of each side at their bounds."""
+    sides = np.zeros(bounds.shape)
+    for which in range(2):
+        left = total
+        for k in range(bounds.shape[1]):
+            sides[which, k] = min(bounds[which, k], left)
+            left -= sides[which, k]
+    return sides
+
+
+@njit(cache=True, nogil=True)
+def _descend_to(
+    gram: Array,
+    there: Array,
+    diagonal: Array,
+    gradient: Array,
+    sides: Array,
+    bounds: Array,
+    tol: float,
+    max_steps: int,
+) -> int:
+    """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many lead, or `_TRIED`."""
+    n = len(gradient)
+    steps, violation = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
+    if n > POLISHED or steps >= max_steps or violation > tol:
+        return steps
+    more, cost = min(max(steps // 4, _TRIED), max_steps - steps), 0
+    for turn in range(MOST_TURNS):
+        cost += _settle(gram, gradient, sides, bounds) ** 3
+        further, violation = smo_of_sides(
+            gram, there, diagonal, gradient, sides, bounds, POLISH * tol, min(more, RELEASED)
+        )
+        steps, more = steps + further, more - further
+        if violation <= POLISH * tol or more == 0 or (turn >= FEWEST_TURNS and cost > PER_STEP * steps * n):
+            break
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
+    """Move the free variables to where the slopes of each side are equal, as `settle_free` does; how many are free."""
+    for _ in range(MOST_MET):
+        which, rows = np.nonzero((sides > 0.0) & (sides < bounds))
+        m = len(rows)
+        slope, room = np.empty(m), np.empty((2, m))
+        for a in range(m):
+            value, bound = sides[which[a], rows[a]], bounds[which[a], rows[a]]
+            slope[a] = gradient[rows[a]]
+            room[0, a], room[1, a] = (value, bound - value) if which[a] == 0 else (bound - value, value)
+        step, first = free_step(gram, rows, which == 1, slope, room)
+        for a in range(m):
+            i, side = rows[a], sides[which[a]]
+            change = step[a] if which[a] == 0 else -step[a]
+            for k in range(len(gradient)):
+                gradient[k] += step[a] * gram[i, k]
+            if a == first:
+                side[i] = bounds[which[a], i] if change > 0.0 else 0.0
+            else:
+                side[i] += change
+        if first < 0:
+            break
+    return m
+
+
+@njit(cache=True, nogil=True)
+def _levels(sides: Array, bounds: Array, gradient: Array) -> tuple[float, float, float]:
+    """The multipliers of the sums of p and m, and the worst violation of the optimality conditions."""
+    middle, violation = np.zeros(2), 0.0
+    for which in range(2):
+        largest, least, sign = -np.inf, np.inf, 1.0 if which == 1 else -1.0
+        for k in range(len(gradient)):
+            if sides[which, k] < bounds[which, k]:
+                largest = max(largest, sign * gradient[k])
+            if sides[which, k] > 0.0:
+                least = min(least, sign * gradient[k])
+        if np.isfinite(largest) and np.isfinite(least):
+            middle[which], violation = 0.5 * (largest + least), max(violation, largest - least)
+        elif np.isfinite(largest) or np.isfinite(least):
+            middle[which] = largest if np.isfinite(largest) else least
+    return middle[0], middle[1], violation
+
+
+@njit(cache=True, nogil=True)
+def _rounding(diagonal: Array, beta: Array) -> float:
+    """What rounding leaves uncertain of two scores."""
+    return float(2.0 * EPS * np.sqrt((np.abs(diagonal) * beta**2).sum() * np.abs(diagonal).max()))
+
+
+@njit(cache=True, nogil=True)
+def _blur(diagonal: Array, sides: Array, scores: Array) -> float:
+    """A margin up to which it may be of rounding alone."""
+    return float(ROUNDING * np.abs(scores).max() + BLURRED * _rounding(diagonal, sides[0] - sides[1]))
+
+
+@njit(cache=True, nogil=True)
+def solve_nu_pairs(
+    gram: Array,
+    borders: Array,
+    positive: Array,
+    negative: Array,
+    bound: Array,
+    share: float,
+    beta: Array,
+    ends: Ends,
+    margin: Array,
+    clear: Array,
+    chosen: Array,
+    tol: float,
+    max_steps: int,
+) -> None:
+    """Solve chosen machines of pairs of classes, of rows that are sorted by class.
+
+    Parameters
+    ----------
+    bound : ndarray of shape (n,)
+        Of each machine in units of their mean: the unit does not matter to f/ρ, but to what `tol` means.
+    share : float
+        ν.
+    beta : ndarray of shape (n, machines)
+    ends : Ends
+    margin, clear : ndarray of shape (machines,)
+        ρ, and whether it is large beside the violation. All are filled for the chosen machines.
+    """
+    for k in chosen:
+        one, other = min(positive[k], negative[k]), max(positive[k], negative[k])
+        own = np.concatenate(
+            (np.arange(borders[one], borders[one + 1]), np.arange(borders[other], borders[other + 1]))
+        )  # fmt: skip
+        size, middle = len(own), borders[one + 1] - borders[one]
+        sign = np.full(size, -1.0 if one == negative[k] else 1.0)
+        sign[middle:] *= -1.0
+        part, bounds, mean = np.empty((size, size)), np.zeros((2, size)), bound[own].mean()
+        for i in range(size):
+            row = gram[own[i]]
+            part[i, :middle] = row[borders[one] : borders[one + 1]]
+            part[i, middle:] = row[borders[other] : borders[other + 1]]
+            bounds[0 if sign[i] > 0.0 else 1, i] = bound[own[i]] / mean
+        there, sides = np.ones(size, dtype=np.uint8), _filled(bounds, 0.5 * share * size)
+        found = solve_nu_small(part, there, np.diag(part).copy(), sign, bounds, sides, True, tol, max_steps)
+        put_end(ends, k, found.end)
+        margin[k], clear[k] = found.found, found.clear
+        for i in range(size):
+            beta[own[i], k] = found.beta[i]

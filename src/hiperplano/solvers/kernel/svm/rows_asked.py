@@ -1,0 +1,83 @@
+"""The Gram matrix of few rows, row by row as a machine of few support vectors asks for them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.kernels import KernelMatrix
+from hiperplano.solvers.kernel.svm.gram_loops import drop_tiny
+from hiperplano.solvers.kernel.svm.smo_loops import ASKED
+
+_FIRST = 32  # rows that are computed together, then twice as many
+_MANY = 0.5  # of all rows: with more, all that are left are computed at once
+_TINY = 1e-150  # of the largest kernel value: products of such values take a hundred times as long as others
+_LOOKED_AT = 8  # rows that tell whether there are any
+
+
+class RowsAsked:
+    """A Gram matrix of which some rows are there.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n)
+        Of any values where rows are not there, but for finite ones in the first.
+    there : ndarray of uint8 of shape (n,)
+        1 for rows that are there, `ASKED` for those that were needed.
+    diagonal : ndarray of shape (n,)
+    matrix : KernelMatrix, optional
+        Of all rows with each other; not needed if all are there.
+    """
+
+    def __init__(self, values: Array, there: Array, diagonal: Array, matrix: KernelMatrix | None = None) -> None:
+        self.values, self.there, self.diagonal = values, there, diagonal
+        self._matrix, self._next = matrix, _FIRST
+
+    @classmethod
+    def whole(cls, gram: Array) -> Self:
+        """A matrix that is all there."""
+        return cls(gram, np.ones(len(gram), dtype=np.uint8), gram.diagonal().copy())
+
+    @classmethod
+    def begun(cls, matrix: KernelMatrix, rows: Array) -> Self:
+        """With some rows."""
+        n = matrix.shape[0]
+        found = cls(np.empty((n, n)), np.zeros(n, dtype=np.uint8), matrix.diagonal, matrix)
+        found.values[0] = 0.0  # which loops begin with, multiplied by 0
+        found._compute(rows)
+        return found
+
+    @property
+    def is_whole(self) -> bool:
+        return bool((self.there == 1).all())
+
+    def add(self, violation: Array) -> None:
+        """Compute rows that were asked for, and those that violate the optimality conditions most; all if many."""
+        rows = np.flatnonzero(self.there != 1)
+        rank = np.where(self.there[rows] == ASKED, np.inf, violation[rows])
+        self._compute(rows[np.argsort(-rank)[: self._next]])
+        self._next *= 2
+
+    def _compute(self, rows: Array) -> None:
+        assert self._matrix is not None
+        if (self.there == 1).sum() + len(rows) > _MANY * len(self.there):
+            rows = np.flatnonzero(self.there != 1)
+        if len(rows):
+            computed = self._matrix.rows(rows)
+            _drop_tiny(computed, self.diagonal)
+            self.values[rows], self.there[rows] = computed, 1
+
+
+def dense_gram(matrix: KernelMatrix) -> Array:
+    """The whole matrix, without values that are too small to matter and slow."""
+    gram = matrix.dense()
+    _drop_tiny(gram, matrix.diagonal)
+    return gram
+
+
+def _drop_tiny(values: Array, diagonal: Array) -> None:
+    least = _TINY * float(np.abs(diagonal).max())
+    if np.abs(values[:: -(-len(values) // _LOOKED_AT)]).min() < least:
+        drop_tiny(values, least)
