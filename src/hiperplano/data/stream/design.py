@@ -58,7 +58,7 @@ class Stream(Design):
     ) -> None:
         self.source, self.settings, self.one_target = source, settings or Settings(), one_target
         self.n_columns, self.dtype, self.density = source.n_columns, source.dtype, source.density
-        self.names = source.names
+        self.names, self.reading_cost = source.names, source.reading_cost
         self._vectors = vectors
         self._keep: StoredVector | None = None  # rows of the source that are there; vectors have entries for these only
         self._scale: tuple[Array, Array] | None = None  # what is taken from the columns, and what they are divided by

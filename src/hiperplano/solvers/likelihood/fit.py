@@ -28,7 +28,9 @@ from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, offers
-from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
+from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
+from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution, widened
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
@@ -41,6 +43,8 @@ SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
 _TINY, _SETTLED_TINY = 3e5, 1e-9  # the same for the last digits, which cost next to nothing
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
+_WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
@@ -169,9 +173,27 @@ def _minimise(
     if theta.size <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else _SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
+    worth = _WORTH_ONE if problem.n_scores == 1 else _WORTH_ONE_OF_SCORES
+    if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
+        return _from_sample(problem, samples.pop(), tol, max_iter, near)
     if is_wide(problem.design):
         return _in_row_span(problem, theta, tol, max_iter)
     return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
+
+
+def _from_sample(
+    problem: Likelihood, sample: Design, tol: float, max_iter: int, near: float
+) -> tuple[Message, Minimum]:
+    """From the solution of a sample with one Hessian of all rows; Newton's method where the sample is not like them."""
+    part = on_sample(problem, sample)
+    start = solution_of_sample(part).state.theta
+    end = newton_by_sample(problem, part, start, tol, max_iter, near)
+    problem.passes += part.passes * sample.n_rows / problem.design.n_rows
+    if end is None:
+        return Message("Newton"), problem.newton(None, tol, max_iter, _SETTLED)
+    if end.state.largest > tol and end.state.steps < max_iter:
+        end = _continued(problem, end.state, tol, max_iter, _SETTLED)
+    return Message("Newton, with changes of the Hessian from a sample of {n} rows", n=sample.n_rows), end
 
 
 def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -> tuple[Message, Minimum]:
