@@ -321,10 +321,14 @@ class Stream(Design):
             drawn = self._drawn(size) if seed == 0 else None
             if drawn is not None:
                 return drawn
-            rows = np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
+            rows = self.chosen_rows(size, seed)
         else:
             rows = np.arange(self.n_rows)
         return self._taken(np.split(rows, np.searchsorted(rows, np.cumsum(self._sizes)[:-1])))
+
+    def chosen_rows(self, size: int, seed: int) -> Array:
+        """Numbers of rows for a sample, ascending."""
+        return np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
 
     def drawn_rows(self) -> DrawnRows | None:
         """Rows of the source that were drawn when it was first read, if any were."""

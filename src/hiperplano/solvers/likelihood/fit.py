@@ -21,7 +21,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
@@ -49,6 +49,7 @@ _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradient
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
+_CLOSE = 1e-9  # what a last step without a pass may leave, or one more is made with a pass
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
 _BEFORE_PRODUCTS = 10.0  # the same where those are worth more
@@ -191,7 +192,7 @@ def _from_sample(
     problem.passes += part.passes * sample.n_rows / problem.design.n_rows
     if end is None:
         return Message("Newton"), problem.newton(None, tol, max_iter, _SETTLED)
-    if end.state.largest > tol and end.state.steps < max_iter:
+    if end.state.stalled:
         end = _continued(problem, end.state, tol, max_iter, _SETTLED)
     return Message("Newton, with changes of the Hessian from a sample of {n} rows", n=sample.n_rows), end
 
@@ -241,11 +242,15 @@ def _lbfgs_with_purchases(
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
         if state.largest <= tol and bought and end.hessian is None:
-            step = current.precondition(state.gradient)
+            step = current.precondition(state.gradient) if state.next_step is None else -state.next_step
             cost = Costs.of(problem.design, problem.n_scores).hessian
             near = _SETTLED_TINY if cost <= _TINY else _settled(problem)
             if cost <= _SMALL and np.abs(step).max() > near * max(1.0, np.abs(state.theta).max()):
                 return method, _continued(problem, state, tol, max_iter, near)
+            if not state.settles_by(step, _CLOSE):
+                state = drive(line_search(state, -step), current.evaluate) or state
+                step = current.precondition(state.gradient)
+                end = end._replace(state=state)
             state.theta = state.theta - step  # it costs no pass
         if state.largest > tol and state.steps < max_iter and turn:
             products, method = False, Message("Newton with conjugate gradients")

@@ -23,7 +23,8 @@ from hiperplano.solvers.newton import Minimum
 
 _CLOSE = 1e-5  # share of the gradient of all rows up to which the minimum of the corrected sample is found
 _MOST = 8  # gradients of the sample for that
-_SLOW = 0.1  # a step that leaves more of the gradient than this share: the sample is not like all rows
+_SETTLED = 1e-10  # of standardised parameters, that may be left to go at the end
+_SLOW = 0.03  # a step that leaves more of the gradient than this share: the sample is not like all rows
 
 
 def newton_by_sample(
@@ -43,8 +44,8 @@ def newton_by_sample(
     Returns
     -------
     Minimum or None
-        None where the solution of the sample is worse than a constant. One whose gradient is above `tol` where the
-        sample is not like all rows, and steps shrink it slowly: another method is to go on from there.
+        None where the solution of the sample is worse than a constant. Stalled where the sample is not like all rows,
+        and steps shrink the gradient slowly: another method is to go on from there.
     """
     value, gradient, hessian = problem.evaluate_with_hessian(start)
     if value > problem.prior_loss():
@@ -52,16 +53,16 @@ def newton_by_sample(
     state, sample = State(start, value, gradient), CorrectedSample(part, start, hessian)
     late = LateHessian(problem, start, sample.precondition, near)
     _tell(problem, state)
-    while state.largest > tol and state.steps < max_steps:
+    while state.steps < max_steps and not state.stalled:
+        last = late.precondition(state.gradient)
+        if state.largest <= tol and state.settles_by(last, _SETTLED):
+            state.theta = state.theta - last
+            break
         found = drive(line_search(state, sample.step(state)), late.evaluate)
-        if found is None:
-            break
-        before, state = state.largest, found
-        _tell(problem, state)
-        if state.largest > _SLOW * before:
-            break
-    if state.largest <= tol:  # without a pass it squares the error, or more
-        state.theta = state.theta - late.precondition(state.gradient)
+        if found is not None:
+            state = found
+            _tell(problem, state)
+        state.stalled = found is None or state.left > _SLOW
     return Minimum(state, late.hessian_near(state.theta))
 
 
