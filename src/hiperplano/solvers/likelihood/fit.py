@@ -194,7 +194,7 @@ def _from_sample(
         return Message("Newton"), problem.newton(None, tol, max_iter, _SETTLED)
     if end.state.stalled:
         end = _continued(problem, end.state, tol, max_iter, _SETTLED)
-    return Message("Newton, with changes of the Hessian from a sample of {n} rows", n=sample.n_rows), end
+    return Message("Newton with a Hessian corrected by a sample of {n} rows", n=sample.n_rows), end
 
 
 def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -> tuple[Message, Minimum]:
