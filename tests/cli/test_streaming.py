@@ -90,3 +90,18 @@ def test_a_regression_of_numbers_is_streamed(run, tmp_path):
     results = json.loads(found.out)
     assert results["coefficients"][0] == pytest.approx({"a": 1.0, "b": -2.0}, abs=0.02)
     assert results["validation"]["r2"] > 0.99
+
+
+def test_a_class_that_only_later_rows_have_is_found(run, tmp_path):
+    """Kinds of columns are told by the first rows of a file; of the classes all rows tell."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60_000)
+    label = np.sort(np.where(x + rng.logistic(size=len(x)) > 2.5, "yes", "no"))
+    assert label[50_000 - 1] == "no"
+    pq.write_table(pa.table({"x": np.sort(x), "y": label}), tmp_path / "rows.parquet")
+    found = run("fit", tmp_path / "rows.parquet", "-t", "y", "--stream", "--json", "-o", tmp_path)
+    assert found.code == 0
+    assert json.loads(found.out)["target"]["positive"] == "yes"
+    pq.write_table(pa.table({"x": x, "y": np.full(len(x), "no")}), tmp_path / "rows.parquet")
+    refused = run("fit", tmp_path / "rows.parquet", "-t", "y", "--stream", "-o", tmp_path)
+    assert "'no' in all 60,000 rows" in " ".join(refused.err.split())

@@ -297,7 +297,7 @@ def test_the_first_reading_draws_the_sample(tmp_path, weighted):
     table = pa.table({"a": np.arange(n, dtype=float), "w": np.arange(n) % 4 / 2.0, "y": np.arange(n) * 3.0})
     for k in range(4):
         pq.write_table(table.slice(10_000 * k, 10_000), tmp_path / f"{k}.parquet", row_group_size=3_000)
-    rows = scan(tmp_path, "y", ["a"], weight="w" if weighted else None).weighted_rows()
+    rows = scan(tmp_path, "y", ["a"], weight="w" if weighted else None, nan="missing").weighted_rows()
 
     def refuse(_chunks):
         raise AssertionError("rows were read")

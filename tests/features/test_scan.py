@@ -3,6 +3,7 @@
 import datetime as dt
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.dataset as arrow_dataset
@@ -173,6 +174,62 @@ def test_new_rows_are_coded_as_those_of_the_fit(table, coded, tmp_path):
     pq.write_table(new, tmp_path / "new.parquet")
     found = model.predict_proba(scan(tmp_path / "new.parquet", like=rows))
     np.testing.assert_allclose(found, rows.pipeline(model).predict_proba(to_frame(new)), rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """Columns of numbers without gaps, in the order of their labels, in files with several row groups each."""
+    folder = tmp_path_factory.mktemp("plain")
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(16_000, 3))
+    y = (X @ [1.0, -0.5, 0.0] - 1.0 + rng.logistic(size=len(X)) > 0).astype(int)
+    X, y = X[np.argsort(y)], np.sort(y)
+    write(folder, pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}), "parquet")
+    return folder, X, y
+
+
+def test_of_plain_numbers_only_targets_are_read_before_the_fit(plain, monkeypatch):
+    """And the model is the same, whatever the order of the rows; what encoders need is learned when it is asked for."""
+    folder, X, y = plain
+    decoded, column = [], formats.ParquetTable._column_of
+    monkeypatch.setattr(
+        formats.ParquetTable, "_column_of", lambda *given: (decoded.append(given[-1]), column(*given))[1]
+    )
+    rows = scan(folder, "y", memory=0.2)
+    assert set(decoded) == {"y"}
+    for C in (1.0, np.inf):
+        here = LogisticRegression(C=C, solver="newton", tol=1e-12).fit(X, y)
+        there = LogisticRegression(C=C).fit(rows)
+        np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-9)
+    few = rows.sample(90)
+    assert len(few.row_numbers()) == 90
+    np.testing.assert_array_equal(few.dense(), X[few.row_numbers()])
+    decoded.clear()
+    new = scan(folder, like=rows, memory=0.2)
+    assert not decoded
+    np.testing.assert_array_equal(there.predict(new), here.predict(X))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    np.testing.assert_array_equal(rows.pipeline(there).predict(frame), here.predict(X))
+
+
+def test_numbers_that_nobody_has_looked_at_are_refused_when_they_are_read(plain, tmp_path):
+    folder, X, _y = plain
+    for name, value, kind in (("b", np.nan, "NaN"), ("c", -np.inf, "infinity")):
+        for path in folder.iterdir():
+            table = pq.read_table(path)
+            if path.name == "part-2.parquet":
+                cells = table.column(name).to_numpy().copy()
+                cells[5_000] = value
+                table = table.set_column(table.column_names.index(name), name, pa.array(cells))
+            pq.write_table(table, tmp_path / path.name, row_group_size=400)
+        rows = scan(tmp_path, "y", memory=0.2)
+        for work in (LogisticRegression().fit, Ridge().fit, lambda rows: list(rows.parts())):
+            with pytest.raises(InvalidData, match=rf"Column '{name}' holds {kind} \(row 5001 of .*part-2\.parquet\)"):
+                work(rows)
+    table = table.set_column(0, "a", pa.array([None, *X[1 : table.num_rows, 0]]))
+    pq.write_table(table, tmp_path / path.name, row_group_size=400)
+    assert list(scan(tmp_path, "y", ["a", "b"], nan="missing").names[:2]) == ["a", "b"]
+    assert scan(tmp_path, "y", ["a"]).learning.first.numbers[0].n_gaps == 1
 
 
 def broken(tmp_path, change, form="parquet"):

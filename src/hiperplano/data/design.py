@@ -60,6 +60,8 @@ class Design(ABC):
         Whether the target came as a plain vector.
     has_weight : bool
         Whether blocks carry a vector "weight".
+    reading_cost : float
+        Nanoseconds of a core until a number is at hand in a pass; 0 for rows in memory.
     """
 
     n_rows: int
@@ -70,6 +72,7 @@ class Design(ABC):
     names: Array | None = None
     one_target: bool = False
     has_weight: bool = False
+    reading_cost: float = 0.0
 
     @property
     @abstractmethod

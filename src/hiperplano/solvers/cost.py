@@ -42,18 +42,23 @@ class Costs:
         Share of numbers that are stored; 1 for dense rows.
     n_scores : int
         1, or the number of classes.
+    reading : float
+        A number of a pass, before anything is done with it; 0 in memory.
     """
 
     n_rows: int
     n_columns: int
     density: float
     n_scores: int
+    reading: float = 0.0
 
     @classmethod
     def of(cls, design: Design, n_scores: int, n_rows: int | None = None) -> Costs:
-        """Of the rows of a design, or of a sample of `n_rows` of them."""
+        """Of the rows of a design, or of a sample of `n_rows` of them, which is in memory."""
         density = design.density if design.is_sparse else 1.0
-        return cls(design.n_rows if n_rows is None else n_rows, design.n_columns + 1, density, n_scores)
+        if n_rows is not None:
+            return cls(n_rows, design.n_columns + 1, density, n_scores)
+        return cls(design.n_rows, design.n_columns + 1, density, n_scores, design.reading_cost)
 
     @property
     def gradient(self) -> float:
@@ -66,6 +71,7 @@ class Costs:
         cells = float(self.n_rows) * self.n_columns
         number = _CELL + _CELL_SCORE * self.n_scores
         by_cell = cells * number if self.density == 1.0 else cells * self.density * _ENTRY * self.n_scores
+        by_cell += cells * self.density * self.reading
         return self.n_scores * (self.n_rows * _ROW + self.n_columns * _STEP) + by_cell
 
     @property

@@ -30,18 +30,38 @@ _PATIENCE = 100  # steps in which a value should fall by more, or a gradient to 
 
 @dataclass
 class State:
-    """Where a minimisation stands."""
+    """Where a minimisation stands.
+
+    Attributes
+    ----------
+    stalled : bool
+        Whether the method can do no more from here.
+    left : float
+        Share of the largest entry of the gradient that the last step left; 0 before the first.
+    next_step : ndarray or None
+        Where L-BFGS, which has ended, would go on to.
+    """
 
     theta: Array
     value: float
     gradient: Array
     steps: int = 0
     stalled: bool = False
+    left: float = 0.0
+    next_step: Array | None = None
 
     @property
     def largest(self) -> float:
         """Largest entry of the gradient."""
         return float(np.abs(self.gradient).max(initial=0.0))
+
+    def settles_by(self, step: Array, near: float) -> bool:
+        """Whether a step, made without a pass, leaves less than `near` to go, relative to the largest parameter or 1.
+
+        It leaves the share that the last one did.
+        """
+        unit = max(1.0, float(np.abs(self.theta).max(initial=0.0)))
+        return self.left * float(np.abs(step).max(initial=0.0)) <= near * unit
 
 
 class _Memory:
@@ -113,6 +133,7 @@ def lbfgs(
         if len(values) > _PATIENCE and _stands_still(values, history):
             state.stalled = True
             return state
+    state.next_step = memory.direction(state.gradient, precondition)
     return state
 
 
@@ -135,6 +156,7 @@ def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Ar
         found = State(theta, value, gradient, state.steps + 1)
         flat = abs(value - state.value) <= _FLAT * max(1.0, abs(state.value))
         if value <= state.value + _ARMIJO * length * downhill or (flat and found.largest < state.largest):
+            found.left = found.largest / state.largest if state.largest else 0.0
             return found
         if flat and length < 1e-3:
             return None

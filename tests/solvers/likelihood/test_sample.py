@@ -3,11 +3,14 @@
 import weakref
 
 import numpy as np
+import pytest
 
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.validate import design as make_design
 from hiperplano.solvers.likelihood import preconditioners
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
+from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
 
 
 def test_an_even_sample_is_let_go_before_a_telling_one_is_drawn(monkeypatch):
@@ -27,3 +30,37 @@ def test_an_even_sample_is_let_go_before_a_telling_one_is_drawn(monkeypatch):
     monkeypatch.setattr(preconditioners, "sample_by_length", watched)
     preconditioners._Sample(problem, samples).buy(problem.prior(), first=True)
     assert seen == [True]
+
+
+@pytest.mark.parametrize("n_scores", [1, 3])
+def test_one_hessian_and_a_sample_need_three_passes(n_scores):
+    """A step takes an error e to about e³, where one of Newton's takes it to e²."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60_000, 4))
+    score = X @ rng.normal(size=(4, 3)) + rng.gumbel(size=(60_000, 3))
+    y = np.where(score[:, 0] > score[:, 1], 1.0, -1.0) if n_scores == 1 else score.argmax(axis=1).astype(float)
+    rows = make_design(X, y, None)
+    problem = Likelihood(rows, ColumnScale.exact(rows, fit_intercept=True), n_scores, 1e-5)
+    part = on_sample(problem, rows.sample(20_000))
+    start = solution_of_sample(part).state.theta
+    end = newton_by_sample(problem, part, start, 1e-8, 20, near=0.0)
+    assert problem.passes == 3
+    exact = problem.newton(start, 1e-13, 20, 1e-12)
+    first = np.abs(start - exact.state.theta).max()
+    assert np.abs(problem.balanced(end.state.theta - exact.state.theta)).max() < 1e-9 < 1e-4 < first
+    late = newton_by_sample(problem, part, start, 1e-8, 20, near=1e-7)
+    np.testing.assert_allclose(late.hessian, problem.evaluate_with_hessian(late.state.theta)[2], atol=1e-6)
+
+
+def test_a_sample_unlike_all_rows_is_noticed():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(4_000, 2))
+    rows = make_design(X, np.where(X[:, 0] + rng.logistic(size=4_000) > 0, 1.0, -1.0), None)
+    problem = Likelihood(rows, ColumnScale.exact(rows, fit_intercept=True), 1, 1e-4)
+    other = make_design(-X[:500], rows.collect(rows.vector("y"))[:500, 0], None)
+    part = on_sample(problem, other)
+    assert newton_by_sample(problem, part, solution_of_sample(part).state.theta, 1e-8, 20, near=0.0) is None
+    other = make_design(3.0 * X[:500], rows.collect(rows.vector("y"))[:500, 0], None)
+    part = on_sample(problem, other)
+    end = newton_by_sample(problem, part, solution_of_sample(part).state.theta, 1e-8, 20, near=0.0)
+    assert end.state.stalled

@@ -74,7 +74,7 @@ class Cluster(Design):
         With the target "y", of shape (m, targets), and "weight" unless all weights are one.
     places : sequence of Place
         Where partitions lie in the table that came in.
-    names, one_target, density
+    names, one_target, density, reading_cost
         As in `Design`.
     """
 
@@ -90,10 +90,11 @@ class Cluster(Design):
         names: Array | None = None,
         one_target: bool = False,
         density: float = 1.0,
+        reading_cost: float = 0.0,
     ) -> None:
         self._parts, self._lengths, self._reader, self._places = parts, list(lengths), reader, list(places)
         self.n_rows, self.n_columns, self.dtype = sum(self._lengths), reader.n_columns, np.dtype(reader.dtype)
-        self.names, self.one_target, self.density = names, one_target, density
+        self.names, self.one_target, self.density, self.reading_cost = names, one_target, density, reading_cost
         self._hold(vectors)
 
     def _hold(self, vectors: dict[str, Pieces]) -> None:
@@ -258,4 +259,5 @@ class Cluster(Design):
             self.names,
             self.one_target,
             self.density,
+            self.reading_cost,
         )

@@ -34,4 +34,5 @@ def on_workers(stream: Stream) -> Cluster:
         source.names,
         stream.one_target,
         source.density,
+        source.reading_cost,
     )

@@ -58,7 +58,7 @@ class Stream(Design):
     ) -> None:
         self.source, self.settings, self.one_target = source, settings or Settings(), one_target
         self.n_columns, self.dtype, self.density = source.n_columns, source.dtype, source.density
-        self.names = source.names
+        self.names, self.reading_cost = source.names, source.reading_cost
         self._vectors = vectors
         self._keep: StoredVector | None = None  # rows of the source that are there; vectors have entries for these only
         self._scale: tuple[Array, Array] | None = None  # what is taken from the columns, and what they are divided by
@@ -321,10 +321,14 @@ class Stream(Design):
             drawn = self._drawn(size) if seed == 0 else None
             if drawn is not None:
                 return drawn
-            rows = np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
+            rows = self.chosen_rows(size, seed)
         else:
             rows = np.arange(self.n_rows)
         return self._taken(np.split(rows, np.searchsorted(rows, np.cumsum(self._sizes)[:-1])))
+
+    def chosen_rows(self, size: int, seed: int) -> Array:
+        """Numbers of rows for a sample, ascending."""
+        return np.sort(np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False))
 
     def drawn_rows(self) -> DrawnRows | None:
         """Rows of the source that were drawn when it was first read, if any were."""

@@ -28,6 +28,8 @@ class Source(ABC):
         Of the columns.
     sizes : ndarray of int of shape (chunks,)
         Rows of each chunk, known from a first pass; 0 or more.
+    reading_cost : float
+        As in `Design`.
     fingerprint : str
         The same for the same rows in the same chunks: what was saved of one run serves another only then.
     """
@@ -38,6 +40,7 @@ class Source(ABC):
     is_sparse: bool = False
     names: Array | None = None
     sizes: Array
+    reading_cost: float = 0.0
     fingerprint: str = ""
 
     @abstractmethod

@@ -31,6 +31,7 @@ class Transformed(Design):
         self._rows, self._function, self.n_columns = rows, function, n_columns
         self.n_rows, self.n_targets, self.one_target = rows.n_rows, rows.n_targets, rows.one_target
         self.has_weight, self.dtype = rows.has_weight, np.dtype(np.float64)
+        self.reading_cost = rows.reading_cost * rows.n_columns / max(1, n_columns)
 
     @property
     def is_sparse(self) -> bool:

@@ -12,13 +12,15 @@ from hiperplano.data.design import Array
 from hiperplano.data.stream.read_ahead import read_ahead
 from hiperplano.data.threads import worker_count
 from hiperplano.errors import InvalidData
+from hiperplano.features.scanning.cells import nonfinite
 from hiperplano.features.scanning.walking import Chunk, Walk
+from hiperplano.tables.batches import BatchedTable
 
 _AHEAD = 1
 
 
 def read_side_by_side(
-    walk: Walk, number: int, columns: tuple[str, ...], start: int, make: Callable[[int], Array]
+    walk: Walk, number: int, columns: tuple[str, ...], start: int, make: Callable[[int], Array], unseen: bool
 ) -> Iterator[Array]:
     """The chunks of a table from a row on, as arrays of these columns.
 
@@ -28,14 +30,17 @@ def read_side_by_side(
         Of the table.
     make : callable, int -> ndarray
         An array of so many rows, to be filled.
+    unseen : bool
+        As in `write_numbers`.
     """
     arrays = _Arrays(make)
 
     def lane(places: Array) -> Iterator[int]:
-        names = [columns[place] for place in places]
+        names, row = [columns[place] for place in places], start
         for chunk_number, chunk in enumerate(walk.chunks(number, names, start, parallel=False)):
             out = arrays.of(chunk_number, chunk.num_rows)
-            write_numbers(chunk, names, out[:, places[0] : places[-1] + 1], walk.tables[number].name)
+            write_numbers(chunk, names, out[:, places[0] : places[-1] + 1], walk.tables[number], row, unseen)
+            row += chunk.num_rows
             yield chunk_number
 
     shares = np.array_split(np.arange(len(columns)), min(worker_count(), len(columns)))
@@ -45,8 +50,18 @@ def read_side_by_side(
             yield arrays.take(chunk_number)
 
 
-def write_numbers(chunk: Chunk, columns: Sequence[str], out: Array, name: str) -> None:
-    """Put columns of numbers without gaps into an array; `name` of the table for messages."""
+def write_numbers(
+    chunk: Chunk, columns: Sequence[str], out: Array, table: BatchedTable, start: int, unseen: bool
+) -> None:
+    """Put columns of numbers without gaps into an array.
+
+    Parameters
+    ----------
+    table : BatchedTable
+        That they are from, beginning with the row `start`: for messages.
+    unseen : bool
+        Whether nobody has looked for NaN and infinity in these rows.
+    """
     for j, column in enumerate(columns):
         first = 0
         for piece in chunk.column(column).chunks:
@@ -55,10 +70,19 @@ def write_numbers(chunk: Chunk, columns: Sequence[str], out: Array, name: str) -
                     "Column {column!r} of {file} has a missing value, and had none in the first pass; every pass must "
                     "see the same rows. Scan them again when nothing writes to them.",
                     column=column,
-                    file=name,
+                    file=table.name,
                 )
-            out[first : first + len(piece), j] = piece.to_numpy(zero_copy_only=False)
+            values = piece.to_numpy(zero_copy_only=False)
+            if unseen and values.dtype.kind == "f":
+                _refuse_nonfinite(values, column, table, start + first)
+            out[first : first + len(piece), j] = values
             first += len(piece)
+
+
+def _refuse_nonfinite(values: Array, column: str, table: BatchedTable, start: int) -> None:
+    if len(values) and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise nonfinite(column, bool(np.isinf(values[bad])), start + bad, table)
 
 
 class _Arrays:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from hiperplano.data.design import Array
 from hiperplano.data.stream import Settings, Stream
 from hiperplano.data.stream.drawn import DrawnRows
 from hiperplano.errors import InvalidParameter
@@ -14,8 +17,9 @@ from hiperplano.features.coding import Coding
 from hiperplano.features.columns import USED, Column
 from hiperplano.features.scanning.as_they_are import UncodedColumns
 from hiperplano.features.scanning.cells import is_plain, kind_of_type
-from hiperplano.features.scanning.learning.drawing import Draw
-from hiperplano.features.scanning.learning.first_pass import FirstPass, Wanted, first_pass
+from hiperplano.features.scanning.learning.beforehand import known_type
+from hiperplano.features.scanning.learning.drawing import Draw, spread_rows
+from hiperplano.features.scanning.learning.first_pass import FirstPass, Wanted, first_pass, refuse_unlike
 from hiperplano.features.scanning.learning.medians import find_medians
 from hiperplano.features.scanning.source import CodedColumns, PlainNumbers, TableSource
 from hiperplano.features.table_columns import TableColumns
@@ -34,15 +38,16 @@ class ScannedRows(Stream):
         Of these columns.
     """
 
-    first: FirstPass
+    tables: Sequence[BatchedTable]
+    learning: Learning
     code: PlainNumbers | CodedColumns | UncodedColumns
     coded: Coding | None = None
-    draw: Draw
+    draw: Draw | None = None
 
     @property
     def n_tables(self) -> int:
         """Files, or other tables, that the rows are in."""
-        return len(self.first.walk.tables)
+        return len(self.tables)
 
     @property
     def coding(self) -> Coding:
@@ -51,19 +56,25 @@ class ScannedRows(Stream):
         Medians of columns without gaps are looked up when it is first asked for: new rows may have some.
         """
         if self.coded is None:
-            self.coded = _learned_coding(self.first, every_median=True)
+            self.coded = _learned_coding(self.learning.first, every_median=True)
         return self.coded
 
     def drawn_rows(self) -> DrawnRows | None:
-        return self.draw.rows(self.code, self.first.walk.tables)
+        return None if self.draw is None else self.draw.rows(self.code, self.tables)
+
+    def chosen_rows(self, size: int, seed: int) -> Array:
+        if self.draw is not None or not isinstance(self.source, TableSource):
+            return super().chosen_rows(size, seed)
+        return spread_rows(self._sizes, sorted(self.source.beginnings), size, seed)
 
     def as_they_are(self) -> ScannedRows:
         """The same rows with the columns of the tables in the place of those that were made of them: for bins."""
         if not isinstance(self.code, CodedColumns):
             return self
-        tables, source = self.first.walk.tables, self.source
+        source = self.source
         assert isinstance(source, TableSource)
-        code = UncodedColumns.of(self.first.tallies, typed_table(tables).schema(), self.code.known_only)
+        schema = typed_table(self.learning.tables).schema()
+        code = UncodedColumns.of(self.learning.first.tallies, schema, self.code.known_only)
         changed = self.with_vectors()
         changed.code, changed.source = code, source.coded_by(code)
         changed.n_columns, changed.names, changed.dtype = len(code.columns), code.made, changed.source.dtype
@@ -82,12 +93,33 @@ class ScannedRows(Stream):
         Pipeline
             Fitted; it takes pandas frames with the columns of the files.
         """
-        names = [tally.column.name for tally in self.first.tallies]
+        names = [column.name for column in self.learning.wanted.columns]
         if list(getattr(model, "feature_names_in_", ())) == names != self.coding.get_feature_names_out().tolist():
             chosen = TableColumns(names)  # of a model that bins columns as they are
             chosen.n_features_in_ = len(names)
             return Pipeline([("columns", chosen), ("model", model)])
         return Pipeline([("coding", self.coding), ("model", model)])
+
+
+@dataclass
+class Learning:
+    """What a first reading tells of columns, when it is asked for.
+
+    Attributes
+    ----------
+    tables : sequence of BatchedTable
+        That encoders learn from.
+    """
+
+    tables: Sequence[BatchedTable]
+    wanted: Wanted
+    settings: Settings
+    nan_is_missing: bool
+
+    @cached_property
+    def first(self) -> FirstPass:
+        """The first reading of all columns."""
+        return first_pass(self.tables, self.wanted, self.settings, self.nan_is_missing)
 
 
 def scan_tables(
@@ -98,35 +130,46 @@ def scan_tables(
     nan_is_missing: bool,
     one_target: bool,
 ) -> ScannedRows:
-    """Read all tables once, and make the design that reads them again."""
-    found = first_pass(tables, wanted, settings, nan_is_missing)
+    """Read all tables once, and make the design that reads them again.
+
+    Where files tell beforehand that the columns are plain numbers, targets and weights alone are read.
+    """
+    refuse_unlike(tables, wanted.names)
+    learning = Learning(tables, wanted, settings, nan_is_missing)
+    may_be_plain = like is None or isinstance(like.code, PlainNumbers)
+    known = known_type(tables, wanted, nan_is_missing) if may_be_plain else None
+    found = learning.first if known is None else first_pass(tables, wanted.without_columns(), settings, nan_is_missing)
+    dtype = (known or _plain_type(tables, found)) if may_be_plain else None
     coding = None if like is None else like.coded
-    if _is_plain(tables, found) and (like is None or isinstance(like.code, PlainNumbers)):
-        single = all(tally.single for tally in found.numbers) if like is None else like.dtype.itemsize == 4
+    if dtype is not None:
         names = tuple(column.name for column in wanted.columns)
-        code: PlainNumbers | CodedColumns = PlainNumbers(names, "float32" if single else "float64")
+        code: PlainNumbers | CodedColumns = PlainNumbers(names, dtype if like is None else like.dtype.name)
     else:
         coding = _learned_coding(found) if like is None else like.coding
         changes = any(isinstance(table, GivenBatches) for table in tables)
         code = CodedColumns(coding, known_only=like is None and changes)
     row_bytes = len(code.made) * (4 if code.dtype == "float32" else 8)
     found = found.in_chunks_for(row_bytes, settings, by_column=isinstance(code, PlainNumbers))
-    source = TableSource(found.walk, found.sizes, found.places, code)
+    source = TableSource(found.walk, found.sizes, found.places, code, seen=known is None)
     rows = ScannedRows(source, found.vectors, one_target, settings)
-    rows.first, rows.code, rows.draw = (found if like is None else like.first), code, found.draw
+    rows.tables, rows.code, rows.learning = tables, code, learning if like is None else like.learning
+    rows.draw = found.draw if known is None else None
     # A coding whose medians are known where there are gaps only does for these rows, not for others.
     rows.coded = coding if like is not None or not isinstance(code, CodedColumns) else None
     return rows
 
 
-def _is_plain(tables: Sequence[BatchedTable], found: FirstPass) -> bool:
-    """Whether all columns are numbers without gaps, which nothing has to be made of."""
+def _plain_type(tables: Sequence[BatchedTable], found: FirstPass) -> str | None:
+    """The type of the columns if all are numbers without gaps, which nothing has to be made of; else None."""
     if len(found.numbers) < len(found.tallies) or any(tally.n_gaps or tally.column.codes for tally in found.numbers):
-        return False
+        return None
     names = [tally.column.name for tally in found.numbers if tally.column.kind == "numeric"]
     if len(names) < len(found.tallies):
-        return False
-    return all(is_plain(schema.field(name).type) for schema in (table.schema() for table in tables) for name in names)
+        return None
+    schemas = [table.schema() for table in tables]
+    if not all(is_plain(schema.field(name).type) for schema in schemas for name in names):
+        return None
+    return "float32" if all(tally.single for tally in found.numbers) else "float64"
 
 
 def _learned_coding(found: FirstPass, every_median: bool = False) -> Coding:
@@ -153,7 +196,7 @@ def wanted_columns(
                 "scan: like was given together with columns or kinds; the columns are those of the other scan. Leave "
                 "one of them out."
             )
-        return Wanted([tally.column for tally in like.first.tallies], targets, weight)
+        return Wanted(like.learning.wanted.columns, targets, weight)
     schema = table.schema()
     others = {*targets, weight}
     names = [name for name in schema.names if name not in others] if columns is None else list(columns)

@@ -39,8 +39,9 @@ def scan(
 ) -> Any:
     """Rows that stay where they are, for fits and predictions: they may be more than memory holds.
 
-    The tables are read once, to learn how their columns become numbers, and then once for every pass of a fit. The
-    model is that of the same rows in memory.
+    The tables are read once, to learn how their columns become numbers, and then once for every pass of a fit. (Of
+    Parquet files of plain numbers only targets and weights are read before the fit.) The model is that of the same rows
+    in memory.
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ def scan(
     like : rows of `scan`, optional
         Rows of another scan: columns and their coding are those learned there. For new rows of a model.
     nan : {"refuse", "missing"}, default="refuse"
-        What NaN in a column of numbers is: a mistake, or a missing value as nulls are.
+        What NaN in a column of numbers is: a mistake, of which the reading that comes to it names file and row, or a
+        missing value as nulls are.
     memory : float, default=256
         Megabytes for the rows in hand.
     progress : callable or bool, optional

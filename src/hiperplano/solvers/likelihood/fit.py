@@ -22,14 +22,16 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, offers
-from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
+from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
+from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
 from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_solution, widened
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
@@ -42,10 +44,13 @@ SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
 _TINY, _SETTLED_TINY = 3e5, 1e-9  # the same for the last digits, which cost next to nothing
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
+_WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
+_CLOSE = 1e-9  # what a last step without a pass may leave, or one more is made with a pass
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
 _BEFORE_PRODUCTS = 10.0  # the same where those are worth more
@@ -170,9 +175,27 @@ def _minimise(
         return Message("gradient with a dynamic rate"), Minimum(
             gradient_descent(problem, theta, tol, max_iter, problem.watch)
         )
+    worth = _WORTH_ONE if problem.n_scores == 1 else _WORTH_ONE_OF_SCORES
+    if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
+        return _from_sample(problem, samples.pop(), tol, max_iter, near)
     if is_wide(problem.design):
         return _in_row_span(problem, theta, tol, max_iter)
     return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
+
+
+def _from_sample(
+    problem: Likelihood, sample: Design, tol: float, max_iter: int, near: float
+) -> tuple[Message, Minimum]:
+    """From the solution of a sample with one Hessian of all rows; Newton's method where the sample is not like them."""
+    part = on_sample(problem, sample)
+    start = solution_of_sample(part).state.theta
+    end = newton_by_sample(problem, part, start, tol, max_iter, near)
+    problem.passes += part.passes * sample.n_rows / problem.design.n_rows
+    if end is None:
+        return Message("Newton"), problem.newton(None, tol, max_iter, _SETTLED)
+    if end.state.stalled:
+        end = _continued(problem, end.state, tol, max_iter, _SETTLED)
+    return Message("Newton with a Hessian corrected by a sample of {n} rows", n=sample.n_rows), end
 
 
 def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -> tuple[Message, Minimum]:
@@ -220,11 +243,15 @@ def _lbfgs_with_purchases(
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
         if state.largest <= tol and bought and end.hessian is None:
-            step = current.precondition(state.gradient)
+            step = current.precondition(state.gradient) if state.next_step is None else -state.next_step
             cost = Costs.of(problem.design, problem.n_scores).hessian
             near = _SETTLED_TINY if cost <= _TINY else _settled(problem)
             if cost <= _SMALL and np.abs(step).max() > near * max(1.0, np.abs(state.theta).max()):
                 return method, _continued(problem, state, tol, max_iter, near)
+            if not state.settles_by(step, _CLOSE):
+                state = drive(line_search(state, -step), current.evaluate) or state
+                step = current.precondition(state.gradient)
+                end = end._replace(state=state)
             state.theta = state.theta - step  # it costs no pass
         if state.largest > tol and state.steps < max_iter and turn:
             products, method = False, Message("Newton with conjugate gradients")

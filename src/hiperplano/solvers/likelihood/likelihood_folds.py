@@ -13,7 +13,7 @@ from hiperplano.losses import Logistic
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Minimisation, Preconditioner, State, lbfgs
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.sample import MOST_PARAMETERS, first_sample
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
 
 _NEWTON_STEPS = 3  # that the solution of a sample takes from that of the last C
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step

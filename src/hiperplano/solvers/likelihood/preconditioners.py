@@ -14,7 +14,8 @@ from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.lbfgs import Preconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
+from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
+from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
 
 _NEWTON_STEPS = 6  # that the solution of a sample takes
 _RENEWED = (3, 9)  # evaluations after which probabilities have changed so much that blocks are measured again
@@ -117,7 +118,7 @@ class _Sample(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         part = self._part()
         if first:
-            found = part.newton(None, tol=1e-3, max_steps=20, settled=5e-2)
+            found = solution_of_sample(part)
             theta, hessian = found.state.theta, found.hessian
         else:
             hessian = part.evaluate_with_hessian(theta)[2]
@@ -132,7 +133,7 @@ class _Sample(Offer):
             size = sample.n_rows
             del sample  # before another is made
             sample = sample_by_length(problem, size)
-        return _on_sample(problem, sample)
+        return on_sample(problem, sample)
 
 
 class _ClassBlocks(Offer):
@@ -147,14 +148,9 @@ class _ClassBlocks(Offer):
         self.cost = self.first_cost = (1 + len(_RENEWED)) * costs.class_blocks
 
     def buy(self, theta: Array, first: bool) -> Purchase:
-        sample = _on_sample(self._problem, self._problem.design.sample(self._size))
+        sample = on_sample(self._problem, self._problem.design.sample(self._size))
         blocks = BlockPreconditioner(self._problem, sample, theta)
         return Purchase(theta, blocks.precondition, blocks.evaluate)
-
-
-def _on_sample(problem: Likelihood, sample: Design) -> Likelihood:
-    """The problem on a sample; its ridge keeps coefficients finite of columns that the sample hardly shows."""
-    return Likelihood(sample, problem.scale, problem.n_scores, problem.strength, extra=1.0 / sample.n_rows)
 
 
 class BlockPreconditioner:

@@ -48,6 +48,17 @@ class ParquetTable(TableFile):
             found = pq.read_metadata(stream)
             return tuple(found.row_group(group).num_rows for group in range(found.num_row_groups))
 
+    def is_complete(self, columns: Sequence[str]) -> bool:
+        own = {name for name in columns if name in self._schema.names}
+        with self.reading() as stream:
+            found = pq.read_metadata(stream)
+            places = [place for place in range(found.num_columns) if found.schema.column(place).path in own]
+            return len(places) == len(own) and all(
+                _has_no_nulls(found.row_group(group).column(place), found.schema.column(place).max_definition_level)
+                for group in range(found.num_row_groups)
+                for place in places
+            )
+
     def rows_of_groups(self, columns: Sequence[str], spans: Iterable[range]) -> Iterator[RowsByColumn]:
         with self.reading() as stream:
             file = pq.ParquetFile(stream, read_dictionary=self._texts(columns), pre_buffer=False)
@@ -215,6 +226,12 @@ class TextTable(TableFile):
                     if text is not None and not _converts(text, kind):
                         return row, text
         return row, ""
+
+
+def _has_no_nulls(cells: Any, definition_level: int) -> bool:
+    """Whether the footer of a file says so of a column of a row group."""
+    told = cells.statistics
+    return definition_level == 0 or (told is not None and told.has_null_count and told.null_count == 0)
 
 
 def _first_line(problem: Exception) -> str:

@@ -25,6 +25,7 @@ from hiperplano.cli.workflow.model_registry import CLASSIFICATION, find_model
 from hiperplano.cli.workflow.problem import TableOptions
 from hiperplano.cli.workflow.streaming.measuring import measures
 from hiperplano.cli.workflow.training import FittedModel
+from hiperplano.data.labels import DistinctLabels
 from hiperplano.data.stream.progress import watcher_for
 from hiperplano.data.stream.settings import Settings as StreamSettings
 from hiperplano.errors import ConvergenceWarning, InvalidFile, InvalidParameter, SeparationWarning
@@ -43,6 +44,7 @@ _ = translator("terminal")
 
 _SAMPLE_ROWS, _SAMPLE_FILES = 50_000, 20
 _MOST_COEFFICIENTS = 15
+_MOST_LABELS = 50  # different values of a target in some rows, beyond which it is a number, or no target
 
 
 @dataclass(frozen=True)
@@ -149,9 +151,23 @@ def _read(path: Path, target: str, choices: TableOptions, settings: Settings, sh
     wanted = Wanted([column for column in columns if column.used], [target], settings.weight)
     settings_of_passes = StreamSettings(watcher=watcher_for(None if shown else False))
     rows = scan_tables(tables, wanted, settings_of_passes, None, nan_is_missing=True, one_target=True)
-    found = read_target(path, target, there, choices.task, choices.positive)
+    found = read_target(path, target, _with_all_labels(there, rows), choices.task, choices.positive)
     state = hashlib.sha256("\n".join(f"{table.name} {table.state}" for table in tables).encode()).hexdigest()
     return _Read(columns, found, rows, state)
+
+
+def _with_all_labels(some: pa.ChunkedArray, rows: ScannedRows) -> pa.ChunkedArray:
+    """Labels of some rows, and one more of each that only others have; numbers of a regression as they are."""
+    known = set(pc.unique(some).to_pylist())
+    if len(known) > _MOST_LABELS:
+        return some
+    plain = some.cast(some.type.value_type) if pa.types.is_dictionary(some.type) else some
+    (labels,) = rows.fold(DistinctLabels(), lambda left, right: (np.union1d(left[0], right[0]),))
+    every = pa.array(labels.tolist()).cast(plain.type)
+    if len(every) == 1:  # refused, with the number of all rows
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(np.zeros(rows.n_rows, dtype=np.int8), every)])
+    others = [label for label in every.to_pylist() if label not in known]
+    return pa.chunked_array([*plain.chunks, pa.array(others, plain.type)]) if others else some
 
 
 def _sample(tables: Sequence[BatchedTable], names: list[str]) -> pa.Table:

@@ -15,6 +15,7 @@ from hiperplano.features.scanning.walking import Place
 from hiperplano.tables.batches import BatchedTable
 
 _CELLS = 2**23  # of the rows drawn: as many as solvers ask for
+_FEWEST_PLACES, _MOST_PLACES, _ONE_OF = 4, 16, 10  # chunks that a sample is drawn from, and of how many each is one
 _SURE = 6.0  # standard deviations of the number of rows drawn that are enough
 
 
@@ -76,6 +77,8 @@ class Draw:
 
     def choose(self, place: Place, n_rows: int) -> Chosen:
         """Rows of a chunk that may be among the smallest."""
+        if not self._size:
+            return Chosen(place, np.empty(0, dtype=np.int64), np.empty(0))
         chances = np.random.default_rng((place.table, place.start)).random(n_rows)
         rows = np.flatnonzero(chances < self._below)
         return Chosen(place, rows, chances[rows])
@@ -104,3 +107,23 @@ class Draw:
             first += len(piece.rows)
         numbers = np.concatenate([piece.rows for piece in self._pieces])
         return DrawnRows(numbers, np.concatenate([piece.chances for piece in self._pieces]), made)
+
+
+def spread_rows(sizes: Array, beginnings: Sequence[int], size: int, seed: int) -> Array:
+    """Numbers of rows drawn by chance from some chunks that lie evenly among all: only these have to be read.
+
+    Parameters
+    ----------
+    sizes : ndarray of int of shape (chunks,)
+    beginnings : sequence of int
+        Chunks that can be read without those before them.
+    size : int
+        Rows to draw; fewer where these chunks do not hold as many.
+    """
+    there = np.array([chunk for chunk in beginnings if sizes[chunk]])
+    places = max(_FEWEST_PLACES, min(_MOST_PLACES, len(there) // _ONE_OF), int(np.ceil(size / sizes[there].mean())))
+    places = min(places, len(there))
+    chosen = there[((np.arange(places) + 0.5) * len(there) / places).astype(int)]
+    starts = np.cumsum(sizes) - sizes
+    numbers = np.concatenate([np.arange(starts[chunk], starts[chunk] + sizes[chunk]) for chunk in chosen])
+    return np.sort(np.random.default_rng(seed).choice(numbers, min(size, len(numbers)), replace=False, shuffle=False))

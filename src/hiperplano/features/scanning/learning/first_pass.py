@@ -9,6 +9,7 @@ from itertools import accumulate
 from threading import Event
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from hiperplano.data.design import Array
@@ -53,6 +54,10 @@ class Wanted:
         """All, each once."""
         others = [*self.targets, *([] if self.weight is None else [self.weight])]
         return list(dict.fromkeys([*(column.name for column in self.columns), *others]))
+
+    def without_columns(self) -> Wanted:
+        """Targets and weights alone."""
+        return replace(self, columns=())
 
 
 @dataclass
@@ -137,14 +142,13 @@ def _cell_bytes(kind: pa.DataType) -> int:
 
 
 def first_pass(tables: Sequence[BatchedTable], wanted: Wanted, settings: Settings, nan_is_missing: bool) -> FirstPass:
-    """Read all tables once."""
-    refuse_unlike(tables, wanted.names)
+    """Read the wanted columns of all tables once; targets and weights alone where no others are wanted."""
     schema = typed_table(tables).schema()
     row_bytes = sum(_cell_bytes(schema.field(name).type) for name in wanted.names)
     walk = Walk.over(tables, chunk_rows(row_bytes, settings), whole_rows(row_bytes, settings))
     groups = [table.groups() for table in tables]
     n_rows = None if None in groups else sum(map(sum, filter(None, groups)))
-    draw = Draw.of(row_bytes, len(wanted.columns), settings.memory, n_rows)
+    draw = Draw.of(row_bytes, len(wanted.columns), settings.memory, n_rows) if wanted.columns else Draw(0, n_rows)
     found = FirstPass(walk, _tallies(wanted, nan_is_missing), settings.memory // 4, draw)
     watcher = settings.watcher
     if watcher is not None:
@@ -200,7 +204,7 @@ class Learner:
 
         cells = in_threads(look_at, tallies, chunk.num_rows * len(tallies))
         drawn = pa.table(dict(zip((tally.column.name for tally in tallies), cells, strict=True)))
-        return LearnedChunk(place, vectors, tallies, replace(chosen, cells=in_one_buffer(drawn)))
+        return LearnedChunk(place, vectors, tallies, replace(chosen, cells=in_one_buffer(drawn) if tallies else None))
 
 
 def _tallies(wanted: Wanted, nan_is_missing: bool) -> list[Tally]:
@@ -211,15 +215,13 @@ def _tallies(wanted: Wanted, nan_is_missing: bool) -> list[Tally]:
 def _learned(walk: Walk, learn: Learner) -> Iterator[Iterator[LearnedChunk]]:
     """What is learned of all chunks, in their order: by threads with chunks of their own where that is possible."""
     names, tables = learn.wanted.names, range(len(walk.tables))
+    if not names:
+        yield _unread(walk, learn)
+        return
     if worker_count() == 1 or not all(map(walk.by_groups, tables)):
         yield _one_by_one(walk, learn)
         return
-    places = [
-        Place(number, start)
-        for number in tables
-        for start in accumulate((piece.size for piece in (walk.plan(number) or ())[:-1]), initial=0)
-        if walk.plan(number)
-    ]
+    places = [place for place, _size in _planned(walk)]
 
     def read(run: Run, _stopped: Event) -> LearnedChunk:
         place = places[run[0]]
@@ -230,6 +232,21 @@ def _learned(walk: Walk, learn: Learner) -> Iterator[Iterator[LearnedChunk]]:
         yield chunks
     for number in tables:
         walk.refuse_changed(number)
+
+
+def _planned(walk: Walk) -> Iterator[tuple[Place, int]]:
+    """All chunks of tables of which they are known before they are read, and their rows."""
+    for number in range(len(walk.tables)):
+        start = 0
+        for piece in walk.plan(number) or ():
+            yield Place(number, start), piece.size
+            start += piece.size
+
+
+def _unread(walk: Walk, learn: Learner) -> Iterator[LearnedChunk]:
+    """Where nothing is wanted of the rows but how many they are."""
+    for place, size in _planned(walk):
+        yield LearnedChunk(place, {"y": np.empty((size, 0))}, [], learn.draw.choose(place, 0))
 
 
 def _one_by_one(walk: Walk, learn: Learner) -> Iterator[LearnedChunk]:
@@ -264,8 +281,3 @@ def refuse_unlike(tables: Sequence[BatchedTable], names: Sequence[str]) -> None:
                     before=str(type_before),
                     first=file_before,
                 )
-
-
-def only_float32(tallies: Sequence[NumberTally]) -> bool:
-    """Whether all numbers came as float32."""
-    return all(tally.single for tally in tallies)
