@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _SAMPLED = 100  # rows that tell where the others lie
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
+_MOST_DENSE = 2**23  # cells of sparse rows that are made dense
+_FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
 _WIDTH = 2048  # columns of a block: with more, it would have so few rows that the columns' own are read in vain
 
 
@@ -224,3 +226,11 @@ def _float_type(X: Any) -> Any:
 
 def _count(which: slice | Array, n: int) -> int:
     return len(range(*which.indices(n))) if isinstance(which, slice) else len(which)
+
+
+def dense_if_small(x: Any) -> Any:
+    """Sparse rows as an array where it is small and BLAS is faster: for few columns, or many entries that are not 0."""
+    if not issparse(x) or x.shape[0] * x.shape[1] > _MOST_DENSE:
+        return x
+    filled = x.nnz > _DENSE * x.shape[0] * x.shape[1]
+    return x.toarray() if filled or x.shape[1] <= _FEW_COLUMNS else x

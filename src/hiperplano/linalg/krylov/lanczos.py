@@ -19,9 +19,7 @@ from hiperplano.data.threads import in_threads
 from hiperplano.linalg.conjugate_gradient import steps_needed
 from hiperplano.linalg.krylov.lanczos_loops import extend_basis, extend_basis_roughly
 
-_FIRST_TRIAL = (
-    9  # steps before what the rounding of a product takes is measured; then again when that seems little enough
-)
+_FIRST_TRIAL = 9  # steps before the rounding of a product is measured; again when it seems to have become small enough
 _SHARE = 0.05  # of the tolerance, that the rounding of one product may take
 _Product = Callable[[Array, Array], Array]
 

@@ -17,12 +17,12 @@ from hiperplano.data.parameters import number, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import InvalidParameter, NotAvailable
 from hiperplano.kernels import FeatureMap, KernelMatrix, Linear, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.models.kernel.base import KernelModel
 from hiperplano.models.online.base import OnlineModel
 from hiperplano.models.online.classifier import Examples, OnlineClassifier
 from hiperplano.solvers.kernel.online.kernel_plane import KernelPlane, KernelRows
 from hiperplano.solvers.kernel.online.span_learner import SpanLearner, SpanObjective
-from hiperplano.solvers.kernel.svm.fit import dense_if_small
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
 from hiperplano.solvers.online.sampling_order import SamplingOrder

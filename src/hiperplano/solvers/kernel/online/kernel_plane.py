@@ -10,9 +10,9 @@ from scipy.sparse import issparse
 from hiperplano.data.block import Array
 from hiperplano.data.loops.arrays import NO_INDEX, frozen
 from hiperplano.kernels import Kernel, KernelMatrix, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.losses import scalar
 from hiperplano.solvers.kernel.online.span_learner import SpanLearner
-from hiperplano.solvers.kernel.svm.fit import dense_if_small
 from hiperplano.solvers.kernel.svm.gram_rows import CachedGram
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.passes import RowByRow

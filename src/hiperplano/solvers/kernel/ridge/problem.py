@@ -10,9 +10,9 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.solvers.kernel.memory import memory_limit
-from hiperplano.solvers.kernel.svm.fit import dense_if_small
 
 _FEW = 1024  # rows of a matrix that is not cut into tiles
 

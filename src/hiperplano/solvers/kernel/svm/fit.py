@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
@@ -21,8 +22,6 @@ from hiperplano.solvers.kernel.svm.solution import Machines
 
 _ASKED = 0.25  # of all rows: support vectors for which a part of a small Gram matrix may do
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
-_MOST_DENSE = 2**23  # cells of sparse rows that are made dense
-_FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer
 
 
 @dataclass(frozen=True)
@@ -156,11 +155,3 @@ def held_gram(kernel: Kernel, x: Any) -> HeldGram:
     if isinstance(kernel, Precomputed):
         return HeldGram(np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float64))
     return HeldGram(dense_gram(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64)))
-
-
-def dense_if_small(x: Any) -> Any:
-    """Sparse rows as an array where it is small and BLAS is faster: for few columns, or many entries that are not 0."""
-    if not issparse(x) or x.shape[0] * x.shape[1] > _MOST_DENSE:
-        return x
-    filled = x.nnz > _DENSE * x.shape[0] * x.shape[1]
-    return x.toarray() if filled or x.shape[1] <= _FEW_COLUMNS else x

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import NEGLIGIBLE
-from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, gram_sources, held_gram
+from hiperplano.solvers.kernel.svm.fit import Control, gram_sources, held_gram
 from hiperplano.solvers.kernel.svm.folds.refined_gram import REFINED_BYTES, RefinedGram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, GramRows, HeldGram
 

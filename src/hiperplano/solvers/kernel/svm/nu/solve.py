@@ -9,9 +9,10 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, score_rounding
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram
+from hiperplano.solvers.kernel.svm.fit import Control, held_gram
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.nu.problem import Levels, NuProblem

@@ -10,8 +10,9 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads, ordered_map, worker_count
 from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW, Minimum
-from hiperplano.solvers.kernel.svm.fit import Control, dense_if_small, held_gram, solve_dual, solve_with
+from hiperplano.solvers.kernel.svm.fit import Control, held_gram, solve_dual, solve_with
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, ComputedGram, HeldGram
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends, solve_machines, spread
 from hiperplano.solvers.kernel.svm.pairs.problems import ClassPairs
