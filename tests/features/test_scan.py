@@ -16,6 +16,7 @@ from hiperplano import LinearRegression, LogisticRegression, Ridge, scan
 from hiperplano.errors import InvalidData, InvalidFile, InvalidParameter, InvalidTarget
 from hiperplano.features.coding import Coding
 from hiperplano.features.columns import Column
+from hiperplano.features.scanning.learning import first_pass
 from hiperplano.features.scanning.learning.medians import find_medians
 from hiperplano.features.scanning.learning.tally import NumberTally
 from hiperplano.features.scanning.walking import Walk, planned
@@ -191,6 +192,7 @@ def plain(tmp_path_factory):
 def test_of_plain_numbers_only_targets_are_read_before_the_fit(plain, monkeypatch):
     """And the model is the same, whatever the order of the rows; what encoders need is learned when it is asked for."""
     folder, X, y = plain
+    monkeypatch.setattr(first_pass, "worker_count", lambda: 2)  # with one, whole batches are read
     decoded, column = [], formats.ParquetTable._column_of
     monkeypatch.setattr(
         formats.ParquetTable, "_column_of", lambda *given: (decoded.append(given[-1]), column(*given))[1]

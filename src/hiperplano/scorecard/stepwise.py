@@ -14,6 +14,8 @@ from hiperplano.messages import Message
 from hiperplano.scorecard.table import Table
 from hiperplano.solvers.likelihood.subsets import SubsetFit, Subsets
 
+_EQUAL = 1e-9  # relative difference of statistics that is rounding
+
 DIRECTIONS = ("forward", "backward", "stepwise")
 CRITERIA = ("aic", "bic", "p_value")
 
@@ -144,9 +146,10 @@ class Selection:
         gain = np.nan_to_num(fit.score, nan=-1.0)
         if self.sign is not None:  # the loss must fall where the coefficient grows in the right direction
             gain[np.sign(fit.slope) == self.sign] = -1.0
-        j = int(gain.argmax()) if len(gain) else 0
-        if not len(gain) or gain[j] <= 0.0:
+        largest = float(gain.max(initial=0.0))
+        if largest <= 0.0:
             return None
+        j = int((gain >= (1.0 - _EQUAL) * largest).argmax())  # the first of columns that say the same
         return self._tried(fit, j, "entered", float(gain[j]))
 
     def _remove(self, fit: SubsetFit) -> SubsetFit | None:
