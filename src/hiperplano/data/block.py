@@ -92,6 +92,12 @@ class Block:
         out[...] = x
         return out
 
+    def root_weighted_rows(self) -> Array:
+        """The rows of `x` times the square roots of the weights, in float64; not to be written to."""
+        if self.weight is None:
+            return self.doubles()
+        return np.multiply(self.dense(), np.sqrt(self.weight)[:, None], out=scratch("doubles", self.x.shape, self.x))
+
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
         return np.asarray(self.x @ coef)

@@ -160,7 +160,7 @@ class _MomentSums:
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if not self.n_groups and (self.sparse or (block.weight is None and not self.shift[: block.n_columns].any())):
+        if not self.n_groups and (self.sparse or not self.shift[: block.n_columns].any()):
             return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse),)
         rows = augmented(block, self.shift)
         if not self.n_groups:
@@ -184,15 +184,15 @@ def augmented(block: Block, shift: Array) -> Array:
 
 
 def _products_about_origin(block: Block, target_shift: Array, sparse: bool) -> Array:
-    """The same matrix times itself without a copy of the rows: if `sparse`, in the time of their stored entries."""
+    """The same matrix times itself without moved rows: if `sparse`, in the time of their stored entries."""
     d, small = block.n_columns, np.column_stack([np.ones(len(block)), block.y - target_shift])
-    weighted = block.weighted(small)
     if sparse:
+        weighted = block.weighted(small)
         products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted)
+        ends = small.T @ weighted
     else:
-        rows = block.doubles()
-        products, cross = rows.T @ rows, rows.T @ small
-    ends = small.T @ weighted
+        rows, small = block.root_weighted_rows(), block.weighted_root(small)
+        products, cross, ends = rows.T @ rows, rows.T @ small, small.T @ small
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
     out[0, 0], out[of_rows, of_rows], out[of_targets, of_targets] = ends[0, 0], products, ends[1:, 1:]
