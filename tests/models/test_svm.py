@@ -312,18 +312,19 @@ def test_columns_that_hold_nothing_change_nothing(loss):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
 
 
-def test_rows_that_hold_nothing_among_long_ones():
+@pytest.mark.parametrize(("n", "empty", "C"), [(2000, 20, 1.0), (5000, 2, 10.0)])
+def test_rows_that_hold_nothing_among_long_ones(n, empty, C):
     """Their dual variables are the largest; each column has one row, so that the level alone is to be found."""
     rng = np.random.default_rng(0)
-    size = np.where(np.arange(2000) < 20, 0.0, rng.uniform(50.0, 1000.0, 2000))
-    y = np.where(rng.random(2000) < 0.3, -1.0, 1.0)
+    size = np.where(np.arange(n) < empty, 0.0, rng.uniform(50.0, 1000.0, n))
+    y = np.where(rng.random(n) < 0.3, -1.0, 1.0)
     X = sparse.csr_array(sparse.diags_array(size))
     X.eliminate_zeros()
 
     def least(level):
-        return np.sum(np.maximum(0.0, 1.0 - y * level) ** 2 / (1.0 + 2.0 * size**2))
+        return C * np.sum(np.maximum(0.0, 1.0 - y * level) ** 2 / (1.0 + 2.0 * C * size**2))
 
-    model = LinearSVC(C=1.0).fit(X, y)
+    model = LinearSVC(C=C).fit(X, y)
     assert model.solution_.converged
     best = minimize_scalar(least, bounds=(-3.0, 3.0), method="bounded").fun
     assert objective(model, X, y) == pytest.approx(best, rel=1e-4)

@@ -17,7 +17,8 @@ _AHEAD = 4  # rows between asking for one and using it
 _NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
 _WINDOW = 8  # last passes that tell how fast the ascent converges
 _PATIENCE = 10  # checks at which dual variables rest
-_LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own
+_LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
+_LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
 _STILL = 1e-14  # slopes, in units of the scores, that are rounding
 
 
@@ -178,7 +179,8 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     # The level follows Σβ as a column would that is shorter than the rows, so that they hardly mind it, but fast enough
     # that all dual variables together can move it by a unit of the scores.
     slowest = control.softness / weight
-    pull = _LEVEL_SQUARE * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
+    share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
+    pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
     size, beyond, used, still, trigger = n, np.inf, 0, 0, np.inf
     least, objective_there = np.inf, 0.0
     while True:
