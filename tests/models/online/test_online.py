@@ -264,12 +264,13 @@ def test_shuffled_fits_do_not_depend_on_the_arrangement_of_few_rows(model):
     same(few_passes(model).fit(X[mixed], y[mixed]), few_passes(model).fit(X, y), rtol=1e-9, atol=1e-12)
 
 
-def test_a_fraction_shortens_the_last_visit():
+def test_a_fraction_lengthens_the_steps():
     X, y = noisy(50)
-    ours = Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y, sample_weight=np.full(50, 1.5))
+    weight = np.where(np.arange(50) % 2, 2.5, 0.25)
+    ours = Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y, sample_weight=weight)
     w, b = np.zeros(5), 0.0
-    for x, t in zip(X, 2 * y - 1, strict=True):
-        for step in (1.0, 0.5):
+    for x, t, heavy in zip(X, 2 * y - 1, weight > 1, strict=True):
+        for step in (1.25, 1.25) if heavy else (0.25,):
             if t * (w @ x + b) <= 0:
                 w, b = w + step * t * x, b + step * t
     np.testing.assert_allclose(ours.coef_[0], w, atol=1e-12)

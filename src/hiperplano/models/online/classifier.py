@@ -108,9 +108,9 @@ class OnlineClassifier(LinearClassifier, OnlineModel):
         intercept_init : array-like, optional
             Intercepts to start from, with `coef_init`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight w is visited w times in a pass, as w equal rows would be; a fraction shortens the step of
-            the last visit (for passive-aggressive models: the longest step). Of a weight above 8 there are eight
-            visits, with steps w/8 times as long.
+            A row of weight w is visited w times in a pass, as w equal rows would be; a fraction is left out of the
+            count, and 8 visits are the most. Steps (for passive-aggressive models: the longest step) are as much
+            longer or shorter as all visits of the row need to weigh w.
 
         Returns
         -------

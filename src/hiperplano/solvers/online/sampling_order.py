@@ -1,8 +1,9 @@
 """The order in which examples are visited in a pass, and how often.
 
-A row of weight 3 is visited three times in a pass, as three equal rows would be; of weight 2.5 three times, the last
-time with a step of half the length. More than eight visits are not made: a row of weight 800 is visited eight times,
-with steps a hundred times as long. So the time of a pass does not grow with the size of weights.
+A row of weight 3 is visited three times in a pass, as three equal rows would be. What a weight is more than a whole
+number lengthens the steps: of weight 2.5 there are two visits, with steps 1.25 times as long, and of a weight below 1 there
+is one, with a shorter step. More than eight visits are not made: a row of weight 800 is visited eight times, with steps
+a hundred times as long. So weights cost no more time than the rows that they stand for, and at most that of eight.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hiperplano.data.block import Array
 from hiperplano.data.loops.arrays import RowArrays, frozen
@@ -19,6 +19,7 @@ from hiperplano.solvers.online.learner import NO_WEIGHTS
 _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs nothing
 _BLOCK = 2**15  # bytes side by side, where they do not
 _POOL = 16  # blocks
+_FEW = 2**10  # visits for which no loop needs to be compiled
 _MOST_VISITS = 8
 _KEPT_VISITS = 2**17  # of all passes, for the next plane: every class is told from the rest in the same orders
 
@@ -73,14 +74,10 @@ class SamplingOrder:
     def _repeat(self, weight: Array) -> None:
         rows = np.arange(len(weight)) if self._base is None else self._base
         weight = weight[rows]
-        times = np.minimum(np.ceil(weight), _MOST_VISITS).astype(np.intp)
-        heavy = weight > _MOST_VISITS
-        fraction = np.where(heavy, 0.0, weight - np.floor(weight))
-        last = np.cumsum(times)[fraction > 0] - 1
+        times = np.clip(weight, 1.0, _MOST_VISITS).astype(np.intp)
         self._base = np.repeat(rows, times)
-        if len(last) or heavy.any():
-            self._visit_weight = np.repeat(np.where(heavy, weight / _MOST_VISITS, 1.0), times)
-            self._visit_weight[last] = fraction[fraction > 0]
+        if (weight != times).any():
+            self._visit_weight = np.repeat(weight / times, times)
 
     def of_pass(self, number: int) -> tuple[Array, Array]:
         """The visits of a pass.
@@ -113,7 +110,7 @@ class SamplingOrder:
         return frozen(rows), self._visit_weight[order] if len(self._visit_weight) else self._visit_weight
 
     def _shuffled(self, seed: np.random.SeedSequence) -> Array:
-        if self._block >= self.count:  # one block: no compiled loop is needed
+        if self.count <= min(self._block, _FEW):
             return np.random.Generator(np.random.SFC64(seed)).permutation(self.count)
         from hiperplano.solvers.online.loops.shuffle_loops import shuffle_in_pools
 
@@ -127,14 +124,12 @@ def _by_content(arrays: RowArrays, target: Array) -> Array:
 
     Equal rows get equal keys to the bit wherever they lie: sums are taken row by row.
     """
-    x, indices, indptr = arrays
-    n_columns = x.shape[1] if x.ndim == 2 else int(indices.max(initial=0)) + 1
-    direction = _directions(1 << max(n_columns - 1, 0).bit_length())[:n_columns]
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite are refused elsewhere
-        if x.ndim == 2:
-            key = np.add.reduce(x * direction, axis=1)
-        else:
-            key = csr_array((x, indices, indptr), shape=(len(target), n_columns)) @ direction
+    from hiperplano.solvers.online.loops.shuffle_loops import project
+
+    x = arrays.x
+    n_columns = x.shape[1] if x.ndim == 2 else int(arrays.indices.max(initial=0)) + 1
+    key = np.empty(len(target))
+    project(*arrays, _directions(1 << max(n_columns - 1, 0).bit_length()), key)
     order = np.argsort(key)
     along = key[order]
     equal = np.flatnonzero(~(along[1:] > along[:-1]))  # NaN, too

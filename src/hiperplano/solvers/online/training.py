@@ -257,8 +257,10 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
                 trainer.counts[at.RUN] = min(0.0, trainer.counts[at.BEST_RUN])
         learner, planes = trainer.learner, trainer.planes
         state = learner.states[planes]
-        parts = learner.weights[planes], learner.sums[planes], state[..., at.INTERCEPT], state[..., at.INTERCEPT_SUM]
-        return bool(np.isfinite(sum(part.sum() for part in parts)))
+        total = learner.weights[planes].sum() + state[..., at.INTERCEPT].sum()
+        if rule[at.AVERAGE_FROM]:  # the sums are 0 otherwise
+            total += learner.sums[planes].sum() + state[..., at.INTERCEPT_SUM].sum()
+        return bool(np.isfinite(total))
 
 
 def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bool = False) -> None:

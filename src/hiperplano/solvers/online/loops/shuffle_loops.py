@@ -1,10 +1,10 @@
-"""Compiled shuffling that keeps memory access local."""
+"""Compiled shuffling that keeps memory access local, and the keys of rows that a shuffle begins with."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.solvers.rows_loops import loop, part
+from hiperplano.solvers.rows_loops import loop, part, row_dot
 
 
 @part
@@ -52,3 +52,16 @@ def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
             order[end] = order[j]
             order[j] = row
             end += one
+
+
+@loop
+def project(x, indices, indptr, direction, key):  # type: ignore[no-untyped-def]
+    """key[i] = x[i]·direction, added up in the same way for every row: equal rows get equal bits.
+
+    Parameters
+    ----------
+    direction : float64 of shape (columns,) or longer
+    key : float64 of shape (rows,), filled
+    """
+    for i in range(len(key)):
+        key[i] = row_dot(x, indices, indptr, i, direction)
