@@ -22,6 +22,9 @@ from hiperplano.data.loops.compiled import part as part
 from hiperplano.data.loops.compiled import subroutine as subroutine
 
 _LINE = 64  # bytes that come from memory together
+_INDEX_LINES = (
+    2  # of the indices of a sparse row that are asked for ahead; of its values, twice as large, twice as many
+)
 
 
 def _line(typingctx: Any, array: Any, index: Any) -> Any:
@@ -44,17 +47,22 @@ _fetch: Any = intrinsic(_line)
 
 @part
 def fetch_row(x, indices, indptr, i):  # type: ignore[no-untyped-def]
-    """Start to bring row i into the cache: rows visited in random order would otherwise be waited for."""
-    if x.ndim == 3:
-        return
+    """Start to bring row i into the cache: rows visited in random order would otherwise be waited for.
+
+    Of a sparse row the beginning is asked for, and what follows it there if it is short: nobody can guess how many
+    lines it has, and a wrong guess takes longer than the lines. What a long row has beyond comes in its turn.
+    """
     if x.ndim == 2:
-        first, last = i * x.shape[1], (i + 1) * x.shape[1]
-    else:
-        first, last = indptr[i], indptr[i + 1]
-        for j in range(first, last, _LINE // indices.itemsize):
-            _fetch(indices, j)
-    for j in range(first, last, _LINE // x.itemsize):
-        _fetch(x, j)
+        j, last = i * x.shape[1], (i + 1) * x.shape[1]
+        while j < last:
+            _fetch(x, j)
+            j += _LINE // x.itemsize
+    elif x.ndim == 1:
+        first = np.int64(indptr[i])
+        for line in range(_INDEX_LINES):
+            _fetch(indices, first + line * (_LINE // indices.itemsize))
+        for line in range(2 * _INDEX_LINES):
+            _fetch(x, first + line * (_LINE // x.itemsize))
 
 
 @part

@@ -1,7 +1,7 @@
 """The order in which examples are visited in a pass, and how often.
 
 A row of weight 3 is visited three times in a pass, as three equal rows would be. What a weight is more than a whole
-number lengthens the steps: of weight 2.5 there are two visits, with steps 1.25 times as long, and of a weight below 1 there
+number lengthens the steps: of weight 2.5 there are two visits, with steps 1.25 times as long; of a weight below 1 there
 is one, with a shorter step. More than eight visits are not made: a row of weight 800 is visited eight times, with steps
 a hundred times as long. So weights cost no more time than the rows that they stand for, and at most that of eight.
 """
