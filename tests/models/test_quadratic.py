@@ -106,6 +106,26 @@ def test_fewer_rows_than_columns_decide_by_the_nearest_plane():
     assert not len(shrunk.solution_.singular)
 
 
+@pytest.mark.parametrize("shape", [(24, 40), (24, 24), (30, 400)])
+def test_few_rows_with_a_share_of_the_identity_are_gaussians_of_all_columns(shape):
+    rng = np.random.default_rng(0)
+    X, y = 3.0 + rng.normal(size=shape) * np.logspace(0, 2, shape[1]), np.arange(shape[0]) % 3
+    weight, new = rng.uniform(0.5, 2.0, len(y)), 3.0 + rng.normal(size=(20, shape[1])) * np.logspace(0, 2, shape[1])
+    model = QuadraticDiscriminantAnalysis(reg_param=0.3).fit(X, y, weight)
+    covariances = [
+        0.7 * np.cov(X[y == k].T, aweights=weight[y == k], bias=True) + 0.3 * np.eye(shape[1]) for k in range(3)
+    ]
+    means = [np.average(X[y == k], axis=0, weights=weight[y == k]) for k in range(3)]
+    priors = np.bincount(y, weight) / weight.sum()
+    logs = [multivariate_normal(m, c).logpdf(new) for m, c in zip(means, covariances, strict=True)]
+    logs = np.column_stack(logs) + np.log(priors)
+    np.testing.assert_allclose(model.means_, means, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.covariance_, covariances, atol=1e-9)
+    ours = model.decision_function(new)
+    np.testing.assert_allclose(ours - ours[:, :1], logs - logs[:, :1], rtol=1e-8, atol=1e-6)
+    assert model.solution_.rank == min(shape[0] - 1, shape[1])
+
+
 def test_nearly_dependent_columns_are_factored_from_the_rows():
     X, y = classes(600)
     tiny = np.random.default_rng(1).normal(size=600) * (1 + y)

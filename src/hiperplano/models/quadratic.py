@@ -26,6 +26,7 @@ from hiperplano.models.gaussian import (
 )
 from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
+from hiperplano.solvers.discriminant.row_directions import few_rows
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
@@ -51,7 +52,7 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
     reg_param : float, default=0.0
         Instead of shrinkage: share of the identity mixed into every covariance, for columns of comparable units.
     store_covariance : bool, default=False
-        No effect: `covariance_` is there in any case.
+        No effect: `covariance_` is there in any case, made when asked for.
     tol : float, default=1e-4
         No effect: what counts as no variance is decided from the rounding of the rows.
     covariance_estimator : estimator, optional
@@ -154,7 +155,9 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
             )
         design, classes, self._present_, priors = gaussian_problem(self, X, y, sample_weight)
         n_classes = len(self._present_)
-        if design.n_columns**2 * n_classes > _MOST_CELLS:
+        few = few_rows(design, ridge, otherwise=unbiased or self.covariance_estimator is not None)
+        size = design.n_rows if few else design.n_columns
+        if size * design.n_columns * n_classes > _MOST_CELLS:
             raise InvalidData(
                 "QuadraticDiscriminantAnalysis: {n_columns} columns and {n_classes} classes; covariances of that "
                 "size do not fit. Select columns first, or use LinearDiscriminantAnalysis.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from hiperplano.linalg.orthogonal import is_present, triangle_of
 from hiperplano.messages import Message
 from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, class_moments
 from hiperplano.solvers.discriminant.linear import Shrinkage
+from hiperplano.solvers.discriminant.row_directions import RowDirections, few_rows
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
 from hiperplano.solvers.discriminant.whitening import Whitening, relative_rounding, whiten_covariance, whiten_rows
 from hiperplano.solvers.solution import FitResult
@@ -39,11 +40,15 @@ class QuadraticSolution(FitResult):
         Classes that do not vary in all directions in which the rows do.
     shrinkage, weight : ndarray of shape (classes,)
     means : ndarray of shape (classes, d)
-    covariances : ndarray of shape (classes, d, d)
     priors : ndarray of shape (classes,)
     whitening : ndarray of shape (classes, d, rank)
     log_det : ndarray of shape (classes,)
         Logarithms of the covariances' determinants on the directions used.
+    inner_covariances : ndarray of shape (classes, d, d), or (classes, k, k) in the k directions of a basis
+    basis : ndarray of shape (d, k), optional
+        Orthonormal directions that hold all rows, where they are fewer than columns.
+    variance_beyond : float
+        Of every class along all other directions.
     """
 
     method: str
@@ -56,10 +61,21 @@ class QuadraticSolution(FitResult):
     shrinkage: Array = field(repr=False)
     weight: Array = field(repr=False)
     means: Array = field(repr=False)
-    covariances: Array = field(repr=False)
     priors: Array = field(repr=False)
     whitening: Array = field(repr=False)
     log_det: Array = field(repr=False)
+    inner_covariances: Array = field(repr=False)
+    basis: Array | None = field(repr=False, default=None)
+    variance_beyond: float = field(repr=False, default=0.0)
+
+    @property
+    def covariances(self) -> Array:
+        """Of the classes, of shape (classes, d, d)."""
+        if self.basis is None:
+            return self.inner_covariances
+        d, k = self.basis.shape
+        more = self.inner_covariances - self.variance_beyond * np.eye(k)
+        return np.asarray(self.basis @ more @ self.basis.T + self.variance_beyond * np.eye(d))
 
     def scores(self) -> ClassScores:
         """The function of a block that gives the logarithms of prior times density, for `Design.map`."""
@@ -107,6 +123,9 @@ def quadratic_discriminant(
         Of the classes, in place of those of their rows.
     """
     with one_blas_thread():
+        few = few_rows(design, ridge, otherwise=unbiased or covariances is not None)
+        span = RowDirections.of(design) if few else None
+        design = design if span is None else span.design
         sums = class_moments(design, n_classes, separate=True)
         each = class_covariances(sums) if covariances is None else covariances
         shares = np.zeros(n_classes)
@@ -126,7 +145,19 @@ def quadratic_discriminant(
             whitenings = [one.inflate(float(factor)) for one, factor in zip(whitenings, more, strict=True)]
             each = each * more[:, None, None]
         matrices, log_det, singular = _on_common_directions(whitenings, sums)
-    return _verdict(whitenings, matrices, log_det, singular, sums, each, priors, shares)
+        found = _verdict(whitenings, matrices, log_det, singular, sums, each, priors, shares, span)
+        return found if span is None else _in_all_columns(found, span, ridge)
+
+
+def _in_all_columns(found: QuadraticSolution, span: RowDirections, ridge: float) -> QuadraticSolution:
+    """Gaussians of coordinates in the span of the rows, as those of the columns."""
+    return replace(
+        found,
+        means=span.means,
+        whitening=span.basis @ found.whitening,
+        basis=span.basis,
+        variance_beyond=ridge,
+    )
 
 
 def _on_common_directions(whitenings: list[Whitening], sums: ClassMoments) -> tuple[list[Array], Array, Array]:
@@ -174,10 +205,14 @@ def _verdict(
     covariances: Array,
     priors: Array | None,
     shares: Array,
+    span: RowDirections | None,
 ) -> QuadraticSolution:
     worst = max(whitenings, key=lambda one: one.error)
-    digits = float(np.clip(-np.log10(max(worst.error, EPS)), 0.0, 15.0))
-    rank, d = matrices[0].shape[1], covariances.shape[1]
+    error = worst.error
+    if span is not None and not len(singular):  # coordinates are rounded by the length of a row, whatever its direction
+        error = max(error, EPS * max(float(np.trace(one)) for one in covariances) / float(shares[0]))
+    digits = float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0))
+    rank, d = matrices[0].shape[1], covariances.shape[1] if span is None else len(span.basis)
     text = Message("Solved from {method}", method=worst.method)
     if rank < d:
         text += Message(
@@ -202,8 +237,8 @@ def _verdict(
         shrinkage=shares,
         weight=sums.weight,
         means=sums.means,
-        covariances=covariances,
         priors=sums.weight / sums.total if priors is None else priors,
         whitening=np.stack(matrices),
         log_det=log_det,
+        inner_covariances=covariances,
     )
