@@ -16,6 +16,7 @@ _SAMPLE_CELLS = 2**21  # of the rows that an estimate looks at
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again, in all rows
 _FAR = 1e3  # a mean of so many standard deviations costs digits where rows are not centred
 _NEAR = 10.0  # standard deviations of a mean up to which products are centred after they were summed
+_CANCELLED = 1 / 16  # centred squares under this share of the raw ones have lost digits
 _NOTHING = 1e-12  # share of the squares of a column: what is left of it is rounding
 
 
@@ -47,7 +48,7 @@ class ColumnScale:
 
     @classmethod
     def exact(cls, design: Design, fit_intercept: bool) -> ColumnScale:
-        """From all rows: one pass for the means, one for the distances from them."""
+        """From all rows: one pass for the means, one for the distances from them unless few entries are stored."""
         mean, spread = column_moments(design, np.arange(design.n_columns))
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
@@ -224,7 +225,7 @@ class LinearScores:
 
 
 def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
-    """Weighted means and standard deviations of some columns, in two passes, so that no digits cancel.
+    """Weighted means and standard deviations of some columns, in two passes where digits would cancel in one.
 
     Parameters
     ----------
@@ -236,6 +237,19 @@ def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
     mean, spread : ndarray of shape (len(columns),)
         The spread of a column that is constant up to the rounding of its numbers is 0.
     """
+    if not design.is_sparse:
+        return _moments_in_two_passes(design, columns)
+    total = design.total_weight
+    sums, squares = design.fold(_StoredMoments())
+    centred = squares - np.square(sums) / total
+    mean, spread = (sums / total)[columns], np.sqrt(np.maximum(centred, 0.0) / total)[columns]
+    cancelled = ~(centred >= _CANCELLED * squares)[columns]
+    if cancelled.any():
+        mean[cancelled], spread[cancelled] = _moments_in_two_passes(design, columns[cancelled])
+    return mean, spread
+
+
+def _moments_in_two_passes(design: Design, columns: Array) -> tuple[Array, Array]:
     total = design.total_weight
     mean = design.fold(_ColumnSums(columns))[0] / total
     deviations, squares = design.fold(_Deviations(columns, mean))
@@ -243,6 +257,17 @@ def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
     squares = squares - total * np.square(drift)
     rounding = total * np.square(4 * _EPS * mean)
     return mean + drift, np.sqrt(np.where(squares > rounding, squares, 0.0) / total)
+
+
+@dataclass(frozen=True)
+class _StoredMoments:
+    """Σ w·x and Σ w·x² of all columns of sparse rows."""
+
+    stays_sparse = True
+
+    def __call__(self, block: Block) -> Sums:
+        squares = block.with_entries(np.square(block.entries(), dtype=np.float64))
+        return block.transpose_dot(block.weights), squares.transpose_dot(block.weights)
 
 
 @dataclass(frozen=True)

@@ -187,8 +187,13 @@ class _AreOrdinary:
 
     def __call__(self, block: Block) -> Sums:
         sizes = np.abs(block.entries())
-        ordinary = (sizes >= self.smallest) & (sizes <= LARGEST)
-        return (np.array([ordinary.all() or (ordinary | (sizes == 0)).all()]),)
+        if not sizes.size:
+            return (np.array([True]),)
+        small, large = float(sizes.min()), float(sizes.max())  # NaN if there is one
+        return (np.array([large <= LARGEST and (small >= self.smallest or self._but_zeros(sizes))]),)
+
+    def _but_zeros(self, sizes: Array) -> bool:
+        return bool(((sizes >= self.smallest) | (sizes == 0)).all())
 
 
 def _all(left: Sums, right: Sums) -> Sums:

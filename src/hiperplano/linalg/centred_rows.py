@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from hiperplano.data.block import transposed
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.triangular import reciprocal
@@ -65,20 +66,40 @@ class CentredRows:
         """Of all pairs of centred rows, of shape (n, n)."""
         if not issparse(self.x):
             return np.asarray(self.x @ self.x.T)
-        along = self.root * (self.x @ self.mean)
+        along = np.multiply.outer(self._stored_along, self.root[:, 0])
         centred = (self.x @ self.x.T).toarray() - along - along.T
         centred += float(self.mean @ self.mean) * (self.root * self.root[:, 0])
         return np.asarray(centred)
 
+    def square_product(self, shares: Array) -> Array:
+        """`products` times shares of shape (n,), without forming them: two products with the stored rows."""
+        if not issparse(self.x):
+            return np.asarray(self.x @ (self.x.T @ shares))
+        root, along = self.root[:, 0], self._stored_along
+        level = float(root @ shares)
+        inner = self.x @ (self._turned @ shares)
+        return np.asarray(inner - level * along - (along @ shares - level * float(self.mean @ self.mean)) * root)
+
+    @cached_property
+    def _turned(self) -> Any:
+        """xᵀ of sparse rows, without a copy."""
+        return transposed(self.x)
+
+    @cached_property
+    def _stored_along(self) -> Array:
+        """Products of stored rows with the mean."""
+        return np.asarray(self.x @ self.mean)
+
     @cached_property
     def _raw_squares(self) -> Array:
         """Of sparse rows as they are stored."""
-        return np.asarray(self.x.multiply(self.x).sum(axis=1)).ravel()
+        squares = csr_array((np.square(self.x.data), self.x.indices, self.x.indptr), shape=self.x.shape)
+        return np.asarray(squares @ np.ones(squares.shape[1]))
 
     @cached_property
     def _along(self) -> Array:
         """Products of stored rows with the weighted mean."""
-        return np.asarray(self.root[:, 0] * (self.x @ self.mean))
+        return np.asarray(self.root[:, 0] * self._stored_along)
 
     @cached_property
     def _middle(self) -> Array:
@@ -87,7 +108,7 @@ class CentredRows:
 
     def combined(self, shares: Array) -> Array:
         """Sums of centred rows with shares of shape (n, k), of shape (k, d)."""
-        sums = np.asarray(shares.T @ self.x)
+        sums = np.asarray((self._turned @ shares).T if issparse(self.x) else shares.T @ self.x)
         return np.where(self.length > 0, sums - (shares.T @ self.root) * self.mean, 0.0) if issparse(self.x) else sums
 
     def scores(self, coef: Array) -> Array:

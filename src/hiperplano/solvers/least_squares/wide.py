@@ -22,6 +22,7 @@ EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 _MOST_FACTORED = 512  # columns up to which it is computed for their sake alone
 _LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
+_FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _ROUNDS = 3  # restarts from the residual, which the recursion drifts away from
 _REFINED = 1e-3  # the same, below which that step is made
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
@@ -99,12 +100,26 @@ def few_sparse_rows(
         rows = sparse_rows(design, fit_intercept)
         if rows.cancels:
             return None
-        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
+        sure = _steps_at_most(rows, alpha, tol)
+        steps = max(max_iter, sure) if sure <= _FEW_STEPS else max_iter
+        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, steps)
         if end is None and products:
             end = _by_row_products(rows, alpha, fit_intercept)
         if end is None and products and last:
             end = _by_eigenvectors(rows, alpha)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
+
+
+def _steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
+    """Steps of conjugate gradients that are enough, for all targets: few where the penalty outweighs the rows.
+
+    Eigenvalues of the system lie between alpha and alpha plus the sum of the rows' squares.
+    """
+    least = float(alpha.min())
+    if not least > 0.0:
+        return np.iinfo(np.int64).max
+    share = float(rows.squares.sum()) / least
+    return len(alpha) * (1 + int(np.log(2.0 / tol) / np.log1p(2.0 / max(share, EPS))))
 
 
 class _End(NamedTuple):
@@ -193,7 +208,7 @@ class _RowSystem:
         self.preconditioner = reciprocal(rows.squares + alpha)
 
     def __call__(self, shares: Array) -> Array:
-        products = self._rows.scores(self._rows.combined(shares[:, None]))[:, 0]
+        products = self._rows.square_product(shares)
         return np.asarray(products + self._alpha * shares + self._weight * (self._ones @ shares) * self._ones)
 
 
