@@ -185,6 +185,10 @@ class _Mapped:
     def reads_rows(self) -> bool:
         return getattr(self.function, "reads_rows", True)
 
+    @property
+    def stays_sparse(self) -> bool:
+        return getattr(self.function, "stays_sparse", False)
+
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         return (), {"values": self.function(block)}
 

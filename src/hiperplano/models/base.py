@@ -75,6 +75,7 @@ class LinearModel(PredictsToFile, BaseEstimator):
 class Scores:
     """x·coef + intercept of a block, for coefficients of shape (d,) or (d, scores)."""
 
+    stays_sparse = True
     coef: Array
     intercept: Any
 

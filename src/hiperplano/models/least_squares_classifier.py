@@ -247,6 +247,7 @@ def coded_classes(model: Any, design: Design, others: Array | None, code: Any) -
 class _OneOfK:
     """1 in the column of a row's class and 0 in others; for two classes one column of ∓1."""
 
+    reads_rows = False
     n_classes: int
 
     def __call__(self, block: Block) -> Array:

@@ -40,11 +40,17 @@ class Sample:
     @classmethod
     def of(cls, design: Design) -> Sample:
         """From the rows of a design."""
-        return cls(design.n_rows, float(design.fold(_log_weights)[0][0]) if design.has_weight else 0.0)
+        return cls(design.n_rows, float(design.fold(_LogWeights())[0][0]) if design.has_weight else 0.0)
 
 
-def _log_weights(block: Block) -> Sums:
-    return (np.atleast_1d(np.log(block.weights).sum()),)
+@dataclass(frozen=True)
+class _LogWeights:
+    """Σ log w."""
+
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Sums:
+        return (np.atleast_1d(np.log(block.weights).sum()),)
 
 
 def summarise(model: Any, level: float) -> Summary:

@@ -43,7 +43,7 @@ def conjugate_least_squares(
         length = np.where(columns.constant, 0.0, np.sqrt(total) / columns.scale)
         target_mean = np.zeros(design.n_targets)
         if fit_intercept:
-            target_mean = design.fold(_target_sums)[0] / total
+            target_mean = design.fold(_TargetSums())[0] / total
         offset = max(1.0, float(np.max(np.abs(mean * columns.scale)[length > 0], initial=0.0)))
         drift = np.zeros(d)
         if offset > _FAR:
@@ -122,8 +122,14 @@ class _End(NamedTuple):
     tss: float
 
 
-def _target_sums(block: Block) -> Sums:
-    return (block.xp.sum(block.weighted(block.y), axis=0),)
+@dataclass(frozen=True)
+class _TargetSums:
+    """Σ w·y."""
+
+    reads_rows = False
+
+    def __call__(self, block: Block) -> Sums:
+        return (block.xp.sum(block.weighted(block.y), axis=0),)
 
 
 @dataclass(frozen=True)

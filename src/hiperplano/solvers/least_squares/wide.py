@@ -53,7 +53,9 @@ def wide_least_squares(
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept) if rows is None else rows
-        end = None if positive else _by_row_products(rows, alpha, fit_intercept)
+        end = None
+        if not positive:
+            end = _by_row_products(rows, alpha, fit_intercept) or _by_orthogonal_rows(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
         left, values, basis = svd(rows.unit, full_matrices=False, check_finite=False)
@@ -268,6 +270,34 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
     condition = float(1.0 / np.sqrt(smallest))
     return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
+
+
+def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
+    """Minimum-norm solutions of [x, √alpha]·z = y from a triangular factor of the rows, whose condition is not squared.
+
+    None where ten digits of them are not left: then singular values tell what is rounding.
+    """
+    n, d = rows.x.shape
+    coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
+    free = [np.sqrt(rows.squares.mean()) * _free_direction(rows)[:, None]] if fit_intercept else []
+    for strength in set(alpha.tolist()):
+        which = np.flatnonzero(alpha == strength)
+        more = [np.sqrt(strength) * np.eye(n)] if strength > 0 else []
+        wide = np.asfortranarray(np.hstack([rows.x, *more, *free]))
+        right = np.zeros((wide.shape[1], len(which)), order="F")
+        right[:n] = rows.right[:, which]
+        factor, found, failed = lapack.dgels(wide, right, overwrite_a=1, overwrite_b=1)
+        if not failed:
+            smallest = min(smallest, float(lapack.dtrcon(factor[:, :n], norm="1", uplo="L")[0]))
+        if failed or smallest < _LEAST_RECIPROCAL:
+            return None
+        coef[which] = found[:d].T
+    digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
+    unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
+    status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
+    keep = unique and d <= _MOST_FACTORED
+    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
+    return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits, factor)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
