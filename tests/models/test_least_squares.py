@@ -332,3 +332,18 @@ def test_few_sparse_rows_are_solved_without_filling_them(weights, offset):
     shortest = LinearRegression().fit(sparse.csr_array(X), y, sample_weight=weight)
     dense = LinearRegression().fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(shortest.coef_, dense.coef_, rtol=0, atol=1e-9 * np.abs(dense.coef_).max())
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.0, 1e-9])
+def test_few_correlated_rows_are_factored_orthogonally(fit_intercept, alpha):
+    rng = np.random.default_rng(0)
+    X = 0.01 * rng.normal(size=(30, 45)) + rng.normal(size=(30, 1))
+    Y, weight = rng.normal(size=(30, 2)), rng.uniform(0.5, 2.0, 30)
+    model = Ridge(alpha=alpha, fit_intercept=fit_intercept) if alpha else LinearRegression(fit_intercept=fit_intercept)
+    model.fit(X, Y, sample_weight=weight)
+    assert str(model.solution_.method) == "orthogonal factorisation of the rows"
+    centre = weight if fit_intercept else np.zeros(30)
+    rows, right = (np.sqrt(weight)[:, None] * (M - centre @ M / weight.sum()) for M in (X, Y))
+    wide = np.hstack([rows, np.sqrt(alpha) * np.eye(30)])  # the shortest solution of this is that of the penalty
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(wide, right, rcond=1e-14)[0][:45].T, rtol=1e-8)
