@@ -100,7 +100,7 @@ class Objective:
         if not isinstance(self.design, InMemory) or self.design.is_sparse:
             return None
         block = self.design.only_block()
-        return None if block is None else (block, self.scale.rows(block).copy())
+        return None if block is None else (block, self.scale.rows(block, kept=True))
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -286,7 +286,7 @@ def weighted_gram(rows: Array, curvature: Array) -> Array:
     """
     k, size = curvature.shape[1], rows.shape[1]
     if k == 1:
-        rows = rows * np.sqrt(curvature[:, :, 0])
+        rows = np.multiply(rows, np.sqrt(curvature[:, :, 0]), out=scratch("weighted", rows.shape, rows))
         return np.asarray(rows.T @ rows)
     out = np.empty((k, size, k, size))
     for a in range(k):
