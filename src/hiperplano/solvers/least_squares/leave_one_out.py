@@ -109,7 +109,7 @@ class _Errors:
 def _times(u: Array, parts: Array) -> Array:
     """u·parts, of shape (m, targets, k) for parts of shape (r, targets, k)."""
     r, targets, k = parts.shape
-    return np.asarray((u @ parts.reshape(r, -1)).reshape(-1, targets, k))
+    return np.asarray((u @ parts.reshape(r, targets * k)).reshape(len(u), targets, k))
 
 
 def _thin(shares: Array) -> tuple[Array, Array | None]:
