@@ -18,7 +18,8 @@ from hiperplano.solvers.svm.solution import PlaneFit
 
 _COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a sample of tall tables is a good start
 _MOST_CELLS = 2**24  # of those that are copied for the ascent alone
-_POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits
+_POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits, and
+_POLISHING = 200  # at most so many passes
 _TALL = 20  # rows for each column
 
 
@@ -51,18 +52,30 @@ class CompiledSearch:
         box = dual_box(design, self.loss)
         asked = control(box, self.loss, self.fit_intercept, self.tol, self.max_iter)
         search = Search(self.rows, box, asked)
+        if self.solver == "auto":
+            return self._by_cheapest(design, search)
         if self.solver == "newton":
             search.newton()
-        elif self.solver == "dual":
+        else:
             search.ascend()
-        elif not self.rows.is_dense:
+        return self._published(search)
+
+    def _by_cheapest(self, design: InMemory, search: Search) -> PlaneFit:
+        """Small tables by Newton's method alone, unless they are wide: for all digits it is needed in any case."""
+        cells = design.n_rows * design.n_columns
+        small = cells <= _POLISHED_CELLS
+        if small and not is_wide(design.n_rows, design.n_columns):
+            search.polish(search.left)
+        if search.proved:
+            return self._published(search)
+        if not self.rows.is_dense:
             solve_sparse(search)
         else:
-            solve_dense(search, design.n_rows * design.n_columns <= _COPIED_CELLS)
-        if self.solver == "auto" and not search.proved and search.left > 0:
+            solve_dense(search, cells <= _COPIED_CELLS)
+        if not search.proved and search.left > 0:
             return self._by_sums(design, search)
-        if self.solver == "auto" and search.proved and design.n_rows * design.n_columns <= _POLISHED_CELLS:
-            search.polish()
+        if search.proved and small:
+            search.polish(_POLISHING)
         return self._published(search)
 
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:
