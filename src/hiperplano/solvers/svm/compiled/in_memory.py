@@ -10,7 +10,7 @@ from hiperplano.data.design import Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
-from hiperplano.solvers.svm.compiled.solve import Search, is_wide, solve_dense, solve_sparse
+from hiperplano.solvers.svm.compiled.solve import POLISHING, Search, is_wide, solve_dense, solve_sparse
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.smoothed import Hyperplane
@@ -18,8 +18,7 @@ from hiperplano.solvers.svm.solution import PlaneFit
 
 _COPIED_CELLS = 2**21  # of dense rows: beyond, all cores sum over them, and a sample of tall tables is a good start
 _MOST_CELLS = 2**24  # of those that are copied for the ascent alone
-_POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits, and
-_POLISHING = 200  # at most so many passes
+_POLISHED_CELLS = 2**14  # of tables that take a fraction of a millisecond more for all digits
 _TALL = 20  # rows for each column
 
 
@@ -64,8 +63,8 @@ class CompiledSearch:
         """Small tables by Newton's method alone, unless they are wide: for all digits it is needed in any case."""
         cells = design.n_rows * design.n_columns
         small = cells <= _POLISHED_CELLS
-        if small and not is_wide(design.n_rows, design.n_columns):
-            search.polish(search.left)
+        if small and not is_wide(design.n_rows, design.n_columns) and search.left > POLISHING:
+            search.polish()
         if search.proved:
             return self._published(search)
         if not self.rows.is_dense:
@@ -75,7 +74,7 @@ class CompiledSearch:
         if not search.proved and search.left > 0:
             return self._by_sums(design, search)
         if search.proved and small:
-            search.polish(_POLISHING)
+            search.polish()
         return self._published(search)
 
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:

@@ -27,7 +27,8 @@ _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
-_EXACT = 1e-14  # gap of the last steps on small tables
+_EXACT = 1e-14  # gap of the last steps on small tables, and
+POLISHING = 200  # passes at most
 _SURELY = 1e-3  # share of a floor that is rounding in any case
 _DENSE_CELLS = 2**20  # of sparse rows that are made dense
 _MOST_ROWS = 4000  # whose products are taken
@@ -83,20 +84,15 @@ class Search:
             self.coef, self.beta = coef, found.beta.copy()
         self._take(found)
 
-    def polish(self, passes: int) -> None:
+    def polish(self) -> None:
         """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
 
         Weights of rows then mean the same as rows that are there several times, and another order of rows changes
         nothing.
-
-        Parameters
-        ----------
-        passes : int
-            At most.
         """
         asked, n, d = self.control, self.rows.n_rows, len(self.rows.shift)
         tol, floor = min(asked.tol, _EXACT), _SURELY * asked.floor  # what is left above it may be a step
-        self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + passes)
+        self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + POLISHING)
         if self.rows.is_dense:
             self.newton()
         else:
