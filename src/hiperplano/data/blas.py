@@ -6,11 +6,19 @@ A BLAS that runs on two threads adds in another order than on one. So the parall
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import scipy.linalg  # noqa: F401  loads SciPy's BLAS, so that the controller finds it
 from threadpoolctl import ThreadpoolController
+
+
+class _OfThread(threading.local):
+    """How often a thread has entered the guard, and the limits of its own that it had before."""
+
+    depth = 0
+    limits: Sequence[int] = ()
 
 
 class _BlasGuard:
@@ -24,15 +32,16 @@ class _BlasGuard:
         self._lock = threading.Lock()
         self._callers = 0
         self._before: list[int] = []
-        self._own = threading.local()
+        self._own = _OfThread()
 
     def __enter__(self) -> None:
-        own, shared = _libraries()
-        stack = self._own.__dict__.setdefault("limits", [])
-        stack.append([] if stack else _limits(own))
-        if len(stack) > 1:  # this thread is inside already
+        here = self._own
+        here.depth += 1
+        if here.depth > 1:  # this thread is inside already
             return
-        _set_limits(own, stack[0], [1] * len(own))
+        own, shared = _libraries()
+        here.limits = _limits(own)
+        _set_limits(own, here.limits, [1] * len(own))
         with self._lock:
             if self._callers == 0:
                 self._before = _limits(shared)
@@ -40,11 +49,12 @@ class _BlasGuard:
             self._callers += 1
 
     def __exit__(self, *_: object) -> None:
-        before = self._own.limits.pop()
-        if self._own.limits:
+        here = self._own
+        here.depth -= 1
+        if here.depth:
             return
         own, shared = _libraries()
-        _set_limits(own, [1] * len(own), before)
+        _set_limits(own, [1] * len(own), here.limits)
         with self._lock:
             self._callers -= 1
             if self._callers == 0:
@@ -57,8 +67,7 @@ class _BlasGuard:
     def allowed(self) -> int:
         """Threads that BLAS had before the guard took them."""
         own, shared = _libraries()
-        stack = self._own.__dict__.get("limits")
-        of_thread = stack[0] if stack else _limits(own)
+        of_thread = self._own.limits if self._own.depth else _limits(own)
         with self._lock:
             before = self._before if self._callers else _limits(shared)
         return min([*before, *of_thread], default=1)
@@ -79,7 +88,7 @@ def _limits(libraries: list[Any]) -> list[int]:
     return [library.get_num_threads() for library in libraries]
 
 
-def _set_limits(libraries: list[Any], before: list[int], limits: list[int]) -> None:
+def _set_limits(libraries: list[Any], before: Sequence[int], limits: Sequence[int]) -> None:
     for library, last, limit in zip(libraries, before, limits, strict=True):
         if limit == last:  # a small fit would take a tenth longer
             continue

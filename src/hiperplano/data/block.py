@@ -110,8 +110,10 @@ class Block:
         """xᵀ, without a copy."""
         if not self.is_sparse:
             return self.x.T
-        kept = getattr(self.x, "turned", None)  # of rows in memory, which are met at every pass
-        return transposed(self.x) if kept is None else kept
+        turned = getattr(self.x, "turned", None)
+        if turned is None:
+            turned = self.x.turned = transposed(self.x)  # rows in memory are met again at every pass
+        return turned
 
     def weighted_products(self, weights: Array) -> Array:
         """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""

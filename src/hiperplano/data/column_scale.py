@@ -49,7 +49,7 @@ class ColumnScale:
     @classmethod
     def exact(cls, design: Design, fit_intercept: bool) -> ColumnScale:
         """From all rows: one pass for the means, one for the distances from them unless few entries are stored."""
-        mean, spread = column_moments(design, np.arange(design.n_columns))
+        mean, spread = column_moments(design)
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
     @classmethod
@@ -66,13 +66,12 @@ class ColumnScale:
         ColumnScale
             Fit for preconditioning: any scale near this one does.
         """
-        every = np.arange(design.n_columns)
         if sample is None:
             size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
             if design.is_sparse or size >= design.n_rows:  # few sparse rows would show few of the columns
                 return cls.exact(design, fit_intercept)
             sample = design.sample(size)
-        mean, spread = column_moments(sample, every)
+        mean, spread = column_moments(sample)
         doubtful = np.flatnonzero(~(spread > _RESOLVED * np.abs(mean)))
         if len(doubtful):
             mean[doubtful], spread[doubtful] = column_moments(design, doubtful)
@@ -127,10 +126,10 @@ class ColumnScale:
         """strength·scale²: what a penalty on coefficients in the units of the data is on standardised ones."""
         return np.asarray(strength * np.square(self.scale))
 
-    def rows(self, block: Block) -> Array:
-        """[1, z] of a block, without the 1 if there is no intercept, as a scratch array: until the next call."""
-        first = int(self.fit_intercept)
-        out = scratch("standardised", (len(block), self.size), block.x)
+    def rows(self, block: Block, kept: bool = False) -> Array:
+        """[1, z] of a block, without the 1 if there is no intercept: until the next call, or to be kept."""
+        first, shape = int(self.fit_intercept), (len(block), self.size)
+        out = np.empty(shape) if kept else scratch("standardised", shape, block.x)
         out[:, :first] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, first:])
         out[:, first:] *= self.scale
@@ -224,22 +223,23 @@ class LinearScores:
         return self.of(self.rows(block))
 
 
-def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
-    """Weighted means and standard deviations of some columns, in two passes where digits would cancel in one.
+def column_moments(design: Design, columns: Array | None = None) -> tuple[Array, Array]:
+    """Weighted means and standard deviations of columns, in two passes where digits would cancel in one.
 
     Parameters
     ----------
-    columns : ndarray of int
-        Their numbers.
+    columns : ndarray of int, optional
+        Numbers of some columns; all of them by default.
 
     Returns
     -------
-    mean, spread : ndarray of shape (len(columns),)
+    mean, spread : ndarray of shape (columns,)
         The spread of a column that is constant up to the rounding of its numbers is 0.
     """
     if not design.is_sparse:
         return _moments_in_two_passes(design, columns)
     total = design.total_weight
+    columns = np.arange(design.n_columns) if columns is None else columns
     sums, squares = design.fold(_StoredMoments())
     centred = squares - np.square(sums) / total
     mean, spread = (sums / total)[columns], np.sqrt(np.maximum(centred, 0.0) / total)[columns]
@@ -249,7 +249,7 @@ def column_moments(design: Design, columns: Array) -> tuple[Array, Array]:
     return mean, spread
 
 
-def _moments_in_two_passes(design: Design, columns: Array) -> tuple[Array, Array]:
+def _moments_in_two_passes(design: Design, columns: Array | None) -> tuple[Array, Array]:
     total = design.total_weight
     mean = design.fold(_ColumnSums(columns))[0] / total
     deviations, squares = design.fold(_Deviations(columns, mean))
@@ -272,26 +272,26 @@ class _StoredMoments:
 
 @dataclass(frozen=True)
 class _ColumnSums:
-    """Σ w·x of some columns."""
+    """Σ w·x of some columns, or of all."""
 
     stays_sparse = True
-    columns: Array
+    columns: Array | None
 
     def __call__(self, block: Block) -> Sums:
-        return (block.columns(self.columns).transpose_dot(block.weights),)
+        return (_part(block, self.columns).transpose_dot(block.weights),)
 
 
 @dataclass(frozen=True)
 class _Deviations:
-    """Σ w·(x − mean) and Σ w·(x − mean)² of some columns."""
+    """Σ w·(x − mean) and Σ w·(x − mean)² of some columns, or of all."""
 
     stays_sparse = True
-    columns: Array
+    columns: Array | None
     mean: Array
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        part, weight = block.columns(self.columns), block.weights
+        part, weight = _part(block, self.columns), block.weights
         if not part.is_sparse:
             apart = xp.subtract(part.x, self.mean, out=scratch("apart", part.x.shape, part.x))
             sums = weight @ apart
@@ -309,6 +309,10 @@ class _Deviations:
             np.bincount(where, weighted, d) - missing * self.mean,
             np.bincount(where, weighted * apart, d) + missing * xp.square(self.mean),
         )
+
+
+def _part(block: Block, columns: Array | None) -> Block:
+    return block if columns is None else block.columns(columns)
 
 
 def _reciprocal(spread: Array) -> Array:

@@ -39,12 +39,12 @@ def refuse_out_of_range(design: Design, smallest: float = SMALLEST) -> None:
             return  # columns may be far more than stored numbers
         (squares,) = design.fold(_ColumnSquares())
         # A sum of squares within these bounds has its largest term within those of the numbers.
-        ordinary = (squares >= design.n_rows * smallest**2) & (squares <= LARGEST**2)
-        doubtful = np.flatnonzero(~ordinary)
-        if not len(doubtful):
+        least, most = design.n_rows * smallest**2, LARGEST**2
+        if squares.min(initial=most) >= least and squares.max(initial=least) <= most:
             return
         if not np.isfinite(squares).all():
             _refuse_first_nonfinite(design, design.names)
+        doubtful = np.flatnonzero((squares < least) | (squares > most))
         (sizes,) = design.fold(_LargestOf(doubtful), maximum)
     wrong = np.flatnonzero((sizes > LARGEST) | ((sizes < smallest) & (sizes > 0)))
     if len(wrong):
@@ -61,14 +61,14 @@ def refuse_out_of_range(design: Design, smallest: float = SMALLEST) -> None:
 
 
 def refuse_target_out_of_range(y: Array) -> None:
-    """The same for a target, of shape (n,) or (n, targets), that is known to be finite."""
+    """The same for targets, of shape (n, targets), that are known to be finite."""
     sizes = np.abs(y).max(axis=0, initial=0.0)
-    wrong = (sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))
-    if wrong.any():
+    wrong = [size for size in sizes.tolist() if size > LARGEST or 0 < size < SMALLEST]
+    if wrong:
         raise InvalidTarget(
             "y holds numbers of size {size:.1e}; the largest of a target must lie between {low:g} and "
             "{high:g}. Use another unit for it, or look for a wrong entry.",
-            size=float(np.max(sizes, where=wrong, initial=0.0)),
+            size=max(wrong),
             low=SMALLEST,
             high=LARGEST,
         )

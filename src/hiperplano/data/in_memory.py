@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cached_property
 from threading import Lock
 from typing import Any, Self
@@ -11,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.block import Array, Block, transposed
+from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.loops.arrays import RowArrays, row_arrays
 from hiperplano.data.threads import ordered_reduce, worker_count
@@ -124,12 +125,15 @@ class InMemory(Design):
 
         Slicing or constructing through SciPy would copy and check; these are views but for the row pointer.
         """
+        if rows.stop - rows.start == self.n_rows:
+            part = copy(self.x)  # of its references: what is kept with it is not the caller's
+            part.has_canonical_format = True
+            return part
         first, last = self.x.indptr[rows.start], self.x.indptr[rows.stop]
         part = type(self.x)((rows.stop - rows.start, self.n_columns), dtype=self.x.dtype)
         part.data, part.indices = self.x.data[first:last], self.x.indices[first:last]
         part.indptr = self.x.indptr[rows.start : rows.stop + 1] - first
         part.has_canonical_format = True
-        part.turned = transposed(part)
         return part
 
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:

@@ -16,6 +16,7 @@ from hiperplano.errors import InvalidParameter, InvalidTarget
 from hiperplano.messages import Message
 
 _NARROW = 2**16
+_LARGEST_CODE = 2**63 - 1  # of the integers that differences are taken in
 _FEW, _MOST_FLOATS = 20, 100
 
 
@@ -108,7 +109,7 @@ class DistinctLabels:
         if labels.dtype.kind not in "iu" or not len(labels):
             return (np.unique(labels),)
         low, high = int(labels.min()), int(labels.max())
-        if high - low >= _NARROW or high > np.iinfo(xp.int64).max:
+        if high - low >= _NARROW or high > _LARGEST_CODE:
             return (np.unique(labels),)
         counts = np.bincount(xp.subtract(labels, low, dtype=np.intp, casting="unsafe"))
         return ((np.flatnonzero(counts) + low).astype(labels.dtype),)

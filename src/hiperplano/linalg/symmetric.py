@@ -33,12 +33,14 @@ class SymmetricSolver:
         there = diagonal > 0
         root = 1.0 / np.sqrt(diagonal if there.all() else np.where(there, diagonal, np.inf))
         self._root = root
-        unit = matrix * root[:, None] * root
+        unit = matrix * root[:, None]
+        unit *= root
         unit.flat[:: len(unit) + 1] = 1.0
-        self._upper, failed = lapack.dpotrf(unit, lower=0, clean=0)
+        # The transpose is the same matrix, in the order of memory that LAPACK takes without a copy.
+        self._upper, failed = lapack.dpotrf(unit.T, lower=0, clean=0)
         self.singular = bool(failed)
         if not failed:
-            reciprocal, _ = lapack.dpocon(self._upper, lapack.dlange("1", unit), uplo="U")
+            reciprocal, _ = lapack.dpocon(self._upper, lapack.dlange("1", unit.T), uplo="U")
             self.singular = bool(reciprocal < threshold)
         self.unit_null = np.empty((len(unit), 0))
         if self.singular:

@@ -95,7 +95,8 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
 
 def reciprocal(values: Array) -> Array:
     """One over each, 0 for 0."""
-    return np.where(values > 0, 1.0 / np.where(values > 0, values, 1.0), 0.0)
+    held = values > 0
+    return np.asarray(held / np.where(held, values, 1.0))
 
 
 def inverse_root(squares: Array) -> Array:

@@ -20,4 +20,4 @@ class L2(NamedTuple):
         return np.asarray(self.strength * coef)
 
     def curvature(self, coef: Array) -> Array:
-        return np.asarray(self.strength + np.zeros_like(coef))
+        return np.asarray(self.strength + np.zeros(coef.shape))

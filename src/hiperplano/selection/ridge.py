@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data import validate
 from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.parameters import flag
 from hiperplano.data.validate import target_names
 from hiperplano.messages import Message
@@ -20,7 +21,7 @@ from hiperplano.selection.ridge_search import Choice, ClassPenaltySearch, Penalt
 from hiperplano.selection.routing import route, routing_of
 from hiperplano.selection.splits import targets_given
 from hiperplano.solvers.least_squares.choice import solve_least_squares
-from hiperplano.solvers.statistics import count_rows
+from hiperplano.solvers.statistics import NonFiniteRows, count_rows
 
 
 class RidgeCV(PenaltySearch, LeastSquares):
@@ -119,10 +120,16 @@ class RidgeCV(PenaltySearch, LeastSquares):
     @all_or_nothing
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         flag(self, "fit_intercept")
-        design = validate(self, X, y, sample_weight)
+        design = validate(self, X, y, sample_weight, finite=False)
+        if not self._sums_first(design):
+            refuse_out_of_range(design)
         self._target_names_ = target_names(y)
         targets = targets_given(X, y)
-        choice = self._choose(design, count_rows(X), targets, route(self, sample_weight, params))
+        try:
+            choice = self._choose(design, count_rows(X), targets, route(self, sample_weight, params))
+        except NonFiniteRows:
+            refuse_out_of_range(design)
+            raise
         self._fit_design(design, choice.chosen, choice.sums)
         self._flatten(design)
         self.solution_ = replace(self.solution_, status=self.solution_.status + at_the_border(choice))

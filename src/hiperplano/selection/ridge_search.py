@@ -104,6 +104,10 @@ class PenaltySearch:
             self.cv_results_ = results[:, 0] if design.one_target and self._FLAT_RESULTS else results
         return Choice(alphas, chosen, sums)
 
+    def _sums_first(self, design: Design) -> bool:
+        """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
+        return self.cv is None and design.n_rows > design.n_columns and not design.has_weight and not design.is_sparse
+
     def _checked_alphas(self) -> Array:
         name, given = type(self).__name__, np.ravel(self.alphas).tolist()
         values = [check_number(name, f"alphas[{k}]", value, 0.0, np.inf) for k, value in enumerate(given)]

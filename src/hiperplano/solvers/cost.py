@@ -26,6 +26,7 @@ _COPY = 2.5  # a number weighted, and written, before it is multiplied with othe
 _PAIR = 4.0  # two stored numbers of a sparse row, multiplied
 _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
+_UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
 _SYSTEM = 2e4  # a factorisation, however small
 _WINDOW = 8  # last steps that tell how fast a minimisation converges
 
@@ -99,8 +100,8 @@ class Costs:
 
     @staticmethod
     def factor(size: int) -> float:
-        """A triangular factorisation of a symmetric matrix."""
-        return _SYSTEM + float(size) ** 3 / 3 * _FACTOR
+        """A triangular factorisation of a symmetric matrix, brought to a unit diagonal, and its condition."""
+        return _SYSTEM + float(size) ** 2 * (_UNIT + size / 3 * _FACTOR)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from scipy.linalg.blas import daxpy, ddot
+from scipy.linalg.blas import daxpy, ddot, dnrm2
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.cost import Budget
@@ -51,7 +52,7 @@ class State:
     left: float = 0.0
     next_step: Array | None = None
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """Largest entry of the gradient."""
         return float(np.abs(self.gradient).max(initial=0.0))
@@ -79,7 +80,7 @@ class _Memory:
     def add(self, step: Array, change: Array) -> None:
         step, change = step.ravel(), change.ravel()
         along = float(ddot(step, change))
-        if along > 1e-14 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
+        if along > 1e-14 * dnrm2(step) * dnrm2(change):
             self._pairs.append((step, change, along))
 
     def direction(self, gradient: Array, precondition: Preconditioner) -> Array:
@@ -192,7 +193,7 @@ def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Ar
         slope = float(np.vdot(gradient, direction))
         # The minimum of the parabola through both slopes, kept inside (0.1, 0.5) of the step.
         ratio = downhill / (downhill - slope) if np.isfinite(slope) and slope > downhill else 0.1
-        length *= float(np.clip(ratio, 0.1, 0.5))
+        length *= min(0.5, max(0.1, ratio))
     return None
 
 

@@ -17,6 +17,7 @@ from hiperplano.penalties import L2
 from hiperplano.solvers.row_span import InRowSpan
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
+_DENSE_CELLS = 2**17  # of sparse rows of which a dense copy is kept
 _GRAM_NUMBERS = 500_000  # of the products of probabilities and rows that are written down at once
 _IMPLAUSIBLE = 1e90  # a gradient of standardised columns, which NaN, infinity or a number beyond the range made
 
@@ -96,11 +97,14 @@ class Objective:
 
     @cached_property
     def _few_rows(self) -> tuple[Block, Array] | None:
-        """The only block of dense rows, and what is computed from it at every pass otherwise: [1, z]."""
-        if not isinstance(self.design, InMemory) or self.design.is_sparse:
+        """The only block of rows, and what is computed from it at every pass otherwise: [1, z], which is dense."""
+        design = self.design
+        if not isinstance(design, InMemory) or design.density < SPARSE_PRODUCTS:
             return None
-        block = self.design.only_block()
-        return None if block is None else (block, self.scale.rows(block).copy())
+        if design.is_sparse and design.n_rows * design.n_columns > _DENSE_CELLS:
+            return None
+        block = design.only_block()
+        return None if block is None else (block, self.scale.rows(block, kept=True))
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -287,7 +291,7 @@ def weighted_gram(rows: Array, curvature: Array) -> Array:
     """
     k, size = curvature.shape[1], rows.shape[1]
     if k == 1:
-        rows = rows * np.sqrt(curvature[:, :, 0])
+        rows = np.multiply(rows, np.sqrt(curvature[:, :, 0]), out=scratch("weighted", rows.shape, rows))
         return np.asarray(rows.T @ rows)
     out = np.empty((k, size, k, size))
     for a in range(k):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any
@@ -43,15 +44,17 @@ def smallest_digits(digits: float, coef: Array, scale: Array) -> float:
     scale : ndarray of shape (d,)
         One over the spread of each column, in whose units coefficients are compared; 0 if it does not vary.
     """
-    size = np.abs(coef[:, scale > 0]) / scale[scale > 0]
-    size = np.where(size > 0, size, np.nan)
-    size = size[~np.isnan(size).all(axis=1)]
+    size = np.abs(coef) / np.where(scale > 0, scale, np.inf)
+    largest = size.max(axis=1, initial=0.0)
+    if not largest.all():
+        size, largest = size[largest > 0], largest[largest > 0]
     if not size.size:
         return digits
     with np.errstate(under="ignore"):
-        size = size / np.nanmax(size, axis=1, keepdims=True)
-        share = np.nanmin(size, axis=1) / np.sqrt(np.nansum(np.square(size), axis=1))
-    return max(0.0, digits + float(np.log10(max(share.min(), _TINY))))
+        size /= largest[:, None]
+        least = size.min(axis=1, where=size > 0, initial=1.0)
+        share = float((least / np.sqrt(np.square(size).sum(axis=1))).min())
+    return max(0.0, digits + math.log10(max(share, _TINY)))
 
 
 def trusted_digits(digits: float, smallest: float) -> Message:

@@ -55,13 +55,14 @@ class Moments:
         if not centred:
             return inner.copy()
         around = self.raw[0, 1:]
-        scatter = inner - np.outer(around, around / self.raw[0, 0])
+        scatter = inner - around[:, None] * (around / self.raw[0, 0])
         # A column that is constant up to rounding must have exactly no variance: up to the rounding of the sums, and
         # of the numbers as they were written down.
         written = self.total * np.square(4 * _EPS * self.mean)
         constant = scatter.diagonal() <= np.maximum(4 * _EPS * inner.diagonal(), written)
-        scatter[constant, :] = 0.0
-        scatter[:, constant] = 0.0
+        if constant.any():
+            scatter[constant, :] = 0.0
+            scatter[:, constant] = 0.0
         return scatter
 
     def group(self, raw: Array) -> Moments:
@@ -105,32 +106,30 @@ def _sampled_shift(design: Design, sparse: bool) -> Array:
     constant ones. Any shift but 0 would make sparse rows dense, and have dense rows copied: where all columns have
     their mean within a standard deviation of 0, it would not save a bit.
     """
-    sample = design.sample(_SAMPLE_ROWS)
+    sample, d = design.sample(_SAMPLE_ROWS), design.n_columns
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
-    mean = values.mean(axis=0)
+    mean = values.sum(axis=0) / len(values)
     apart = values - mean
-    shift = values[np.abs(apart).argmin(axis=0), np.arange(len(mean))]
-    if sparse:
-        return np.concatenate([np.zeros(design.n_columns), shift])
-    if (np.square(mean) * len(values) <= np.square(apart).sum(axis=0))[: design.n_columns].all():
-        shift[: design.n_columns] = 0.0
-    return shift
+    near = sparse or (np.square(mean) * len(values) <= np.square(apart).sum(axis=0))[:d].all()
+    moved = slice(d, None) if near and not sparse else slice(None)  # columns of `values` whose shift is not 0
+    closest = np.abs(apart[:, moved]).argmin(axis=0)
+    shift = values[:, moved][closest, np.arange(len(closest))]
+    return np.concatenate([np.zeros(d), shift]) if near else shift
 
 
 def _rows_and_targets(block: Block) -> Array:
-    return np.column_stack([block.dense(), block.y]).astype(np.float64, copy=False)
+    return np.concatenate([block.dense(), block.y], axis=1, dtype=np.float64)
 
 
 def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
     """Raise where validation would have refused the rows."""
+    d = design.n_columns
+    squares, offset = raw.diagonal()[1 : d + 1], np.abs(shift[:d])
+    small = squares.max(initial=0.0) <= LARGEST**2 and offset.max(initial=0.0) <= LARGEST  # and no NaN
+    if small and ((squares >= 4 * design.n_rows * SMALLEST**2) | (offset >= SMALLEST)).all():
+        return
     if not np.isfinite(raw).all():
         raise NonFiniteRows
-    d = design.n_columns
-    squares = raw.diagonal()[1 : d + 1]
-    spread = squares >= 4 * design.n_rows * SMALLEST**2
-    ordinary = (spread | (np.abs(shift[:d]) >= SMALLEST)) & (squares <= LARGEST**2)
-    if ordinary.all() and np.abs(shift[:d]).max(initial=0.0) <= LARGEST:
-        return
     sizes = largest(design)  # a column of zeros is ordinary, too
     if ((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))).any():
         raise NonFiniteRows
@@ -185,7 +184,8 @@ def augmented(block: Block, shift: Array) -> Array:
 
 def _products_about_origin(block: Block, target_shift: Array, sparse: bool) -> Array:
     """The same matrix times itself without moved rows: if `sparse`, in the time of their stored entries."""
-    d, small = block.n_columns, np.column_stack([np.ones(len(block)), block.y - target_shift])
+    d, small = block.n_columns, np.ones((len(block), 1 + len(target_shift)))
+    np.subtract(block.y, target_shift, out=small[:, 1:])
     if sparse:
         weighted = block.weighted(small)
         products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted)

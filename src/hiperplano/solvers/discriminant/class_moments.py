@@ -13,6 +13,7 @@ EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
 _SAMPLE_ROWS_OF_A_CLASS = 16
 _CLOSE = 1 / 4  # share of the sample's scatter that must be inside classes for them to share a point
+_FEW_CLASSES = 16  # up to which a dense product with the rows beats a sparse one
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
 
 
@@ -95,8 +96,16 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
 
 def class_sums(block: Block, n_classes: int, values: Array) -> Array:
     """Σ w·values over the rows of each class, for `values` of shape (m,) or (m, k)."""
-    member = csr_array((block.weights, block.vectors["code"], np.arange(len(block) + 1)), shape=(len(block), n_classes))
+    code = block.vectors["code"]
+    if n_classes <= _FEW_CLASSES:
+        return np.asarray(block.weighted(_members(code, n_classes).T).T @ values)
+    member = csr_array((block.weights, code, np.arange(len(block) + 1)), shape=(len(block), n_classes))
     return np.asarray(member.T @ values)
+
+
+def _members(codes: Array, n_classes: int) -> Array:
+    """1 for the rows of each class, of shape (classes, rows)."""
+    return (codes == np.arange(n_classes)[:, None]).astype(np.float64)
 
 
 def deviations(block: Block, points: Array) -> Array:
@@ -191,11 +200,12 @@ def _sampled_points(design: Design, n_classes: int) -> Array:
     """
     sample = design.sample(max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes))
     codes, rows = sample.collect(sample.vector("code")), sample.dense()
-    absent = np.setdiff1d(np.arange(n_classes), codes)
+    absent = np.flatnonzero(np.bincount(codes, minlength=n_classes) == 0)
     if len(absent):
         rows = np.concatenate([rows, design.fold(_FirstRows(absent), _earlier)[1]])
         codes = np.concatenate([codes, absent])
-    points = np.stack([rows[codes == k].mean(axis=0) for k in range(n_classes)])
+    members = _members(codes, n_classes)
+    points = members @ rows / members.sum(axis=1)[:, None]
     common = rows.mean(axis=0)
     within, apart = (np.square(rows - each).sum(axis=0) for each in (points[codes], common))
     return np.broadcast_to(common, points.shape) if (within >= _CLOSE * apart).all() else points

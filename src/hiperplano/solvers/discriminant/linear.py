@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -104,7 +105,7 @@ def linear_discriminant(
         ignored = _ignored(means - centre, means, whitening)
     if unbiased:
         eigenvalues = eigenvalues * (total / (total - n_classes))  # they are of scatters, not of covariances
-    digits = float(np.clip(-np.log10(max(whitening.error, EPS)), 0.0, 15.0))
+    digits = min(15.0, max(0.0, -math.log10(max(whitening.error, EPS))))
     return DiscriminantSolution(
         coef=coef,
         intercept=intercept,

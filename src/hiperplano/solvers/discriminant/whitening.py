@@ -198,6 +198,8 @@ class _Triangle:
 def _factor_of_varying(gram: Array, scale: Array) -> Factor | None:
     """The triangle of the columns that vary, if rounding leaves one; `gram` has unit diagonal where they do."""
     vary = scale > 0
+    if vary.all():
+        return cholesky(gram, scale)
     return cholesky(gram[np.ix_(vary, vary)], scale[vary]) if vary.any() else None
 
 

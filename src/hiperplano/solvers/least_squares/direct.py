@@ -8,7 +8,7 @@ factorisation over blocks takes its place; if columns depend on each other, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -53,8 +53,7 @@ class Factorised(NamedTuple):
         return self.bare is None
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(NamedTuple):
     """For some targets that share one penalty; `status` is its first clause, before the digits."""
 
     coef: Array
@@ -178,7 +177,7 @@ def _solve(
     if factored.bare is None or not alpha:
         return answer  # a factor of a Gram matrix tells the columns without the penalty, too
     present = directions(factored.bare, equations.scale, plain.rounding)
-    return replace(answer, columns=present.columns(equations.scale))
+    return answer._replace(columns=present.columns(equations.scale))
 
 
 def _unique(
@@ -263,9 +262,10 @@ def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Arra
 
     An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
     """
-    terms = np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean)
-    size = np.maximum(np.abs(plain.target_mean[which] - coef @ plain.mean), noise)
-    return float(np.max(terms / np.where(size > 0, size, np.inf), initial=1.0))
+    level = plain.target_mean[which]
+    terms = np.abs(level) + np.abs(coef) @ np.abs(plain.mean)
+    size = np.maximum(np.abs(level - coef @ plain.mean), noise)
+    return float((terms / np.where(size > 0, size, np.inf)).max(initial=1.0))
 
 
 def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows: int) -> Array:
@@ -276,11 +276,11 @@ def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows:
 
 
 def _relative(part: Array, whole: Array) -> float:
-    return float(np.linalg.norm(part)) / (float(np.linalg.norm(whole)) or 1.0)
+    return math.sqrt(np.vdot(part, part)) / (math.sqrt(np.vdot(whole, whole)) or 1.0)
 
 
 def _digits(error: float) -> float:
-    return float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0)) + 0.0  # not −0
+    return min(15.0, max(0.0, -math.log10(max(error, EPS))))
 
 
 def _solved_by(method: Message) -> Message:

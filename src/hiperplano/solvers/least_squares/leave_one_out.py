@@ -15,6 +15,7 @@ from hiperplano.solvers.statistics import Moments
 _EPS = float(np.finfo(float).eps)
 _CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
 _MOST_REFITS = 64
+_FEW_PRODUCTS = 2**21  # of rows with shares, which take less time than a search for thinner ones
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,10 @@ class LeaveOneOut:
     lost: Array | None
 
     @classmethod
-    def of(cls, path: RidgePath, alphas: Array) -> LeaveOneOut:
-        """For penalties of shape (alphas,)."""
-        thin, spread = _thin(path.shares(alphas))
+    def of(cls, path: RidgePath, alphas: Array, n_rows: int) -> LeaveOneOut:
+        """For penalties of shape (alphas,), and so many rows."""
+        shares = path.shares(alphas)
+        thin, spread = _thin(shares) if n_rows * shares.size > _FEW_PRODUCTS else (shares, None)
         lost = path.lost(alphas) if path.complete else None
         return cls(path, thin, path.right[:, :, None] * thin[:, None, :], spread, lost)
 
@@ -58,10 +60,10 @@ class LeaveOneOut:
         if self.lost is not None:
             remaining = np.square(u) @ self.lost
             remaining = remaining if block.weight is None else remaining * block.weight[:, None]
-            unfitted = np.tensordot(u, path.right[:, :, None] * self.lost[:, None, :], 1)
+            unfitted = _times(u, path.right[:, :, None] * self.lost[:, None, :])
             with np.errstate(divide="ignore", invalid="ignore"):  # without a penalty nothing is left
                 return unfitted / remaining[:, None, :], np.ones(len(block))
-        leverage, fit = np.square(u) @ self.leverage, np.tensordot(u, self.fit, 1)
+        leverage, fit = np.square(u) @ self.leverage, _times(u, self.fit)
         if self.spread is not None:
             leverage, fit = leverage @ self.spread, fit @ self.spread
         # In place: new arrays of this size cost more than what is done with them.
@@ -104,6 +106,12 @@ class _Errors:
         return (), {"errors": errors.reshape(len(block), -1), "remaining": remaining}
 
 
+def _times(u: Array, parts: Array) -> Array:
+    """u·parts, of shape (m, targets, k) for parts of shape (r, targets, k)."""
+    r, targets, k = parts.shape
+    return np.asarray((u @ parts.reshape(r, targets * k)).reshape(len(u), targets, k))
+
+
 def _thin(shares: Array) -> tuple[Array, Array | None]:
     """Two thin matrices with this product, as neighbouring penalties hardly differ; itself where none are thin."""
     left, size, right = svd(shares, full_matrices=False, check_finite=False)
@@ -130,20 +138,24 @@ class LeaveOneOutPath:
 
     def mean_squared_errors(self, alphas: Array) -> Array:
         """Weighted means of squared errors, of shape (alphas, targets)."""
-        (sums,), kept = self.design.fold_and_map(_SquaredErrors(LeaveOneOut.of(self.path, alphas)))
-        _, errors, weight = self._crucial(kept["remaining"], alphas)
-        sums = sums + np.tensordot(weight, np.square(errors), axes=1)
+        (sums,), kept = self.design.fold_and_map(_SquaredErrors(self._left_out(alphas)))
+        rows, errors, weight = self._crucial(kept["remaining"], alphas)
+        if len(rows):
+            sums = sums + np.tensordot(weight, np.square(errors), axes=1)
         return np.asarray(sums.T / self.design.total_weight)
 
     def errors(self, alphas: Array) -> Array:
         """Errors of every row, of shape (n, targets, alphas)."""
-        _, kept = self.design.fold_and_map(_Errors(LeaveOneOut.of(self.path, alphas)))
+        _, kept = self.design.fold_and_map(_Errors(self._left_out(alphas)))
         all_errors = self.design.collect(kept["errors"]).reshape(self.design.n_rows, -1, len(alphas))
         rows, errors, _ = self._crucial(kept["remaining"], alphas)
         if len(rows):
             all_errors = all_errors.copy()
             all_errors[rows] = errors
         return all_errors
+
+    def _left_out(self, alphas: Array) -> LeaveOneOut:
+        return LeaveOneOut.of(self.path, alphas, self.design.n_rows)
 
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:
         """Rows that nearly decide their own fit: their numbers, errors and weights.
@@ -155,7 +167,7 @@ class LeaveOneOutPath:
         if not len(numbers):
             return numbers, np.zeros((0, self.design.n_targets, len(alphas))), np.zeros(0)
         rows = self.design.gather(left < _CRUCIAL)
-        _, kept = rows.fold_and_map(_Errors(LeaveOneOut.of(self.path, alphas)))
+        _, kept = rows.fold_and_map(_Errors(self._left_out(alphas)))
         errors = rows.collect(kept["errors"]).reshape(len(numbers), -1, len(alphas)).copy()
         x, y = rows.collect(rows.map(Block.dense)), rows.collect(rows.vector("y"))
         for k in np.lexsort((numbers, left[numbers]))[:_MOST_REFITS]:

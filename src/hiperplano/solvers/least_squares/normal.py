@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,11 +12,11 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.triangular import inverse_root, reciprocal
 from hiperplano.solvers.statistics import Moments, centred_scores
 
+_EPS = float(np.finfo(float).eps)
 _SMALL = 1e-3  # of the terms whose difference it is: a smaller sum of squared residuals is made of the rows
 
 
-@dataclass(frozen=True)
-class NormalEquations:
+class NormalEquations(NamedTuple):
     """gram·z = cross, with columns centred and brought to unit length; coef = scale·z.
 
     Attributes
@@ -51,11 +53,11 @@ class NormalEquations:
         """From second moments."""
         d = sums.raw.shape[0] - 1 - sums.n_targets
         scatter = sums.scatter(centred=fit_intercept)
-        scale = inverse_root(scatter.diagonal()[:d])
+        after = scatter.diagonal()
+        scale = inverse_root(after[:d])
         mean = sums.mean if fit_intercept else np.zeros(len(scatter))
-        offset = np.abs(mean[:d]) * scale * np.sqrt(sums.total)
-        before, after = sums.raw.diagonal()[1:], scatter.diagonal()
-        varying = after > 0
+        offset = np.abs(mean[:d]) * scale * math.sqrt(sums.total)
+        before = sums.raw.diagonal()[1:]
         return cls(
             gram=scatter[:d, :d] * scale[:, None] * scale,
             cross=scatter[:d, d:] * scale[:, None],
@@ -64,16 +66,17 @@ class NormalEquations:
             mean=mean[:d],
             target_mean=mean[d:],
             total=sums.total,
-            rounding=np.finfo(float).eps * np.maximum(offset, scale > 0),
-            cancelled=float(np.max(before[varying] / after[varying], initial=1.0)),
+            rounding=_EPS * np.maximum(offset, scale > 0),
+            cancelled=float((before / np.where(after > 0, after, np.inf)).max(initial=1.0)),
         )
 
     def penalised(self, alpha: float) -> NormalEquations:
         """The same with alpha·‖coef‖² added, and again columns of unit length."""
-        shrink = 1.0 / np.hypot(1.0, np.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
-        gram = self.gram * shrink[:, None] * shrink
-        np.fill_diagonal(gram, 1.0)  # also for a constant column: its coefficient is then 0
-        return replace(self, gram=gram, cross=self.cross * shrink[:, None], scale=self.scale * shrink)
+        shrink = 1.0 / np.hypot(1.0, math.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
+        column = shrink[:, None]
+        gram = self.gram * column * shrink
+        gram.flat[:: len(gram) + 1] = 1.0  # also for a constant column: its coefficient is then 0
+        return self._replace(gram=gram, cross=self.cross * column, scale=self.scale * shrink)
 
 
 def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_intercept: bool) -> Array:
@@ -86,8 +89,9 @@ def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_in
     coef : ndarray of shape (targets, d)
     """
     z = coef.T * reciprocal(plain.scale)[:, None]
-    left = plain.squares - 2 * np.sum(z * plain.cross, axis=0) + np.sum(z * (plain.gram @ z), axis=0)
-    terms = plain.squares + np.sum(np.abs(z) * (np.abs(plain.gram) @ np.abs(z)), axis=0)
+    sizes = np.abs(z)
+    left = plain.squares + (z * (plain.gram @ z - 2 * plain.cross)).sum(axis=0)
+    terms = plain.squares + (sizes * (np.abs(plain.gram) @ sizes)).sum(axis=0)
     if (left > _SMALL * terms).all():
         return np.asarray(left)
     intercept = None if fit_intercept else np.zeros(len(coef))

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg import eigh, svd
-from scipy.linalg.lapack import dgejsv
+from scipy.linalg.lapack import dgejsv, dsyevd, dtrtrs
 
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows
@@ -96,14 +96,15 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
     varying = equations.scale > 0
     full, values, turned = np.zeros((design.n_columns, 0)), np.zeros(0), np.zeros((0, design.n_targets))
     if varying.any():
-        upper, scale = factor.upper[np.ix_(varying, varying)], equations.scale[varying]
+        upper, scale = factor.upper, equations.scale[varying]
+        upper = upper if varying.all() else upper[np.ix_(varying, varying)]
         left, values, other = _decomposed_triangle(upper / scale)
         solvable = factor.condition <= _SOLVABLE
         # Columns that do not depend on each other all count, however short some are beside others.
         kept = values > (0.0 if solvable else _EPS * len(values) * values.max())
         values, left, other = values[kept], left[:, kept], other[:, kept]
         full = np.zeros((design.n_columns, len(values)))
-        full[varying] = np.linalg.solve(upper, left) if solvable else other / values / scale[:, None]
+        full[varying] = dtrtrs(upper, left)[0] if solvable else other / values / scale[:, None]
         turned = left.T @ right[varying]
     basis = partial(np.asarray, full)
     return RidgePath(plain.mean, plain.target_mean, equations.scale, basis, values, turned, plain.total, fit_intercept)
@@ -111,11 +112,11 @@ def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = No
 
 def _decomposed_triangle(triangle: Array) -> tuple[Array, Array, Array]:
     """Left vectors, singular values and right vectors."""
-    length = np.linalg.norm(triangle, axis=0)
+    length = np.sqrt(np.square(triangle).sum(axis=0))
     apart = float(length.max() / length.min())
     if apart**2 * _PLAIN < 1.0:  # otherwise eigenvalues of the products lie further apart than that
-        squares, other = eigh(triangle.T @ triangle, check_finite=False, driver="evd")
-        if squares[0] > _PLAIN * squares[-1]:
+        squares, other, failed = dsyevd(triangle.T @ triangle)
+        if not failed and squares[0] > _PLAIN * squares[-1]:
             values = np.sqrt(squares)
             return triangle @ (other / values), values, other
     if apart <= _SIMILAR:

@@ -93,5 +93,7 @@ def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = 
 
 def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:
     """Σ over targets of rss + alpha·‖coef‖²."""
+    if not alpha.any():
+        return float(rss.sum())
     lengths = np.square(np.where(alpha[:, None] > 0, coef, 0.0)).sum(axis=1)
-    return float(np.sum(rss + alpha * lengths))
+    return float(rss.sum() + alpha @ lengths)

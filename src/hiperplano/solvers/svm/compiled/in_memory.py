@@ -10,7 +10,7 @@ from hiperplano.data.design import Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
-from hiperplano.solvers.svm.compiled.solve import Search, is_wide, solve_dense, solve_sparse
+from hiperplano.solvers.svm.compiled.solve import POLISHING, Search, is_wide, solve_dense, solve_sparse
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.smoothed import Hyperplane
@@ -51,17 +51,29 @@ class CompiledSearch:
         box = dual_box(design, self.loss)
         asked = control(box, self.loss, self.fit_intercept, self.tol, self.max_iter)
         search = Search(self.rows, box, asked)
+        if self.solver == "auto":
+            return self._by_cheapest(design, search)
         if self.solver == "newton":
             search.newton()
-        elif self.solver == "dual":
+        else:
             search.ascend()
-        elif not self.rows.is_dense:
+        return self._published(search)
+
+    def _by_cheapest(self, design: InMemory, search: Search) -> PlaneFit:
+        """Small tables by Newton's method alone, unless they are wide: for all digits it is needed in any case."""
+        cells = design.n_rows * design.n_columns
+        small = cells <= _POLISHED_CELLS
+        if small and not is_wide(design.n_rows, design.n_columns) and search.left > POLISHING:
+            search.polish()
+        if search.proved:
+            return self._published(search)
+        if not self.rows.is_dense:
             solve_sparse(search)
         else:
-            solve_dense(search, design.n_rows * design.n_columns <= _COPIED_CELLS)
-        if self.solver == "auto" and not search.proved and search.left > 0:
+            solve_dense(search, cells <= _COPIED_CELLS)
+        if not search.proved and search.left > 0:
             return self._by_sums(design, search)
-        if self.solver == "auto" and search.proved and design.n_rows * design.n_columns <= _POLISHED_CELLS:
+        if search.proved and small:
             search.polish()
         return self._published(search)
 

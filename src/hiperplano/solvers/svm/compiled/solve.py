@@ -27,7 +27,8 @@ _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
-_EXACT, _POLISHING = 1e-14, 200  # gap and passes of the last steps on small tables
+_EXACT = 1e-14  # gap of the last steps on small tables, and
+POLISHING = 200  # passes at most
 _SURELY = 1e-3  # share of a floor that is rounding in any case
 _DENSE_CELLS = 2**20  # of sparse rows that are made dense
 _MOST_ROWS = 4000  # whose products are taken
@@ -91,7 +92,7 @@ class Search:
         """
         asked, n, d = self.control, self.rows.n_rows, len(self.rows.shift)
         tol, floor = min(asked.tol, _EXACT), _SURELY * asked.floor  # what is left above it may be a step
-        self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + _POLISHING)
+        self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + POLISHING)
         if self.rows.is_dense:
             self.newton()
         else:
@@ -141,11 +142,15 @@ class Search:
     def _pull(self, beta: Array, level: float) -> Array:
         """Σβ·x, and the level."""
         x, indices, _ = self.rows.arrays
+        out = np.empty(len(self.rows.shift) + 1)
+        out[-1] = level
         if self.rows.is_dense:
             with np.errstate(over="ignore", invalid="ignore"):
-                return np.append(beta @ x, level)
+                np.matmul(beta, x, out=out[:-1])
+            return out
         each = np.repeat(beta, np.diff(self.rows.arrays[2]))
-        return np.append(np.bincount(indices, each * x, len(self.rows.shift)), level)
+        out[:-1] = np.bincount(indices, each * x, len(self.rows.shift))
+        return out
 
 
 def ascent_pass(rows: LoopRows) -> float:
