@@ -16,8 +16,9 @@ from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import memory_limit, require_bytes
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
+from hiperplano.solvers.kernel.ridge.folds.judge import ScoreJudge
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-from hiperplano.solvers.kernel.ridge.folds.steps import TOL, solve_folds
+from hiperplano.solvers.kernel.ridge.folds.steps import ENOUGH, TOL, FoldSteps
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
@@ -42,65 +43,74 @@ class FoldFits(NamedTuple):
 
 @dataclass(frozen=True)
 class WholeFits:
-    """The systems of all rows.
+    """The systems of all rows, which are the last of some folds, as far as they came with the others."""
 
-    Attributes
-    ----------
-    solved : ndarray of shape (n, alphas, sides)
-    residuals : ndarray of shape (alphas,)
-        Relative; NaN where a system was given up.
-    """
-
-    solved: Array
-    residuals: Array
-    n_iter: int
+    folds: FoldProblem
+    alphas: Array
+    steps: FoldSteps
 
     def solution(self, problem: RidgeProblem, number: int) -> KernelSolution | None:
-        """Of `problem`, which has the penalty of this number; None if it was not solved."""
-        residual = float(self.residuals[number])
+        """Of `problem`, which has the penalty of this number, after the steps that it still needs; None if they do not
+        solve it."""
+        needed = np.zeros((self.folds.n_folds, len(self.alphas)), dtype=bool)
+        needed[-1, number] = True
+        solved = self.steps.solve(needed)[:, -1, number]
+        own = self.folds.some(slice(self.folds.n_folds - 1, None))
+        images = own.product(np.nan_to_num(solved))
+        residual = own.residuals(solved[:, None, None], images[:, None, None], self.alphas[number : number + 1]).item()
         if not residual <= TOL:
             return None
-        coef, intercept, objective = problem.assemble(self.solved[:, number])
+        coef, intercept, objective = problem.assemble(own.in_place(solved))
         return KernelSolution(
             coef=coef,
             intercept=intercept,
             method=Message("Lanczos"),
-            n_iter=self.n_iter,
+            n_iter=self.steps.systems.n_iter,
             objective=objective,
             gap=residual,
             converged=True,
             status=Message(
                 "Solved with the folds for {n} rows, by {steps} Lanczos steps; relative residual {residual:.1e}.",
                 n=problem.n_rows,
-                steps=self.n_iter,
+                steps=self.steps.systems.n_iter,
                 residual=residual,
             ),
             kernel=str(problem.kernel),
         )
 
 
-def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], whole: bool = False) -> FoldFits:
+def fit_folds(
+    problem: RidgeProblem,
+    alphas: Array,
+    splits: list[tuple[Array, Array]],
+    *,
+    whole: bool = False,
+    by_scores: bool = False,
+) -> FoldFits:
     """Fit every fold and penalty.
 
     Parameters
     ----------
     alphas : ndarray of shape (alphas,)
         More than 0.
-    train : list of ndarray of int
-        Rows of the folds to train on.
+    splits : list of (train, test)
+        Numbers of rows.
     whole : bool
         Whether to fit all rows too, as far as Lanczos steps do.
+    by_scores : bool
+        Whether it is enough that R² of the test rows is known to `SCORE_TOL`; otherwise equations are solved to a
+        relative residual of `TOL`.
     """
     n, targets = problem.y.shape
     whole = whole and _by_steps(problem)
-    every = FoldProblem.of(problem, [*train, np.arange(n)] if whole else train)
+    every = FoldProblem.of(problem, [*splits, (np.arange(n), np.arange(0))] if whole else splits)
     found = np.empty((every.n_folds, n, targets, len(alphas)))
     step, last = max(1, _CELLS // (n * len(alphas) * every.right.shape[1])), None
     for first in range(0, every.n_folds, step):
         batch = slice(first, first + step)
-        some, last = _fit(every.some(batch), alphas, whole and first + step >= every.n_folds)
+        some, last = _fit(every.some(batch), alphas, whole and first + step >= every.n_folds, by_scores)
         found[batch] = np.moveaxis(some, 0, 1).swapaxes(2, 3)
-    return FoldFits(found[: len(train)], last)
+    return FoldFits(found[: len(splits)], last)
 
 
 def _by_steps(problem: RidgeProblem) -> bool:
@@ -108,23 +118,24 @@ def _by_steps(problem: RidgeProblem) -> bool:
     return problem.n_rows > _SMALL and problem.kernel.positive_definite
 
 
-def _fit(folds: FoldProblem, alphas: Array, whole: bool) -> tuple[Array, WholeFits | None]:
+def _fit(folds: FoldProblem, alphas: Array, whole: bool, by_scores: bool) -> tuple[Array, WholeFits | None]:
     """Predictions by Lanczos steps, and by factorisations where those did not lead to the end; and the last of the
     folds, if that is of all rows."""
     problem, n, fits = folds.problem, folds.problem.n_rows, None
-    steps = _by_steps(problem)
+    by_steps = _by_steps(problem)
     shape = (n, folds.n_folds, len(alphas), folds.right.shape[1])
-    if steps:
-        solved, n_iter = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
-        images = folds.product(np.nan_to_num(solved).reshape(n, -1)).reshape(shape)
-        residuals = folds.residuals(solved, images, alphas)
-        left = ~(residuals <= TOL)
+    left = np.ones(shape[1:3], dtype=bool)
+    if by_steps:
+        steps = FoldSteps.of(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit(), by_scores=by_scores)
         if whole:
-            fits, left[-1] = WholeFits(folds.in_place(solved[:, -1]), residuals[-1], n_iter), False
+            fits, left[-1] = WholeFits(folds, alphas, steps), False
+        solved = steps.solve(left, ScoreJudge(folds) if by_scores else None)
+        images = folds.product(np.nan_to_num(solved).reshape(n, -1)).reshape(shape)
+        left &= ~(folds.residuals(solved, images, alphas) <= np.where(steps.settled, ENOUGH, TOL))
     else:
-        solved, images, left = np.empty(shape), np.empty(shape), np.ones(shape[1:3], dtype=bool)
+        solved, images = np.empty(shape), np.empty(shape)
     if left.any():
-        _factor_the_rest(folds, alphas, left, solved, mixed=steps)
+        _factor_the_rest(folds, alphas, left, solved, mixed=by_steps)
         images[:, left] = folds.product(solved[:, left].reshape(n, -1)).reshape(n, -1, shape[3])
     return folds.in_place(folds.predictions(solved, images)), fits
 
