@@ -99,6 +99,10 @@ class ShiftedSystems:
         """Of shape (d, k, shifts); NaN where they were given up."""
         return self._best(self._spaces.solved())
 
+    def inverse(self, column: int, number: int, right: Array) -> Array:
+        """About (matrix + σ)⁻¹·right for any `right`, of a column and the shift of some number."""
+        return self._spaces.inverse(column, number, right)
+
     def _best(self, chosen: Array) -> Array:
         """The solutions that the spaces hold for some columns and shifts; NaN for others."""
         spaces = self._spaces

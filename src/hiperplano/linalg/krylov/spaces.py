@@ -98,6 +98,15 @@ class KrylovSpaces:
         """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""
         self._wanted &= steps_needed(self.n_steps, self.residuals, self._rtol) <= most
 
+    def inverse(self, column: int, number: int, right: Array) -> Array:
+        """About (matrix + σ)⁻¹·right for any `right`, of shape (d,): exact in the space, and beside it as if all other
+        directions were like the last."""
+        basis, shift = self._basis[column, : self._dimensions[column]], self._shifts[number]
+        along = basis @ right
+        shifted = self._bands[column, :, : len(basis)] + np.array([[shift], [0.0]])
+        inside = solveh_banded(shifted, along, lower=True, check_finite=False) - along / self._pivots[column, number]
+        return np.asarray(right / self._pivots[column, number] + inside @ basis)
+
     def solutions(self, column: int, chosen: Array) -> Array:
         """The best in the space of a column, of shape (d, shifts), for some shifts; NaN for others."""
         dimension = self._dimensions[column]

@@ -15,6 +15,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.memory import memory_limit, require_bytes
+from hiperplano.solvers.kernel.refinement import Refined, refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
 from hiperplano.solvers.kernel.ridge.folds.judge import ScoreJudge
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
@@ -23,6 +24,8 @@ from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _SMALL = 600  # rows up to which every system is factored
+_REACH = 1e-4  # of a residual, with products in float32
+_CORRECTION_STEPS = 60
 _CELLS = 2**24  # of directions at a time
 
 
@@ -55,27 +58,55 @@ class WholeFits:
         needed = np.zeros((self.folds.n_folds, len(self.alphas)), dtype=bool)
         needed[-1, number] = True
         solved = self.steps.solve(needed)[:, -1, number]
-        own = self.folds.some(slice(self.folds.n_folds - 1, None))
-        images = own.product(np.nan_to_num(solved))
-        residual = own.residuals(solved[:, None, None], images[:, None, None], self.alphas[number : number + 1]).item()
-        if not residual <= TOL:
+        if np.isnan(solved).any():
             return None
-        coef, intercept, objective = problem.assemble(own.in_place(solved))
+        found = self._corrected(solved, number)
+        if found.residual > TOL:
+            return None
+        coef, intercept, objective = problem.assemble(self.folds.in_place(found.x))
         return KernelSolution(
             coef=coef,
             intercept=intercept,
             method=Message("Lanczos"),
             n_iter=self.steps.systems.n_iter,
             objective=objective,
-            gap=residual,
+            gap=found.residual,
             converged=True,
             status=Message(
                 "Solved with the folds for {n} rows, by {steps} Lanczos steps; relative residual {residual:.1e}.",
                 n=problem.n_rows,
                 steps=self.steps.systems.n_iter,
-                residual=residual,
+                residual=found.residual,
             ),
             kernel=str(problem.kernel),
+        )
+
+    def _corrected(self, solved: Array, number: int) -> Refined:
+        """A solution without what rounded products have left in it, of shape (n, sides)."""
+        folds, alpha, sides = self.folds, self.alphas[number], self.folds.right.shape[1]
+        first = sides * (folds.n_folds - 1)
+
+        def product(directions: Array, which: Array) -> Array:
+            return folds.masked_product(directions.T, np.ones(directions.T.shape), single=True).T + alpha * directions
+
+        def precondition(residuals: Array, which: Array) -> Array:
+            found = np.empty_like(residuals)
+            for place, side in enumerate(which.tolist()):
+                found[:, place] = self.steps.systems.inverse(first + side, number, residuals[:, place])
+            return found
+
+        def remainder(answers: Array, which: Array) -> Array:
+            return folds.right[:, which] - folds.product(answers) - alpha * answers
+
+        return refined_gradients(
+            product,
+            remainder,
+            start=(solved, remainder(solved, np.arange(sides))),
+            size=np.linalg.norm(folds.right, axis=0),
+            precondition=precondition,
+            tol=TOL,
+            reach=_REACH,
+            max_iter=_CORRECTION_STEPS,
         )
 
 

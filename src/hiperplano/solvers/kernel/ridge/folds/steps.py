@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
 
 TOL = 1e-8  # relative residual: scores then have as many digits
-ENOUGH = 1e-6  # where a judge of scores has been asked: rounding may show in the next digit
+ENOUGH = 1e-6  # where a judge of scores has been asked
+_ROUNDING = 2e-7  # the residual in which rounding must not show, then
 _STEPS_OF_CHOLESKY = 16  # the factorisations of a fold cost as much as n over this steps, for each right side
 _MOST_STEPS = 500  # each keeps a direction for every right side
 
@@ -64,7 +65,7 @@ class FoldSteps:
             rtol=0.5 * TOL,
             budget=min(_MOST_STEPS, max(40, n // (_STEPS_OF_CHOLESKY * sides))) if limited else _MOST_STEPS,
             rounded=rounded if folds.tiles is not None else None,
-            least=0.05 * ENOUGH if by_scores else None,
+            least=_ROUNDING if by_scores else None,
         )
         return cls(systems, sides)
 
