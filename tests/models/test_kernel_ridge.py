@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_score
 from hiperplano import KernelRidge, Ridge, load, save
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidFile, InvalidParameter, NotAvailable
 from hiperplano.kernels import RBF, Exponential, FeatureMap, Linear, Polynomial
-from hiperplano.solvers.kernel import memory
+from hiperplano.linalg import memory
 from hiperplano.solvers.kernel.ridge import choice, conjugate, problem
 from tests.shipped import Shipped
 

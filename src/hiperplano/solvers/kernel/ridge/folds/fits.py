@@ -13,8 +13,8 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
+from hiperplano.linalg.memory import memory_limit, require_bytes
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.memory import memory_limit, require_bytes
 from hiperplano.solvers.kernel.refinement import Refined, refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
 from hiperplano.solvers.kernel.ridge.folds.judge import ScoreJudge
