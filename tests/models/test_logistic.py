@@ -490,3 +490,17 @@ def test_nearly_separated_classes_are_solved_by_products_with_hessians(n, d, den
     theirs = sklearn.linear_model.LogisticRegression(C=50.0, solver="newton-cg", tol=1e-10, max_iter=10_000).fit(X, y)
     assert "conjugate gradients" in model.solution_.method
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "classes", "rare"), [(40_000, 8, 2, 12.0), (5_000, 200, 2, 0.0), (5_000, 30, 7, 0.0)]
+)
+def test_nine_digits_of_coefficients(n, d, classes, rare):
+    # Where a gradient of 1e-8 leaves more: a rare class curves little, and L-BFGS finds some directions late.
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(n, d))
+    score = X @ rng.normal(size=(d, classes)) / np.sqrt(d / 8)
+    score[:, 0] += rare
+    y = (score + rng.gumbel(size=score.shape)).argmax(axis=1)
+    exact = sklearn.linear_model.LogisticRegression(solver="newton-cholesky", tol=1e-13).fit(X, y)
+    np.testing.assert_allclose(LogisticRegression().fit(X, y).coef_, exact.coef_, rtol=0, atol=1e-9)

@@ -22,10 +22,11 @@ Minimisation = Generator[Array, tuple[float, Array], "State"]
 Preconditioner = Callable[[Array], Array]
 """Applies an approximate inverse of the Hessian."""
 
-_MEMORY = 12
+_MEMORY, _MEMORY_OF_FEW, _FEW = 12, 30, 4_000  # pairs that are kept, and that of so few parameters at most
 _ARMIJO = 1e-4
 _FLAT = 4e-15  # relative change of a value that is rounding only
 _PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
+_RECENT, _SLOWEST = 6, 0.9  # steps that tell which share of the way the next one leaves, and the largest
 
 
 @dataclass
@@ -39,7 +40,7 @@ class State:
     left : float
         Share of the largest entry of the gradient that the last step left; 0 before the first.
     next_step : ndarray or None
-        Where L-BFGS, which has ended, would go on to.
+        The next one of L-BFGS, which has ended.
     """
 
     theta: Array
@@ -55,20 +56,25 @@ class State:
         """Largest entry of the gradient."""
         return float(np.abs(self.gradient).max(initial=0.0))
 
+    @property
+    def unit(self) -> float:
+        """The largest parameter, or 1 if that is less."""
+        return max(1.0, float(np.abs(self.theta).max(initial=0.0)))
+
     def settles_by(self, step: Array, near: float) -> bool:
         """Whether a step, made without a pass, leaves less than `near` to go, relative to the largest parameter or 1.
 
         It leaves the share that the last one did.
         """
-        unit = max(1.0, float(np.abs(self.theta).max(initial=0.0)))
-        return self.left * float(np.abs(step).max(initial=0.0)) <= near * unit
+        return self.left * float(np.abs(step).max(initial=0.0)) <= near * self.unit
 
 
 class _Memory:
     """The last steps and changes of the gradient."""
 
-    def __init__(self) -> None:
-        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_MEMORY)
+    def __init__(self, size: int) -> None:
+        most = _MEMORY_OF_FEW if size <= _FEW else _MEMORY
+        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=most)
 
     def add(self, step: Array, change: Array) -> None:
         step, change = step.ravel(), change.ravel()
@@ -100,6 +106,7 @@ def lbfgs(
     max_steps: int,
     budget: Budget | None = None,
     watch: Callable[[State], None] | None = None,
+    close: float = np.inf,
 ) -> Minimisation:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
@@ -109,19 +116,27 @@ def lbfgs(
         Give up when it is spent, so that the caller can bring a better preconditioner.
     watch : callable, optional
         Is told every state that a step led to.
+    close : float
+        Most that the next step would leave of the way, relative to the largest parameter, or to 1 if that is less.
 
     Returns
     -------
     generator
         Yields points, takes (value, gradient) and returns the last `State`.
     """
-    memory = _Memory()
+    memory = _Memory(state.theta.size)
     history, values = [state.largest], [state.value]
-    while state.largest > tol and state.steps < max_steps:
-        found = yield from line_search(state, memory.direction(state.gradient, precondition))
+    reached: State | None = None  # the last one with a gradient within `tol`, which a further step may leave
+    while True:
+        state.next_step = step = memory.direction(state.gradient, precondition)
+        small = state.largest <= tol
+        reached = state if small else reached
+        if (small and _is_close(state, step, history, close)) or state.steps >= max_steps:
+            return reached or state
+        found = yield from (_whole_step(state, step) if small else line_search(state, step))
         if found is None:
-            state.stalled = True
-            return state
+            state.stalled = reached is None
+            return reached or state
         memory.add(found.theta - state.theta, found.gradient - state.gradient)
         state = found
         history.append(state.largest)
@@ -133,8 +148,22 @@ def lbfgs(
         if len(values) > _PATIENCE and _stands_still(values, history):
             state.stalled = True
             return state
-    state.next_step = memory.direction(state.gradient, precondition)
-    return state
+
+
+def _is_close(state: State, step: Array, history: list[float], close: float) -> bool:
+    """Whether a step leaves no more than `close` if it does as the last ones did, or those led nowhere."""
+    taken = min(len(history) - 1, _RECENT)
+    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else 0.0
+    length = float(np.abs(step).max(initial=0.0))
+    return share > _SLOWEST or share / (1.0 - share) * length <= close * state.unit
+
+
+def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:
+    """A step where values hardly differ beyond rounding: it must not make them larger."""
+    theta = state.theta + step
+    value, gradient = yield theta
+    grows = value - state.value > _FLAT * max(1.0, abs(state.value))
+    return None if grows else State(theta, value, gradient, state.steps + 1)
 
 
 def _stands_still(values: list[float], history: list[float]) -> bool:

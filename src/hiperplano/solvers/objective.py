@@ -193,7 +193,8 @@ class HessianSums:
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        score, y = self.scores(block)[:, 0], block.y[:, 0]
+        x, y = self.scores.rows(block), block.y[:, 0]
+        score = self.scores.of(x)[:, 0]
         value, slope = value_and_slope(self.loss, y, score)
         curvature = self.loss.curvature(y, score)
         if block.weight is not None:
@@ -202,11 +203,11 @@ class HessianSums:
         if self.stays_sparse:
             both = block.transpose_dot(xp.stack([slope, curvature], axis=1))
             return *totals, both[:, 0], both[:, 1], block.weighted_products(curvature)
-        x, rows = block.doubles(), scratch("weighted", block.x.shape, block.x)
-        if self.origin.any():
-            x = xp.subtract(x, self.origin, out=scratch("centred", x.shape, x))
-        xp.multiply(x, xp.sqrt(curvature)[:, None], out=rows)
-        return *totals, slope @ x, curvature @ x, rows.T @ rows
+        if block.is_sparse or (self.scores.shift is None and self.origin.any()):
+            x = xp.subtract(block.dense(), self.origin, out=scratch("centred", block.x.shape, block.x))
+        rows = xp.multiply(x, xp.sqrt(curvature)[:, None], out=scratch("weighted", block.x.shape, block.x))
+        slopes, curvatures = xp.stack([slope, curvature]) @ x  # one walk over the rows for both
+        return *totals, slopes, curvatures, rows.T @ rows
 
 
 @dataclass(frozen=True)

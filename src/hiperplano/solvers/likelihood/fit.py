@@ -22,7 +22,7 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
+from hiperplano.solvers.lbfgs import State, drive, lbfgs
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
@@ -41,8 +41,7 @@ from hiperplano.solvers.truncated_newton import truncated_newton
 
 _FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
-_SMALL = 2e6  # cost of a Hessian up to which a last step, which makes every digit sure, is not counted
-_TINY, _SETTLED_TINY = 3e5, 1e-9  # the same for the last digits, which cost next to nothing
+_SMALL = 2e6  # cost of a Hessian up to which parameters settle to the last digit
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
 _WORTH_ONE_OF_SCORES = 4.0  # to save several
@@ -50,7 +49,7 @@ _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradient
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
-_CLOSE = 1e-9  # what a last step without a pass may leave, or one more is made with a pass
+_CLOSE = 1e-10  # of parameters, that a last step without a pass may leave: other blocks of rows give the same 9 digits
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
 _BEFORE_PRODUCTS = 10.0  # the same where those are worth more
@@ -242,16 +241,8 @@ def _lbfgs_with_purchases(
         budget = Budget(steps, tol) if steps < np.inf else None
         end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
         state = end.state
-        if state.largest <= tol and bought and end.hessian is None:
+        if state.largest <= tol and end.hessian is None:
             step = current.precondition(state.gradient) if state.next_step is None else -state.next_step
-            cost = Costs.of(problem.design, problem.n_scores).hessian
-            near = _SETTLED_TINY if cost <= _TINY else _settled(problem)
-            if cost <= _SMALL and np.abs(step).max() > near * max(1.0, np.abs(state.theta).max()):
-                return method, _continued(problem, state, tol, max_iter, near)
-            if not state.settles_by(step, _CLOSE):
-                state = drive(line_search(state, -step), current.evaluate) or state
-                step = current.precondition(state.gradient)
-                end = end._replace(state=state)
             state.theta = state.theta - step  # it costs no pass
         if state.largest > tol and state.steps < max_iter and turn:
             products, method = False, Message("Newton with conjugate gradients")
@@ -287,7 +278,7 @@ def _lbfgs_with_late_hessian(
     budget: Budget | None,
 ) -> Minimum:
     if not near:
-        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch)
+        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch, _CLOSE)
         return Minimum(drive(search, current.evaluate))
     late = LateHessian(problem, state.theta, current.precondition, near)
     state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch), late.evaluate)
