@@ -214,6 +214,8 @@ def test_a_matrix_is_computed_by_parts_as_as_a_whole():
         (lambda: resolve_kernel("gauss", X), InvalidParameter, "kernel must be one of 'linear'"),
         (lambda: resolve_kernel(lambda a, b: a @ b.T * np.nan, X)(X), InvalidData, "gave nan for a pair"),
         (lambda: resolve_kernel(lambda a: 1.0, X), InvalidData, "failed for two rows"),
+        (lambda: resolve_kernel(lambda a, b: np.ones((2, 2)), X), InvalidData, r"shape \(2, 2\) for 2 and 3 rows"),
+        (lambda: gram(RBF(1.0), np.zeros((10**6, 1))), NotAvailable, "1000000 rows takes 8000.0 GB"),
         (lambda: is_valid_gram([[1.0, 2.0]]), InvalidData, "a Gram matrix is square"),
         (lambda: is_valid_gram([[np.nan]]), InvalidData, "NaN or infinity"),
     ],

@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_score
 from hiperplano import KernelRidge, Ridge, load, save
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidFile, InvalidParameter, NotAvailable
 from hiperplano.kernels import RBF, Exponential, FeatureMap, Linear, Polynomial
-from hiperplano.solvers.kernel import memory
+from hiperplano.linalg import memory
 from hiperplano.solvers.kernel.ridge import choice, conjugate, problem
 from tests.shipped import Shipped
 
@@ -197,7 +197,7 @@ K = RBF(0.2)(X)
         ({"kernel": "precomputed"}, K - 0.5 * np.eye(N), InvalidData, "smallest eigenvalue is -0.5"),
         ({"kernel": "rbf", "gamma": -1.0}, X, InvalidParameter, "more than 0"),
         ({"kernel": "gauss"}, X, InvalidParameter, "KernelRidge: kernel='gauss'"),
-        ({"kernel": lambda a, b: np.ones((3, 3))}, X, InvalidData, "two rows and give a number"),
+        ({"kernel": lambda a, b: np.ones((3, 3))}, X, InvalidData, r"shape \(3, 3\) for 2 and 3 rows"),
         ({"kernel": lambda a, b: a @ b.T * np.nan}, X, InvalidData, "gave nan"),
         ({"kernel": Exponential(1000.0)}, 100 * X, InvalidData, "beyond the range of float64"),
         ({"alpha": [1.0, 2.0, 3.0]}, X, InvalidParameter, "alpha has 3 entries for 2 targets"),

@@ -12,7 +12,9 @@ from hiperplano.data.block import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.errors import InvalidData
 from hiperplano.kernels.matrix_loops import mirror
+from hiperplano.linalg.memory import require_bytes
 from hiperplano.linalg.tiles.product import cuts, symmetric_product
+from hiperplano.messages import Message
 
 if TYPE_CHECKING:
     from hiperplano.kernels.algebra import Kernel, Prepared
@@ -182,6 +184,13 @@ def gram(kernel: Kernel, X: Any, Z: Any = None, *, dtype: Any = None, out: Array
             "out has shape {shape}; the Gram matrix has shape {needed}. Pass an array of that shape.",
             shape=out.shape,
             needed=matrix.shape,
+        )
+    if out is None:
+        require_bytes(
+            float(matrix.dtype.itemsize) * matrix.shape[0] * matrix.shape[1],
+            "gram",
+            Message("the Gram matrix of {n} and {m} rows", n=matrix.shape[0], m=matrix.shape[1]),
+            Message("Pass fewer rows at a time, or an array that may take it as `out`; models need no Gram matrix."),
         )
     return matrix.dense(out)
 

@@ -112,9 +112,10 @@ class InverseLength:
 
 def _recognised(function: Any, X: Any) -> Kernel:
     """Whether a function takes arrays of rows, as in scikit-learn's SVC, or two rows, as in its KernelRidge."""
-    two, three = X[[0, 0]], X[[0, 0, 0]]
+    two, three, shape = X[[0, 0]], X[[0, 0, 0]], ()
     try:
-        if np.shape(function(two, three)) == (2, 3):
+        shape = np.shape(function(two, three))
+        if shape == (2, 3):
             return Function(function)
     except Exception:  # a function of two rows may fail in any way on arrays of different lengths
         pass
@@ -124,6 +125,15 @@ def _recognised(function: Any, X: Any) -> Kernel:
     except InvalidData:
         raise
     except Exception as problem:
+        if shape:
+            raise InvalidData(
+                "The kernel {kernel} gave an array of shape {shape} for {n} and {m} rows; it must give ({n}, {m}). "
+                "Return one number for each pair of rows.",
+                kernel=str(kernel),
+                shape=shape,
+                n=2,
+                m=3,
+            ) from problem
         raise InvalidData(
             "The kernel {kernel} failed for two rows ({problem}); it must take two arrays of rows and give a matrix, "
             "or two rows and give a number. Correct the function.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hiperplano.linalg.memory import require_bytes
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.memory import require_bytes
 from hiperplano.solvers.kernel.ridge.conjugate import solve_conjugate, steps_of_cholesky, tiles_fit
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.nystroem import default_centres, solve_nystroem

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
 from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.memory import require_bytes
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.memory import require_bytes
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.kernels import Kernel, KernelMatrix
 from hiperplano.kernels.matrix import dense_if_small
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
-from hiperplano.solvers.kernel.memory import memory_limit
 
 _FEW = 1024  # rows of a matrix that is not cut into tiles
 

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg.lapack import spotrf, spotrs
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.refinement import refined_gradients
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution

@@ -12,9 +12,9 @@ from scipy.linalg import cho_factor, cho_solve
 from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_reduce, worker_count
 from hiperplano.kernels import KernelMatrix
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot
-from hiperplano.solvers.kernel.memory import memory_limit
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.span import Span
 

@@ -1,4 +1,4 @@
-"""How much memory a solver may plan with."""
+"""How much memory one matrix may take."""
 
 from __future__ import annotations
 
