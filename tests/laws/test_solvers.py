@@ -317,6 +317,8 @@ def test_refinement_is_used_where_it_is_needed_and_said():
     assert LinearRegression().fit(X[:2], y[:2]).solution_.method == "normal equations of the rows"
     few = np.column_stack([X[:3], X[:3, :2] + 1e-9])
     few[2] = few[1] + 1e-6  # rows that are nearly the same
+    assert LinearRegression().fit(few, y[:3]).solution_.method == "orthogonal factorisation of the rows"
+    few[2] = few[1] + 1e-9
     assert LinearRegression().fit(few, y[:3]).solution_.method == "singular value decomposition of the rows"
 
 

@@ -13,14 +13,11 @@ _CLOSE = 1e-11  # scores this near to a kink, beside the terms they are made of,
 
 
 def visits(weight: Any) -> list[tuple[int, float]]:
-    """(row, weight of the visit): as many visits as the weight says, the last with the fraction, at most 8."""
+    """(row, weight of the visit): one for each whole unit of weight, from 1 to 8, each with an equal part of it."""
     found = []
     for row, total in enumerate(weight.tolist()):
-        times = int(np.ceil(total))
-        if times > _MOST_VISITS:
-            found += [(row, total / _MOST_VISITS)] * _MOST_VISITS
-        else:
-            found += [(row, 1.0)] * int(total) + [(row, total - int(total))] * (times - int(total))
+        times = min(max(int(total), 1), _MOST_VISITS)
+        found += [(row, total / times)] * times
     return found
 
 
