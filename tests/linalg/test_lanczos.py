@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hiperplano.linalg.krylov.lanczos import ShiftedSystems
+from hiperplano.linalg.krylov.lanczos import shifted_solutions
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -14,12 +14,6 @@ def matrix_of(values):
     return (VECTORS * values) @ VECTORS.T
 
 
-def solved(product, right, **control):
-    systems = ShiftedSystems(product, right, SHIFTS, **control)
-    systems.solve()
-    return systems
-
-
 def test_every_column_has_its_matrix_and_every_shift_its_solution():
     matrices = [matrix_of(RNG.uniform(0.1, 2.0, size=N)), matrix_of(np.repeat([0.0, 1.0, 5.0], 20))]
     which = np.array([0, 1, 1])
@@ -29,7 +23,7 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
     def product(directions, columns):
         return np.array([matrices[which[c]] @ v for c, v in zip(columns, directions, strict=True)])
 
-    found = solved(product, right, rtol=1e-10, budget=60).solutions()
+    found = shifted_solutions(product, right, SHIFTS, rtol=1e-10, budget=60).x
     for column, number in enumerate(which):
         for place, shift in enumerate(SHIFTS):
             expected = np.linalg.solve(matrices[number] + shift * np.eye(N), right[:, column])
@@ -40,7 +34,7 @@ def test_every_column_has_its_matrix_and_every_shift_its_solution():
 
 def test_shifts_that_need_too_many_steps_are_given_up_alone():
     matrix = matrix_of(np.logspace(-6, 2, N))
-    found = solved(lambda v, _: v @ matrix, RNG.normal(size=(N, 1)), rtol=1e-10, budget=20).solutions()
+    found = shifted_solutions(lambda v, _: v @ matrix, RNG.normal(size=(N, 1)), SHIFTS, rtol=1e-10, budget=20).x
     assert np.isnan(found[:, 0, 0]).all()
     assert np.isfinite(found[:, 0, 2]).all()
 
@@ -52,9 +46,8 @@ def test_the_last_products_may_be_rounded():
         used.append(1)
         return (directions.astype(np.float32) @ matrix.astype(np.float32)).astype(np.float64)
 
-    systems = solved(lambda v, _: v @ matrix, right, rtol=1e-8, budget=400, rounded=rounded)
-    found = systems.solutions()
-    assert systems.n_iter // 10 < len(used) < systems.n_iter  # more than the trials, and not all
+    found = shifted_solutions(lambda v, _: v @ matrix, right, SHIFTS, rtol=1e-8, budget=400, rounded=rounded)
+    assert found.n_iter // 10 < len(used) < found.n_iter  # more than the trials, and not all
     for place, shift in enumerate(SHIFTS):
-        left = right - matrix @ found[:, :, place] - shift * found[:, :, place]
+        left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]
         assert (np.linalg.norm(left, axis=0) <= 2e-8 * np.linalg.norm(right, axis=0)).all()

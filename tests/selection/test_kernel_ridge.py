@@ -56,41 +56,6 @@ def test_rows_in_any_order_and_folds_in_tiles_of_their_own(cv, monkeypatch):
     np.testing.assert_allclose(mine.dual_coef_, plain.best_estimator_.dual_coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("gamma", "noise", "targets", "intercept"),
-    [(0.003, 0.0, 1, True), (0.05, 0.1, 1, False), (0.05, 3.0, 2, True), (2.0, 0.1, 1, False)],
-)
-def test_steps_end_when_scores_are_sure_and_no_sooner(gamma, noise, targets, intercept, monkeypatch):
-    monkeypatch.setattr(fold_fits, "_SMALL", 0)
-    rng = np.random.default_rng(3)
-    rows, weight = rng.normal(size=(400, 6)), rng.uniform(0.5, 2.0, size=400)
-    y = np.sin(rows @ rng.normal(size=(6, targets))) + 2.0 + noise * rng.normal(size=(400, targets))
-    alphas, kernel, taken = np.logspace(-1.5, 2, 4), RBF(gamma), []
-    solve = fold_fits.FoldSteps.solve
-
-    def counted(steps, *given):
-        found = solve(steps, *given)
-        taken.append(steps.systems.n_iter)
-        return found
-
-    monkeypatch.setattr(fold_fits.FoldSteps, "solve", counted)
-    given = {"kernel": kernel, "fit_intercept": intercept, "cv": KFold(4)}
-    mine = KernelRidgeCV(alphas, **given).fit(rows, y, weight)
-    KernelRidgeCV(alphas, scoring="neg_mean_squared_error", **given).fit(rows, y, weight)
-    assert taken[0] <= taken[-1]  # by scores, and by residuals: few rows with much noise gain nothing
-    assert noise > 0.0 or taken[0] < taken[-1]
-    expected = np.zeros(len(alphas))
-    for train, test in KFold(4).split(rows):
-        fits = [
-            KernelRidge(alpha, kernel=kernel, fit_intercept=intercept, solver="cholesky").fit(
-                rows[train], y[train], weight[train]
-            )
-            for alpha in alphas
-        ]
-        expected += [r2_score(y[test], fit.predict(rows[test]), sample_weight=weight[test]) / 4 for fit in fits]
-    np.testing.assert_allclose(mine.scores_, expected, atol=1e-8, rtol=1e-8)
-
-
 @pytest.mark.parametrize("intercept", [False, True])
 def test_leave_one_out_leaves_every_row_out(intercept):
     given = {"kernel": RBF(0.2), "fit_intercept": intercept}

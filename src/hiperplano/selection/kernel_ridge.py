@@ -80,8 +80,6 @@ class KernelRidgeCV(KernelLeastSquares):
 
     Notes
     -----
-    By folds, R² is exact to about 1e-8; other scores are those of equations solved to a relative residual of 1e-8.
-
     Sample weights count in scores as in fits: a test row of weight 2 is two test rows.
 
     Examples
@@ -169,7 +167,7 @@ class KernelRidgeCV(KernelLeastSquares):
             splits = row_splits(self, design, count_rows(X), given, routed.split)
             by_steps = control["solver"] == "auto" and fitting_solver(problem) == "conjugate"
             by_steps &= control["max_iter"] is None and control["tol"] >= TOL
-            fits = fit_folds(problem, alphas, splits, whole=by_steps, by_scores=self.scoring in (None, "r2"))
+            fits = fit_folds(problem, alphas, [train for train, _ in splits], whole=by_steps)
             scores, whole = self._mean_scores(fits.predicted, splits, design, routed), fits.whole
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
         problem = replace(problem, alpha=np.full(design.n_targets, alphas[best]))

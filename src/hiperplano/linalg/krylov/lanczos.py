@@ -8,23 +8,38 @@ and Sleijpen 2004).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, solveh_banded
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
-from hiperplano.linalg.krylov.spaces import KrylovSpaces
+from hiperplano.linalg.conjugate_gradient import steps_needed
+from hiperplano.linalg.krylov.lanczos_loops import extend_basis, extend_basis_roughly
 
 _FIRST_TRIAL = 9  # steps before the rounding of a product is measured; again when it seems to have become small enough
-_FIRST_LOOK = 3e-6  # the residual at which solutions are first judged
-_NEXT_LOOK = 0.3  # of it, at the next time
+_SHARE = 0.05  # of the tolerance, that the rounding of one product may take
 _Product = Callable[[Array, Array], Array]
-_Judge = Callable[[Array, Array, Array], Array]
 
 
-class ShiftedSystems:
-    """(matrixⱼ + σ)·x = rightⱼ for every column j and shift σ, side by side.
+class ShiftedSolutions(NamedTuple):
+    """Solutions for every right side and shift; NaN where they were given up.
+
+    Attributes
+    ----------
+    x : ndarray of shape (d, k, shifts)
+    """
+
+    x: Array
+    n_iter: int
+
+
+def shifted_solutions(
+    product: _Product, right: Array, shifts: Array, *, rtol: float, budget: int, rounded: _Product | None = None
+) -> ShiftedSolutions:
+    """Solutions of (matrixⱼ + σ)·x = rightⱼ for every column j and shift σ.
 
     Parameters
     ----------
@@ -41,89 +56,114 @@ class ShiftedSystems:
     rounded : callable, optional
         `product`, faster and less exact: for the steps whose rounding is too small to matter. Residuals are then those
         of the exact matrix if its error is about the same for all directions.
-    least : float, optional
-        The residual in which rounding must not show, if that is not `rtol`.
+    """
+    spaces = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol)
+    errors, may_round = np.zeros(right.shape[1]), False
+    with one_blas_thread():  # once: every product and every extension would ask for it
+        while len(active := spaces.unfinished()):
+            directions = spaces.directions(active)
+            if may_round and rounded is not None:
+                images = rounded(directions, active)
+            else:
+                images = product(directions, active)
+                if rounded is not None and spaces.n_steps >= _FIRST_TRIAL and spaces.allow(errors[active], active):
+                    errors[active] = np.linalg.norm(rounded(directions, active) - images, axis=1)
+                    may_round = spaces.allow(errors[active], active)
+            spaces.extend(images, active, may_round)
+            if spaces.n_steps == budget // 4:
+                spaces.give_up(2 * budget)
+    found = in_threads(spaces.solutions, range(right.shape[1]), right.size * len(shifts))
+    return ShiftedSolutions(np.stack(found, axis=1), spaces.n_steps)
+
+
+class _KrylovSpaces:
+    """For each column an orthonormal basis of right, matrix·right, …, in which the matrix is tridiagonal, T.
+
+    Attributes
+    ----------
+    n_steps : int
+        Of the columns that are not finished.
+    residuals : ndarray of shape (k, shifts)
+        Relative, of the best solution in the space for each shift, as the pivots of T + σ imply them.
     """
 
-    def __init__(
-        self,
-        product: _Product,
-        right: Array,
-        shifts: Array,
-        *,
-        rtol: float,
-        budget: int,
-        rounded: _Product | None = None,
-        least: float | None = None,
-    ) -> None:
-        self._product, self._rounded, self._budget = product, rounded, budget
-        self._least = rtol if least is None else least
-        self._spaces = KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol)
-        self._errors, self._may_round = np.zeros(right.shape[1]), False
+    def __init__(self, right: Array, shifts: Array, most: int, rtol: float) -> None:
+        d, k = right.shape
+        self._shifts, self._most, self._rtol = shifts, most, rtol
+        self._sizes = np.linalg.norm(right, axis=0)
+        self._basis = np.empty((k, most + 1, d))
+        self._single = np.empty((k, most + 1, d), dtype=np.float32)  # the basis in float32,
+        self._n_single = 0  # as far as it was asked for
+        self._basis[:, 0] = (right / np.where(self._sizes > 0, self._sizes, 1.0)).T
+        self._bands = np.zeros((k, 2, most))  # of T: the diagonal, and beside it
+        self._dimensions = np.zeros(k, dtype=int)
+        self._pivots = np.full((k, len(shifts)), np.inf)  # the last ones of T + σ
+        self._least = self._pivots.copy()
+        self._wanted = np.ones((k, len(shifts)), dtype=bool)
+        self.residuals = np.tile(np.where(self._sizes > 0, 1.0, 0.0)[:, None], len(shifts))
+        self.n_steps = 0
 
-    @property
-    def n_iter(self) -> int:
-        """Steps made."""
-        return self._spaces.n_steps
+    def unfinished(self) -> Array:
+        """The columns with shifts that are neither solved nor given up; none if all steps are made."""
+        if self.n_steps == self._most:
+            return np.empty(0, dtype=int)
+        return np.flatnonzero((self._wanted & (self.residuals > self._rtol)).any(axis=1))
 
-    @property
-    def settled(self) -> Array:
-        """What a judge found good enough, of shape (k, shifts)."""
-        return self._spaces.settled
+    def directions(self, columns: Array) -> Array:
+        """The last ones, as rows."""
+        return self._basis[columns, self.n_steps]
 
-    def solve(self, needed: Array | None = None, judge: _Judge | None = None) -> None:
-        """Make steps, for all columns, until some systems are solved or given up.
+    def allow(self, errors: Array, columns: Array) -> bool:
+        """Whether errors of these lengths in the products to come leave the residuals of some columns as they are.
 
-        Parameters
-        ----------
-        needed : ndarray of bool of shape (k, shifts), optional
-            Which; all by default.
-        judge : callable, optional
-            From the solutions of some shifts, of shape (d, k, m), their relative residuals, of shape (k, m), and the
-            numbers of the shifts, to which of them are good enough: a bool each. It is asked now and then.
+        The solution's coefficient of a direction is about the residual before it, over a pivot.
         """
-        spaces, look = self._spaces, _FIRST_LOOK
-        needed = np.ones(spaces.residuals.shape, dtype=bool) if needed is None else needed
-        with one_blas_thread():  # once: every product and every extension would ask for it
-            while (needed & (unfinished := spaces.unfinished())).any():
-                worst = float(spaces.residuals[needed & unfinished].max())
-                if judge is not None and worst <= look:
-                    shifts, look = (needed & unfinished).any(axis=0), _NEXT_LOOK * worst
-                    found = self._best(np.broadcast_to(shifts, needed.shape))[:, :, shifts]
-                    sure = judge(found, spaces.residuals[:, shifts], np.flatnonzero(shifts))
-                    spaces.settled[:, shifts] |= sure & needed[:, shifts]
-                else:
-                    self._step(np.flatnonzero(unfinished.any(axis=1)))
+        coefficients = np.where(self._wanted, self.residuals / self._least, 0.0)[columns].max(axis=1)
+        return bool((errors * coefficients <= _SHARE * self._rtol).all())
 
-    def solutions(self) -> Array:
-        """Of shape (d, k, shifts); NaN where they were given up."""
-        return self._best(self._spaces.solved())
+    def extend(self, images: Array, columns: Array, roughly: bool) -> None:
+        """Add a direction to the spaces of some columns, from the images of the last ones.
 
-    def inverse(self, column: int, number: int, right: Array) -> Array:
-        """About (matrix + σ)⁻¹·right for any `right`, of a column and the shift of some number."""
-        return self._spaces.inverse(column, number, right)
+        If roughly, it is made orthogonal to the basis in float32.
+        """
+        step = self.n_steps
+        before = self._bands[columns, 1, step - 1] if step else np.zeros(len(columns))
+        new = slice(self._n_single, step + 1)
 
-    def _best(self, chosen: Array) -> Array:
-        """The solutions that the spaces hold for some columns and shifts; NaN for others."""
-        spaces = self._spaces
-        found = in_threads(lambda each: spaces.solutions(each, chosen[each]), range(len(chosen)), spaces.n_cells)
-        return np.stack(found, axis=1)
+        def extend(place: int) -> tuple[float, float]:
+            basis, single = self._basis[columns[place]], self._single[columns[place]]
+            if not roughly:
+                return extend_basis(basis, images[place], step + 1, before[place])
+            single[new] = basis[new]
+            return extend_basis_roughly(basis, single, images[place], step + 1, before[place])
 
-    def _step(self, columns: Array) -> None:
-        """Of some columns: a direction more."""
-        spaces, rounded = self._spaces, self._rounded
-        directions = spaces.directions(columns)
-        if self._may_round and rounded is not None:
-            images = rounded(directions, columns)
-        else:
-            images = self._product(directions, columns)
-            if rounded is not None and spaces.n_steps >= _FIRST_TRIAL and self._allows(columns):
-                self._errors[columns] = np.linalg.norm(rounded(directions, columns) - images, axis=1)
-                self._may_round = self._allows(columns)
-        spaces.extend(images, columns, self._may_round)
-        if spaces.n_steps == self._budget // 4:
-            spaces.give_up(2 * self._budget)
+        entries = np.array(in_threads(extend, range(len(columns)), step * images.size))
+        self._bands[columns, :, step] = entries
+        self.n_steps, self._n_single = step + 1, step + 1 if roughly else 0
+        self._dimensions[columns] = step + 1
+        pivots = entries[:, :1] + self._shifts - before[:, None] ** 2 / self._pivots[columns]
+        self._wanted[columns] &= pivots > 0  # rounding: the shift drowns in the matrix
+        self._pivots[columns] = pivots = np.where(self._wanted[columns], pivots, np.inf)
+        self._least[columns] = np.minimum(self._least[columns], pivots)
+        self.residuals[columns] *= entries[:, 1:] / pivots
 
-    def _allows(self, columns: Array) -> bool:
-        """Whether rounding as large as the last measured would not show."""
-        return self._spaces.allow(self._errors[columns], columns, self._least)
+    def give_up(self, most: int) -> None:
+        """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""
+        self._wanted &= steps_needed(self.n_steps, self.residuals, self._rtol) <= most
+
+    def solutions(self, column: int) -> Array:
+        """The best in the space of a column, of shape (d, shifts)."""
+        dimension = self._dimensions[column]
+        found = np.full((self._basis.shape[2], len(self._shifts)), np.nan)
+        solved = self._wanted[column] & (self.residuals[column] <= self._rtol)
+        first = np.zeros(dimension)
+        first[:1] = self._sizes[column]
+        weights = np.zeros((dimension, len(self._shifts)))
+        for number in np.flatnonzero(solved).tolist() if dimension else ():
+            shifted = self._bands[column, :, :dimension] + np.array([[self._shifts[number]], [0.0]])
+            try:
+                weights[:, number] = solveh_banded(shifted, first, lower=True, check_finite=False)
+            except LinAlgError:
+                solved[number] = False
+        found[:, solved] = self._basis[column, :dimension].T @ weights[:, solved]
+        return found

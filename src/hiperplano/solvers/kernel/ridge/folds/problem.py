@@ -29,8 +29,6 @@ class FoldProblem:
         The rows as they lie here; None if as given.
     masks : ndarray of shape (n, folds)
         1 for rows to train on, 0 for others.
-    tests : ndarray of bool of shape (n, folds)
-        Rows to predict.
     right : ndarray of shape (n, sides)
         Right sides of a system before rows are left out: targets and, with an intercept, ones.
     tiles : SymmetricTiles or None
@@ -40,25 +38,23 @@ class FoldProblem:
     problem: RidgeProblem
     order: Array | None
     masks: Array
-    tests: Array
     right: Array
     tiles: SymmetricTiles | None
 
     @classmethod
-    def of(cls, problem: RidgeProblem, splits: list[tuple[Array, Array]]) -> FoldProblem:
-        """From the rows of the folds to train on, and to predict."""
+    def of(cls, problem: RidgeProblem, train: list[Array]) -> FoldProblem:
+        """From the rows of the folds to train on."""
         n = problem.n_rows
-        masks, tests = np.zeros((n, len(splits))), np.zeros((n, len(splits)), dtype=bool)
-        for fold, (train, test) in enumerate(splits):
-            masks[train, fold] = 1.0
-            tests[test, fold] = True
+        masks = np.zeros((n, len(train)))
+        for fold, rows in enumerate(train):
+            masks[rows, fold] = 1.0
         order, borders = _groups(masks)
         right = problem.root[:, None] * problem.y
         if problem.fit_intercept:
             right = np.column_stack([right, problem.root])
         tiles = problem.tiles(np.float64, order, borders) if tiles_fit(n, np.float64) else None
         placed = slice(None) if order is None else order
-        return cls(problem, order, masks[placed], tests[placed], right[placed], tiles)
+        return cls(problem, order, masks[placed], right[placed], tiles)
 
     @property
     def n_folds(self) -> int:
@@ -66,7 +62,7 @@ class FoldProblem:
 
     def some(self, chosen: slice) -> FoldProblem:
         """Some of the folds."""
-        return replace(self, masks=self.masks[:, chosen], tests=self.tests[:, chosen])
+        return replace(self, masks=self.masks[:, chosen])
 
     def in_place(self, values: Array) -> Array:
         """Values of rows, which come first, in the order given."""
