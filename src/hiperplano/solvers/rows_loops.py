@@ -22,9 +22,7 @@ from hiperplano.data.loops.compiled import part as part
 from hiperplano.data.loops.compiled import subroutine as subroutine
 
 _LINE = 64  # bytes that come from memory together
-_INDEX_LINES = (
-    2  # of the indices of a sparse row that are asked for ahead; of its values, twice as large, twice as many
-)
+_INDEX_LINES = 2  # of a sparse row that are asked for ahead; of its values, which are larger, twice as many
 
 
 def _line(typingctx: Any, array: Any, index: Any) -> Any:
