@@ -61,9 +61,12 @@ def test_loops_compile_where_nothing_can_be_written(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "loops"),
     [
-        (LinearSVR(tol=1e-9), [dual_ascent, augmented_newton]),
-        (LinearSVR(tol=1e-9, fit_intercept=False), [dual_ascent, augmented_newton]),
-        (LinearSVC(tol=1e-9), [dual_ascent, augmented_newton]),
+        (LinearSVR(tol=1e-9), [augmented_newton]),
+        (LinearSVR(tol=1e-9, fit_intercept=False), [augmented_newton]),
+        (LinearSVC(tol=1e-9), [augmented_newton]),
+        (LinearSVR(solver="dual"), [dual_ascent]),
+        (LinearSVR(solver="dual", fit_intercept=False), [dual_ascent]),
+        (LinearSVC(solver="dual"), [dual_ascent]),
         (Perceptron(random_state=0), [walk]),
         (WoEEncoder(), [sketch_rows, look_up_rows]),
     ],
