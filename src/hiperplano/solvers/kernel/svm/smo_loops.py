@@ -13,10 +13,11 @@ from hiperplano.data.design import Array
 CLOSED = 1e300  # stands for infinity, which these loops may not meet
 BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
 FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
+_FAR = 1e20  # stands for infinity in float32, also when it is multiplied
 LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
 ASKED = 2  # marks rows of a Gram matrix that were needed and are not there
 ENOUGH = 0.25  # of the largest gain of a step: what is taken where the row of that step is not there
-_LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
+LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
 
 def _selection(comparison: str) -> Any:
@@ -53,9 +54,21 @@ def open_directions(beta: float, low: float, high: float, width: float) -> tuple
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _descend(
-    gradient: Array, step: float, row: Array, other: Array, up: Array, down: Array, start: Any, stop: Any
+    gradient: Array,
+    step: float,
+    row: Array,
+    other: Array,
+    up: Array,
+    down: Array,
+    falls: Array,
+    level: float,
+    far: float,
+    start: Any,
+    stop: Any,
 ) -> tuple[float, float]:
     """gradient += step·(row − other); the largest of up − gradient, the least of down − gradient.
+
+    The latter, less a level near the best of them, are kept in `falls`: few digits of these tell which is better.
 
     `start` and `stop` are unsigned: an index that may count from the end keeps LLVM from vector instructions.
     """
@@ -63,36 +76,37 @@ def _descend(
     for k in range(start, stop):
         now = gradient[k] + step * (np.float64(row[k]) - np.float64(other[k]))
         gradient[k] = now
+        fall = down[k] - now
         largest = larger(largest, up[k] - now)
-        least = smaller(least, down[k] - now)
+        least = smaller(least, fall)
+        falls[k] = smaller(fall - level, far)
     return largest, least
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def rank_partners(
+def _rank_partners(
     gains: Array,
-    gradient: Array,
-    sign: float,
-    down: Array,
+    falls: Array,
     row: Array,
     diagonal: Array,
-    top: float,
-    own: float,
-    per_slope: float,
-    per_bend: float,
+    top: Any,
+    own: Any,
+    per_slope: Any,
+    per_bend: Any,
+    flat: Any,
     start: Any,
     stop: Any,
 ) -> np.float32:
     """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest.
 
-    Slopes are down − sign·gradient.
+    In the precision of the Gram matrix: a choice needs no more, and the step itself is computed in float64.
     """
     largest = np.float32(-1.0)
     for k in range(start, stop):
-        slope = larger(np.float32((top - down[k] + sign * gradient[k]) * per_slope), np.float32(0.0))
+        slope = larger(np.float32((top - falls[k]) * per_slope), np.float32(0.0))
         both = own + diagonal[k]
-        bend = larger(both - 2.0 * np.float64(row[k]), FLAT * both)
-        gains[k] = slope * slope / larger(np.float32(bend * per_bend), _LEAST_RANKED)
+        bend = larger(both - (row[k] + row[k]), flat * both)
+        gains[k] = slope * slope / larger(np.float32(bend * per_bend), LEAST_RANKED)
         largest = larger(largest, gains[k])
     return largest
 
@@ -202,8 +216,10 @@ def smo_of_slices(
     up, down, gains = np.empty(n), np.empty(n), np.empty(n, dtype=np.float32)
     for k in range(n):
         up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
-    first, second, step, steps = 0, 0, 0.0, 0
+    first, second, step, steps, level = 0, 0, 0.0, 0, 0.0
     per_bend = 1.0 / max(diagonal.max(), 1e-200)
+    kind, far = gram.dtype.type, CLOSED if gram.itemsize == 8 else _FAR
+    falls, diagonals = np.empty(n, dtype=gram.dtype), diagonal.astype(gram.dtype)
     copy_row(gram, slices, first)
     while True:
         largest, least = -2 * CLOSED, 2 * CLOSED
@@ -211,8 +227,9 @@ def smo_of_slices(
         first = 0
         for start in range(0, n, BLOCK):
             high_here, low_here = _descend(
-                gradient, step, row, other, up, down, np.uintp(start), np.uintp(min(n, start + BLOCK))
-            )
+                gradient, step, row, other, up, down, falls, level, far,
+                np.uintp(start), np.uintp(min(n, start + BLOCK)),
+            )  # fmt: skip
             least = min(least, low_here)
             if high_here > largest:
                 largest, first = high_here, start
@@ -226,14 +243,15 @@ def smo_of_slices(
         row, own = gram[first], diagonal[first]
         best, second = np.float32(-1.0), 0
         for start in range(0, n, BLOCK):
-            gain = rank_partners(
-                gains, gradient, 1.0, down, row, diagonal, largest, own, per_slope, per_bend,
-                np.uintp(start), np.uintp(min(n, start + BLOCK)),
+            gain = _rank_partners(
+                gains, falls, row, diagonals, kind(largest - level), kind(own), kind(per_slope),
+                kind(min(per_bend, far)), kind(FLAT), np.uintp(start), np.uintp(min(n, start + BLOCK)),
             )  # fmt: skip
             if gain > best:
                 best, second = gain, start
         while gains[second] < best:
             second += 1
+        level = largest
         if not copy_row(gram, slices, second):
             second = best_there(gains, slices.copied, ENOUGH * float(best))
             if second < 0:

@@ -77,10 +77,25 @@ def fold_scores(
     return [[np.stack([next(paths) for _ in machines], axis=1) for _ in splits] for _ in kernels]
 
 
-def _next_start(problem: DualProblem, beta: Array, last: Array) -> tuple[DualProblem, Array]:
-    """The problem with larger bounds from the solution with the last ones, and what goes on to the new bound."""
+def _next_start(problem: DualProblem, beta: Array, last: Array) -> DualProblem:
+    """The problem with larger bounds from the solution with the last ones: what was at its bound goes on to the new."""
     at_bound = (beta != 0.0) & (np.abs(beta) == last)
-    return problem.started(np.where(at_bound, problem.low + problem.high, beta)), at_bound
+    return problem.started(np.where(at_bound, problem.low + problem.high, beta))
+
+
+def _sums_at(start: Array, beta: Array, sums: Array, growth: float, rows: GramRows) -> Array:
+    """K·start from K·β, which is `sums`.
+
+    Variables that stayed at their bounds have grown with them, free ones have not: K·β is taken as it is, or multiplied
+    by the growth of the bounds, whichever leaves fewer rows of K to add.
+    """
+    scales = (1.0, growth)
+    changes = [
+        np.where(np.isclose(start, scale * beta, rtol=1e-15, atol=0.0), 0.0, start - scale * beta) for scale in scales
+    ]
+    scale, change = min(zip(scales, changes, strict=True), key=lambda pair: np.count_nonzero(pair[1]))
+    moved = np.flatnonzero(change)
+    return np.asarray(scale * sums + rows.times(moved, change[moved]))
 
 
 def _small_path(own: Array, bound: Array, sign: Array, rows: HeldGram, Cs: Array, control: Control) -> Array:
@@ -88,7 +103,7 @@ def _small_path(own: Array, bound: Array, sign: Array, rows: HeldGram, Cs: Array
     held, signs, unit = HeldGram(rows.block(own)), sign[own], bound[own]
     betas, intercepts, last = np.zeros((len(Cs), len(own))), np.zeros(len(Cs)), Cs[0]
     for place, C in enumerate(Cs):
-        problem, _ = _next_start(DualProblem.classification(signs, C * unit), betas[place - 1], last * unit)
+        problem = _next_start(DualProblem.classification(signs, C * unit), betas[place - 1], last * unit)
         found = solve_held(problem, held, control)
         betas[place], intercepts[place], last = found.beta, found.intercept, C
     return np.asarray(betas @ rows.gram[own]) + intercepts[:, None]
@@ -99,12 +114,8 @@ def _path(bound: Array, sign: Array, rows: GramRows, coarse: GramRows | None, Cs
     beta, sums, last = np.zeros(len(sign)), np.zeros(len(sign)), Cs[0]
     for place, C in enumerate(Cs):
         problem = DualProblem.classification(sign, C * bound)
-        problem, at_bound = _next_start(problem, beta, last * bound)
-        # What was at its bound and goes on to the new one has moved by the factor that all sums are multiplied with.
-        growth = C / last
-        change = np.where(at_bound & (np.abs(problem.start) == C * bound), 0.0, problem.start - growth * beta)
-        moved = np.flatnonzero(change)
-        sums = growth * sums + (rows if coarse is None else coarse).times(moved, change[moved])
+        problem = _next_start(problem, beta, last * bound)
+        sums = _sums_at(problem.start, beta, sums, C / last, rows if coarse is None else coarse)
         found = solve_with(problem, rows, coarse, control, sums - sign)
         beta, sums, last = found.beta, found.gradient + sign, C
         scores[place] = sums + found.intercept

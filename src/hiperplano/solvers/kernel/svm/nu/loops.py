@@ -15,9 +15,9 @@ from hiperplano.solvers.kernel.svm.smo_loops import (
     ENOUGH,
     FLAT,
     LEAST,
+    LEAST_RANKED,
     best_there,
     larger,
-    rank_partners,
     smaller,
 )
 
@@ -34,6 +34,35 @@ def _descend(
         best, worst = larger(best, up[0, k] - now), smaller(worst, down[0, k] - now)
         best_below, worst_below = larger(best_below, up[1, k] + now), smaller(worst_below, down[1, k] + now)
     return best, worst, best_below, worst_below
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _rank_partners(
+    gains: Array,
+    gradient: Array,
+    sign: float,
+    down: Array,
+    row: Array,
+    diagonal: Array,
+    top: float,
+    own: float,
+    per_slope: float,
+    per_bend: float,
+    start: Any,
+    stop: Any,
+) -> np.float32:
+    """gains = slope² / curvature of the pair with each variable that may fall, in units of `per_…`; the largest.
+
+    Slopes are down − sign·gradient.
+    """
+    largest = np.float32(-1.0)
+    for k in range(start, stop):
+        slope = larger(np.float32((top - down[k] + sign * gradient[k]) * per_slope), np.float32(0.0))
+        both = own + diagonal[k]
+        bend = larger(both - 2.0 * np.float64(row[k]), FLAT * both)
+        gains[k] = slope * slope / larger(np.float32(bend * per_bend), LEAST_RANKED)
+        largest = larger(largest, gains[k])
+    return largest
 
 
 @njit(cache=True, nogil=True)
@@ -110,7 +139,7 @@ def smo_of_sides(
         row, own, per_slope = gram[first], diagonal[first], 1.0 / (top - low)
         best, second = np.float32(-1.0), 0
         for start in range(0, n, BLOCK):
-            gain = rank_partners(
+            gain = _rank_partners(
                 gains, gradient, sign, falls, row, diagonal, top, own, per_slope, per_bend,
                 np.uintp(start), np.uintp(min(n, start + BLOCK)),
             )  # fmt: skip
