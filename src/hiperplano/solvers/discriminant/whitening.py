@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import cho_factor, cho_solve, eigh, svd
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.labels import class_totals
@@ -20,7 +20,8 @@ from hiperplano.solvers.discriminant.class_moments import (
     weighted_deviations,
 )
 
-_LEAST_SQUARE = 1e-5  # of singular values, beside the largest one: products of rows then leave 11 digits
+_LEAST_SQUARE = 1e-12  # of singular values, beside the largest one, of which products of rows tell the directions;
+_EXACT_SQUARE = 1e-5  # and of which they leave 11 digits
 
 
 @dataclass(frozen=True)
@@ -138,27 +139,48 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     spread[spread <= 4 * EPS * np.abs(means).max(axis=0)] = 0.0
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     apart *= scale
-    found, method = _by_row_products(apart, n_classes), Message("products of the rows")
-    squared = found is not None
-    if found is None:
-        found = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
-        method = Message("singular value decomposition of the rows")
-    values, basis = found
-    present = is_present(values, basis, relative_rounding(means, scale))
-    return _from_directions(values[present], basis[present], scale, method, squared=squared), means, weight
+    rounding = relative_rounding(means, scale)
+    turned = _turned_rows(apart, n_classes)
+    if turned is not None:
+        values = np.linalg.norm(turned, axis=1)
+        if is_present(values, turned / values[:, None], rounding).all():
+            return _from_nearly_orthogonal(turned, values, scale), means, weight
+    values, basis = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
+    present = is_present(values, basis, rounding)
+    method = Message("singular value decomposition of the rows")
+    return _from_directions(values[present], basis[present], scale, method, squared=False), means, weight
 
 
-def _by_row_products(apart: Array, n_classes: int) -> tuple[Array, Array] | None:
-    """Singular values, and directions in the rows of an array, from the products of rows; None where digits are lost.
+def _turned_rows(apart: Array, n_classes: int) -> Array | None:
+    """The rows turned until they are nearly at right angles, by the eigenvectors of their products; None where rounding
+    of the products leaves no such thing.
 
     Deviations from the mean of a class add up to nothing: rows have so many directions fewer as there are classes.
     """
     squares, left = eigh(apart @ apart.T, check_finite=False)
-    squares, left = squares[: n_classes - 1 : -1], left[:, : n_classes - 1 : -1]  # the largest first
-    if not len(squares) or squares[-1] < _LEAST_SQUARE * squares[0]:
+    squares, left = squares[n_classes:], left[:, n_classes:]
+    if not len(squares) or squares[0] < _LEAST_SQUARE * squares[-1]:
         return None
-    values = np.sqrt(squares)
-    return values, (left / values).T @ apart
+    return np.asarray(left.T @ apart)
+
+
+def _from_nearly_orthogonal(rows: Array, values: Array, scale: Array) -> Whitening:
+    """From rows B, nearly at right angles, with BᵀB = Σ at unit columns: A = Bᵀ·(B·Bᵀ)⁻¹.
+
+    A rotation costs no digits, so B has those of the rows themselves; and B·Bᵀ is nearly the identity once rows have
+    length 1: as nearly as the products' own rounding allows.
+    """
+    spread = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    unit, condition = rows / values[:, None], float(values.max() / values.min())
+    log_det, error = 2.0 * float(np.log(values).sum()), EPS * condition**2
+    if condition**-2 < _EXACT_SQUARE:
+        factor = cho_factor(unit @ unit.T, check_finite=False)
+        unit, error = cho_solve(factor, unit, check_finite=False), EPS * condition
+        log_det += 2.0 * float(np.log(factor[0].diagonal()).sum())
+    method = Message("products of the rows")
+    return Whitening(
+        scale[:, None] * (unit / values[:, None]).T, rows * spread, scale, condition, log_det, method, error
+    )
 
 
 @dataclass(frozen=True)
