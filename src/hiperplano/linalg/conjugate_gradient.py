@@ -65,7 +65,8 @@ def conjugate_gradient(
     direction = scaled.copy()
     square = start = float(residual @ scaled)
     while len(result.steps) < max_iter:
-        if float(residual @ residual) <= atol**2 or square <= rtol**2 * start:
+        length = square if preconditioner is None else float(residual @ residual)
+        if length <= atol**2 or square <= rtol**2 * start:
             break
         image = product(direction)
         curvature = float(direction @ image)

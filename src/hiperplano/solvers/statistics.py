@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from hiperplano.data.block import scratch
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
-from hiperplano.data.finite import LARGEST, SMALLEST
+from hiperplano.data.finite import LARGEST, MOST_WEIGHT, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
@@ -125,8 +125,9 @@ def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
     """Raise where validation would have refused the rows."""
     d = design.n_columns
     squares, offset = raw.diagonal()[1 : d + 1], np.abs(shift[:d])
-    small = squares.max(initial=0.0) <= LARGEST**2 and offset.max(initial=0.0) <= LARGEST  # and no NaN
-    if small and ((squares >= 4 * design.n_rows * SMALLEST**2) | (offset >= SMALLEST)).all():
+    most = MOST_WEIGHT if design.has_weight else 1.0  # by which a square may have been multiplied, or divided
+    small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # and no NaN
+    if small and ((squares >= 4 * design.n_rows * SMALLEST**2 * most) | (offset >= SMALLEST)).all():
         return
     if not np.isfinite(raw).all():
         raise NonFiniteRows

@@ -118,7 +118,7 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
 def sums_first(design: Design, solver: str) -> bool:
     """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
     by_passes = solver == "auto" and design.is_sparse
-    return suited_solver(design, solver) in ("gram", "qr") and not design.has_weight and not by_passes
+    return suited_solver(design, solver) in ("gram", "qr") and not by_passes
 
 
 def suited_solver(design: Design, solver: str) -> str:

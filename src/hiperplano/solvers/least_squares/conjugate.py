@@ -153,20 +153,33 @@ class _Centre(NamedTuple):
 
 @dataclass(frozen=True)
 class _Gradient:
-    """Xᵀ·W·r, Σ w·r and Σ w·r² of r = y − x·coef about the means, for one target; without y if `target` is None."""
+    """Xᵀ·W·r, Σ w·r and Σ w·r² of r = y − x·coef about the means, for one target."""
 
     stays_sparse = True
     centre: _Centre
     coef: Array
-    target: int | None
+    target: int
 
     def __call__(self, block: Block) -> Sums:
-        r = -centred_scores(block, self.centre.mean, self.coef) if self.coef.any() else np.zeros(len(block))
-        if self.target is not None:
-            r += block.y[:, self.target] - self.centre.target_mean[self.target]
+        r = block.y[:, self.target] - self.centre.target_mean[self.target]
+        if self.coef.any():
+            r -= centred_scores(block, self.centre.mean, self.coef)
         weighted = block.weighted(r)
         product = centred_product(block, self.centre.mean, weighted)
-        return product, np.atleast_1d(weighted.sum()), np.atleast_1d(weighted @ r)
+        return product, np.array([weighted.sum()]), np.array([weighted @ r])
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Xᵀ·W·X·direction and Σ w·x·direction about the means: what every step asks for, and nothing else."""
+
+    stays_sparse = True
+    mean: Array
+    direction: Array
+
+    def __call__(self, block: Block) -> Sums:
+        weighted = block.weighted(centred_scores(block, self.mean, self.direction))
+        return centred_product(block, self.mean, weighted), np.array([weighted.sum()])
 
 
 class _Normal:
@@ -179,30 +192,34 @@ class _Normal:
         self.fit_intercept = fit_intercept
         self.scale = np.where(length > 0, reciprocal(np.hypot(length, np.sqrt(alpha))), 0.0)
 
-    def _scaled_gradient(self, coef: Array, target: int | None) -> tuple[Array, float]:
+    def _scaled_gradient(self, coef: Array) -> tuple[Array, float]:
         """The descent direction at `coef`, and the sum of squares there, with the best intercept if there is one."""
-        inner, level, squares = self.design.fold(_Gradient(self.centre, coef, target))
+        inner, level, squares = self.design.fold(_Gradient(self.centre, coef, self.target))
         if self.fit_intercept:
             squares = squares - level**2 / self.design.total_weight
         return self.scale * (inner - self.centre.drift * level - self.alpha * coef), float(squares[0])
 
     def __call__(self, z: Array) -> Array:
-        return -self._scaled_gradient(self.scale * z, None)[0]
+        direction = self.scale * z
+        inner, level = self.design.fold(_Product(self.centre.mean, direction))
+        inner += self.alpha * direction - self.centre.drift * level
+        inner *= self.scale
+        return inner
 
     def solve(self, tol: float, max_iter: int, noise: float) -> _End:
         z = np.zeros(self.design.n_columns)
-        left, tss = self._scaled_gradient(z, self.target)
+        left, tss = self._scaled_gradient(z)
         start = float(np.linalg.norm(left))
         gap, rss, steps = (1.0, tss, 0) if start else (0.0, tss, 0)
         longest = ConjugateGradientResult(z, [], [])
         for _ in range(_ROUNDS):
             if gap <= tol or steps >= max_iter:
                 break
-            found = conjugate_gradient(self, left, atol=0.3 * tol * start, max_iter=max_iter - steps)
+            found = conjugate_gradient(self, left, atol=0.8 * tol * start, max_iter=max_iter - steps)
             longest = longest if len(longest.steps) > len(found.steps) else found
             steps += len(found.steps)
             z = z + found.x
-            left, rss = self._scaled_gradient(self.scale * z, self.target)
+            left, rss = self._scaled_gradient(self.scale * z)
             gap = float(np.linalg.norm(left)) / start
         smallest, largest = longest.eigenvalue_range()
         error = max(gap, noise) * start / (smallest * float(np.linalg.norm(z))) if z.any() else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack, qr, svd
+from scipy.linalg import eigh, lapack, svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
@@ -20,7 +20,7 @@ from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
-_MOST_FACTORED = 512  # columns up to which it is computed for their sake alone
+_MOST_ROWS_KEPT = 512  # the same where it is the rows themselves
 _LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _ROUNDS = 3  # restarts from the residual, which the recursion drifts away from
@@ -252,9 +252,10 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
         which = np.flatnonzero(alpha == strength)
         matrix = products.copy()
         matrix.flat[:: len(matrix) + 1] += strength
-        lower, failed = lapack.dpotrf(matrix, lower=1, clean=0)
+        norm = np.abs(matrix).sum(axis=0).max()
+        lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
         if not failed:
-            smallest = min(smallest, float(lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0]))
+            smallest = min(smallest, float(lapack.dpocon(lower, norm, uplo="L")[0]))
         if failed or smallest < _LEAST_RECIPROCAL:
             return None
         right = rows.right[:, which]
@@ -266,8 +267,8 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and len(rows.length) <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
+    keep = unique and len(rows.length) <= _MOST_ROWS_KEPT
+    factor = rows.unit if keep else None
     condition = float(1.0 / np.sqrt(smallest))
     return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
 
@@ -295,8 +296,8 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and d <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
+    keep = unique and d <= _MOST_ROWS_KEPT
+    factor = rows.unit if keep else None
     return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits, factor)
 
 
