@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hiperplano import LeastSquaresClassifier, LinearRegression, Ridge
-from hiperplano.errors import AccuracyWarning, ConvergenceWarning
+from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 
 
 def table(n=120, d=5, seed=0, targets=None):
@@ -347,3 +347,36 @@ def test_few_correlated_rows_are_factored_orthogonally(fit_intercept, alpha):
     rows, right = (np.sqrt(weight)[:, None] * (M - centre @ M / weight.sum()) for M in (X, Y))
     wide = np.hstack([rows, np.sqrt(alpha) * np.eye(30)])  # the shortest solution of this is that of the penalty
     np.testing.assert_allclose(model.coef_, np.linalg.lstsq(wide, right, rcond=1e-14)[0][:45].T, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("shape", "alpha", "method"),
+    [
+        ((2000, 520), 10.0, "conjugate gradients"),
+        ((300, 2000), 1e6, "conjugate gradients in the span of the rows"),
+        ((560, 520), 1e-6, "normal equations"),  # too slow: left for a factorisation
+    ],
+)
+def test_penalised_coefficients_of_many_columns_go_by_the_faster_way(shape, alpha, method):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=shape) + 20.0) * np.logspace(0, 1, shape[1])
+    y, weight = X[:, :5] @ np.ones(5) + rng.normal(size=shape[0]), rng.uniform(0.5, 2.0, shape[0])
+    model = Ridge(alpha=alpha).fit(X, y, weight)
+    assert str(model.solution_.method) == method
+    middle = np.average(X, axis=0, weights=weight)
+    apart = (X - middle) * np.sqrt(weight)[:, None]
+    right = apart.T @ ((y - np.average(y, weights=weight)) * np.sqrt(weight))
+    exact = np.linalg.solve(apart.T @ apart + alpha * np.eye(shape[1]), right)
+    size = np.linalg.norm(apart, axis=0)
+    assert np.linalg.norm(size * (model.coef_ - exact)) < 1e-8 * np.linalg.norm(size * exact)
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge()])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e160])
+@pytest.mark.parametrize("shape", [(30, 3), (700, 600)])
+def test_numbers_out_of_range_are_refused_by_the_sums(model, bad, shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    X[5, 1] = bad
+    for weight in (None, np.full(len(X), 1e-50), np.full(len(X), 1e50)):
+        with pytest.raises(InvalidData, match=r"column 1|Column 1"):
+            model.fit(X, X[:, 0], weight)

@@ -11,6 +11,8 @@ from scipy.linalg import eigvalsh_tridiagonal
 from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
+_SOON = 6  # a part of the steps, after which progress tells whether they will be enough
+_IN_A_ROW = 3  # steps that must say so: a large eigenvalue that shows late makes a few of them slow
 
 
 class ConjugateGradientResult(NamedTuple):
@@ -19,11 +21,14 @@ class ConjugateGradientResult(NamedTuple):
     Attributes
     ----------
     x : ndarray of shape (d,)
+    given_up : bool
+        Whether progress was too slow for the steps allowed.
     """
 
     x: Array
     steps: list[float]
     ratios: list[float]
+    given_up: bool = False
 
     def eigenvalue_range(self) -> tuple[float, float]:
         """Smallest and largest eigenvalue of the (preconditioned) matrix from the steps so far (Lanczos)."""
@@ -35,6 +40,14 @@ class ConjugateGradientResult(NamedTuple):
         values = eigvalsh_tridiagonal(diagonal, np.sqrt(ratios[:-1]) / steps[:-1])
         return max(float(values[0]), _EPS * float(values[-1])), float(values[-1])
 
+    def pace(self) -> float:
+        """By what a step multiplied the squared residual, on average over the later half of the steps.
+
+        The first ones are no guide: they may find what a few large eigenvalues need, or grow for the sake of them.
+        """
+        later = self.ratios[len(self.ratios) // 2 :]
+        return float(np.exp(np.mean(np.log(np.maximum(later, 1e-300)))))
+
 
 def conjugate_gradient(
     product: Callable[[Array], Array],
@@ -44,6 +57,7 @@ def conjugate_gradient(
     rtol: float = 0.0,
     max_iter: int,
     preconditioner: Array | None = None,
+    trial: bool = False,
 ) -> ConjugateGradientResult:
     """Solve matrix·x = right for a symmetric positive semidefinite matrix, from x = 0.
 
@@ -58,15 +72,24 @@ def conjugate_gradient(
         Or its length in the norm of the preconditioner, relative to that of `right`.
     preconditioner : ndarray of shape (d,), optional
         Diagonal of an approximate inverse of the matrix.
+    trial : bool, default=False
+        Whether to give up soon where `max_iter` steps will not be enough, for another method.
     """
     result = ConjugateGradientResult(np.zeros_like(right), [], [])
     residual = right.copy()
     scaled = residual if preconditioner is None else preconditioner * residual
     direction = scaled.copy()
     square = start = float(residual @ scaled)
+    slow = 0
     while len(result.steps) < max_iter:
-        if float(residual @ residual) <= atol**2 or square <= rtol**2 * start:
+        length = square if preconditioner is None else float(residual @ residual)
+        if length <= atol**2 or square <= rtol**2 * start:
             break
+        done = len(result.steps)
+        if trial and done >= max(2, max_iter // _SOON):
+            slow = slow + 1 if length * result.pace() ** (max_iter - done) > atol**2 else 0
+            if slow == _IN_A_ROW:
+                return result._replace(given_up=True)
         image = product(direction)
         curvature = float(direction @ image)
         if curvature <= 0:

@@ -144,7 +144,7 @@ class LinearRegression(LeastSquares):
     copy_X : bool, default=True
         No effect: X is never written to.
     tol : float, default=1e-10
-        For "cg": relative length of the gradient to reach.
+        Relative length of the gradient to reach by conjugate gradients.
     n_jobs : int or None, default=None
         No effect: threads are taken as the rows call for them.
     positive : bool, default=False
@@ -263,7 +263,9 @@ class Ridge(LeastSquares):
     fit_intercept, copy_X, max_iter, tol, positive
         As in `LinearRegression`.
     solver : {"auto", "gram", "qr", "cg"}, default="auto"
-        As in `LinearRegression`. Scikit-learn's "cholesky" means "gram", its "svd" "qr", its other names "auto".
+        As in `LinearRegression`, but "auto" takes conjugate gradients also for dense rows of more than 512 columns,
+        where these are faster; standard errors then need "gram". Scikit-learn's "cholesky" means "gram", its "svd"
+        "qr", its other names "auto".
     random_state : int, RandomState or None, default=None
         No effect: a fit depends on nothing but its data.
 

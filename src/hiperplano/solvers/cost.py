@@ -24,6 +24,8 @@ _ENTRY = 4.0  # the same for a stored number of sparse rows
 _STEP = 30.0  # a parameter, in the products of a step of L-BFGS with those before it
 _COPY = 2.5  # a number weighted, and written, before it is multiplied with others
 _PAIR = 4.0  # two stored numbers of a sparse row, multiplied
+_TURNED = 15.0  # a stored number brought into the order of columns
+_SPARSE = 2e5  # a product of two sparse matrices, however small
 _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
 _UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
@@ -76,6 +78,13 @@ class Costs:
         return self.n_scores * (self.n_rows * _ROW + self.n_columns * _STEP) + by_cell
 
     @property
+    def square_product(self) -> float:
+        """Xᵀ·X times a vector, and the rest of a step of conjugate gradients."""
+        cells = float(self.n_rows) * self.n_columns * self.density
+        number = _CELL + _CELL_SCORE if self.density == 1.0 else _ENTRY
+        return _CALL + cells * (number + self.reading)
+
+    @property
     def hessian(self) -> float:
         """A pass for the whole Hessian, and its factorisation."""
         pairs = self.n_scores * (self.n_scores + 1) / 2
@@ -90,7 +99,8 @@ class Costs:
     def row_products(self) -> float:
         """All products of two rows, and a triangular factor of their matrix."""
         one = self.n_columns * (_PRODUCT if self.density == 1.0 else self.density**2 * _PAIR) + _COPY
-        return self.n_rows**2 * one + self.factor(self.n_rows)
+        turned = 0.0 if self.density == 1.0 else _SPARSE + self.n_rows * self.n_columns * self.density * _TURNED
+        return self.n_rows**2 * one + turned + self.factor(self.n_rows)
 
     def _weighted_product(self) -> float:
         cells = float(self.n_rows) * self.n_columns

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from hiperplano.data.block import scratch
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
-from hiperplano.data.finite import LARGEST, SMALLEST
+from hiperplano.data.finite import LARGEST, MOST_WEIGHT, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
@@ -92,7 +92,7 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
         shift = _sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
         (raw,) = design.fold(_MomentSums(shift, sparse, n_groups))
         together = raw.sum(axis=0) if n_groups else raw
-        _refuse_out_of_range(design, shift, together)
+        refuse_out_of_range(design, together.diagonal()[1 : d + 1], shift[:d])
         if centred and _digits_lost(together, _CANCELLED_SPARSE if sparse else _CANCELLED):
             shift = shift + together[0, 1:] / together[0, 0]
             (raw,) = design.fold(_MomentSums(shift, sparse=False, n_groups=n_groups))
@@ -121,14 +121,22 @@ def _rows_and_targets(block: Block) -> Array:
     return np.concatenate([block.dense(), block.y], axis=1, dtype=np.float64)
 
 
-def _refuse_out_of_range(design: Design, shift: Array, raw: Array) -> None:
-    """Raise where validation would have refused the rows."""
-    d = design.n_columns
-    squares, offset = raw.diagonal()[1 : d + 1], np.abs(shift[:d])
-    small = squares.max(initial=0.0) <= LARGEST**2 and offset.max(initial=0.0) <= LARGEST  # and no NaN
-    if small and ((squares >= 4 * design.n_rows * SMALLEST**2) | (offset >= SMALLEST)).all():
+def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = None) -> None:
+    """Raise `NonFiniteRows` where validation would have refused the rows.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (d,)
+        Weighted sums of squares of every column about `offset`.
+    offset : ndarray of shape (d,), optional
+        Zeros by default.
+    """
+    offset = np.zeros_like(squares) if offset is None else np.abs(offset)
+    most = MOST_WEIGHT if design.has_weight else 1.0  # by which a square may have been multiplied, or divided
+    small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # and no NaN
+    if small and ((squares >= 4 * design.n_rows * SMALLEST**2 * most) | (offset >= SMALLEST)).all():
         return
-    if not np.isfinite(raw).all():
+    if not np.isfinite(squares).all():
         raise NonFiniteRows
     sizes = largest(design)  # a column of zeros is ordinary, too
     if ((sizes > LARGEST) | ((sizes < SMALLEST) & (sizes > 0))).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.solvers.cost import Costs
@@ -17,6 +18,7 @@ SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000
 MOST_KEPT = 512  # columns up to which a solution keeps what standard errors need, even if it was found without
+_PATIENCE = 1.5  # times the cost of a factorisation, for conjugate gradients that seem to end in time
 _FEWEST_STEPS = 8  # of conjugate gradients, with which it is worth beginning
 _MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
 
@@ -65,7 +67,7 @@ def _solve(
     max_iter: int | None,
     sums: Moments | CentredRows | None,
 ) -> LeastSquaresSolution:
-    if solver == "auto" and not positive and max_iter is None:
+    if solver == "auto" and not positive and max_iter is None and sums is None:
         found = _by_few_passes(design, alpha, fit_intercept, tol)
         if found is not None:
             return found
@@ -91,34 +93,42 @@ def _solve(
 def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float) -> LeastSquaresSolution | None:
     """Conjugate gradients for as long as a factorisation would take, where standard errors do not need it anyway.
 
-    Sparse rows that are fewer than columns, and whose products fit memory, go by those if need be.
+    Those of sparse rows, and of penalised coefficients, do not where columns are many. Rows that are fewer than
+    columns, and whose products fit memory, go by those if need be.
     """
-    if not design.is_sparse or design.n_columns <= MOST_KEPT:
+    by_passes = design.is_sparse or (isinstance(design, InMemory) and bool((alpha > 0).all()))
+    if not by_passes or design.n_columns <= MOST_KEPT:
         return None
     costs = Costs.of(design, 1)
-    if design.n_rows < design.n_columns:
-        product_cells = design.n_rows**2
-        steps = costs.row_products / costs.gradient if product_cells <= _MOST_WIDE_CELLS else 10 * design.n_rows
-        return few_sparse_rows(
-            design,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            tol=tol,
-            max_iter=int(steps),
-            products=product_cells <= _MOST_WIDE_CELLS,
-            last=not fits_in_memory(design),
+    if design.n_rows >= design.n_columns:
+        steps = int(_PATIENCE * costs.hessian / costs.square_product / design.n_targets)
+        if not fits_in_memory(design) or steps < _FEWEST_STEPS:
+            return None
+        found = conjugate_least_squares(
+            design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps, trial=True
         )
-    steps = int(costs.hessian / costs.gradient / design.n_targets)
-    if not fits_in_memory(design) or steps < _FEWEST_STEPS:
-        return None
-    found = conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
-    return found if found.converged else None
+        return found if found.converged else None
+    steps = int(_PATIENCE * costs.row_products / costs.square_product)
+    if not design.is_sparse:
+        if not fits_in_memory(design):
+            return None
+        return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
+    products = design.n_rows**2 <= _MOST_WIDE_CELLS
+    return few_sparse_rows(
+        design,
+        alpha=alpha,
+        fit_intercept=fit_intercept,
+        tol=tol,
+        max_iter=steps if products else 10 * design.n_rows,
+        products=products,
+        last=not fits_in_memory(design),
+    )
 
 
 def sums_first(design: Design, solver: str) -> bool:
     """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
     by_passes = solver == "auto" and design.is_sparse
-    return suited_solver(design, solver) in ("gram", "qr") and not design.has_weight and not by_passes
+    return suited_solver(design, solver) in ("gram", "qr") and not by_passes
 
 
 def suited_solver(design: Design, solver: str) -> str:

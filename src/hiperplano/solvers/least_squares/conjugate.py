@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
-from hiperplano.solvers.statistics import centred_product, centred_scores
+from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
 _EPS = float(np.finfo(float).eps)
 _FAR = 1e6  # a mean of so many standard deviations is rounded by an amount that shows in products
@@ -22,7 +23,13 @@ _ROUNDS = 4  # restarts from the residual of the rows, which the recursion drift
 
 
 def conjugate_least_squares(
-    design: Design, *, alpha: Array, fit_intercept: bool = True, tol: float = 1e-10, max_iter: int = 1000
+    design: Design,
+    *,
+    alpha: Array,
+    fit_intercept: bool = True,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    trial: bool = False,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² with one pass over the rows for each step.
 
@@ -36,9 +43,13 @@ def conjugate_least_squares(
         Length of the scaled gradient to reach, relative to its length at 0.
     max_iter : int
         Most steps for each target.
+    trial : bool, default=False
+        Whether to give up soon where so many steps will not be enough, for another method.
     """
     with one_blas_thread():
-        columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight
+        with np.errstate(all="ignore"):  # of rows that were not validated: the moments reveal it
+            columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight
+            refuse_out_of_range(design, total * (np.square(columns.shift) + np.square(1.0 / columns.scale)))
         mean, d = columns.shift, design.n_columns
         length = np.where(columns.constant, 0.0, np.sqrt(total) / columns.scale)
         target_mean = np.zeros(design.n_targets)
@@ -49,10 +60,10 @@ def conjugate_least_squares(
         if offset > _FAR:
             drift = design.fold(_ColumnSums(mean))[0] / total
         # Rounding of products with rows that are not centred hides a gradient below this.
-        noise = _EPS * (offset if design.is_sparse else 1.0)
-        centre = _Centre(mean, drift, target_mean)
+        noise = _EPS * (1.0 if columns.centre_rows else offset)
+        centre = _Centre(mean, drift, target_mean, columns.centre_rows)
         ends = [
-            _Normal(design, centre, length, t, float(alpha[t]), fit_intercept).solve(tol, max_iter, noise)
+            _Normal(design, centre, length, t, float(alpha[t]), fit_intercept).solve(tol, max_iter, noise, trial)
             for t in range(design.n_targets)
         ]
         coef = np.stack([end.coef for end in ends])
@@ -144,29 +155,59 @@ class _ColumnSums:
 
 
 class _Centre(NamedTuple):
-    """Means of the columns, what rounding left of them, and means of the targets."""
+    """Means of the columns, what rounding left of them, and means of the targets.
+
+    `first` is whether dense rows are centred before they are multiplied, for the sake of digits; otherwise their
+    products are, which takes no copy.
+    """
 
     mean: Array
     drift: Array
     target_mean: Array
+    first: bool
+
+    def rows(self, block: Block) -> tuple[Block, Array]:
+        """Rows as they are multiplied, and the means to be taken off their products."""
+        if block.is_sparse:
+            return block, self.mean
+        if not self.first:
+            return Block(block.doubles(), block.vectors), self.mean
+        x = block.xp.subtract(block.dense(), self.mean, out=scratch("centred", block.x.shape, block.x))
+        return Block(x, block.vectors), np.zeros_like(self.mean)
 
 
 @dataclass(frozen=True)
 class _Gradient:
-    """Xᵀ·W·r, Σ w·r and Σ w·r² of r = y − x·coef about the means, for one target; without y if `target` is None."""
+    """Xᵀ·W·r, Σ w·r and Σ w·r² of r = y − x·coef about the means, for one target."""
 
     stays_sparse = True
     centre: _Centre
     coef: Array
-    target: int | None
+    target: int
 
     def __call__(self, block: Block) -> Sums:
-        r = -centred_scores(block, self.centre.mean, self.coef) if self.coef.any() else np.zeros(len(block))
-        if self.target is not None:
-            r += block.y[:, self.target] - self.centre.target_mean[self.target]
+        rows, mean = self.centre.rows(block)
+        r = block.y[:, self.target] - self.centre.target_mean[self.target]
+        if self.coef.any():
+            r -= rows.dot(self.coef) - mean @ self.coef
         weighted = block.weighted(r)
-        product = centred_product(block, self.centre.mean, weighted)
-        return product, np.atleast_1d(weighted.sum()), np.atleast_1d(weighted @ r)
+        level = weighted.sum()
+        return rows.transpose_dot(weighted) - level * mean, np.array([level]), np.array([weighted @ r])
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Xᵀ·W·X·direction and Σ w·x·direction about the means: what every step asks for, and nothing else."""
+
+    stays_sparse = True
+    centre: _Centre
+    direction: Array
+
+    def __call__(self, block: Block) -> Sums:
+        rows, mean = self.centre.rows(block)
+        weighted = block.weighted(rows.dot(self.direction) - mean @ self.direction)
+        level = weighted.sum()
+        return rows.transpose_dot(weighted) - level * mean, np.array([level])
 
 
 class _Normal:
@@ -179,30 +220,38 @@ class _Normal:
         self.fit_intercept = fit_intercept
         self.scale = np.where(length > 0, reciprocal(np.hypot(length, np.sqrt(alpha))), 0.0)
 
-    def _scaled_gradient(self, coef: Array, target: int | None) -> tuple[Array, float]:
+    def _scaled_gradient(self, coef: Array) -> tuple[Array, float]:
         """The descent direction at `coef`, and the sum of squares there, with the best intercept if there is one."""
-        inner, level, squares = self.design.fold(_Gradient(self.centre, coef, target))
+        inner, level, squares = self.design.fold(_Gradient(self.centre, coef, self.target))
         if self.fit_intercept:
             squares = squares - level**2 / self.design.total_weight
         return self.scale * (inner - self.centre.drift * level - self.alpha * coef), float(squares[0])
 
     def __call__(self, z: Array) -> Array:
-        return -self._scaled_gradient(self.scale * z, None)[0]
+        direction = self.scale * z
+        inner, level = self.design.fold(_Product(self.centre, direction))
+        inner += self.alpha * direction - self.centre.drift * level
+        inner *= self.scale
+        return inner
 
-    def solve(self, tol: float, max_iter: int, noise: float) -> _End:
+    def solve(self, tol: float, max_iter: int, noise: float, trial: bool) -> _End:
         z = np.zeros(self.design.n_columns)
-        left, tss = self._scaled_gradient(z, self.target)
+        left, tss = self._scaled_gradient(z)
         start = float(np.linalg.norm(left))
         gap, rss, steps = (1.0, tss, 0) if start else (0.0, tss, 0)
         longest = ConjugateGradientResult(z, [], [])
         for _ in range(_ROUNDS):
             if gap <= tol or steps >= max_iter:
                 break
-            found = conjugate_gradient(self, left, atol=0.3 * tol * start, max_iter=max_iter - steps)
+            found = conjugate_gradient(
+                self, left, atol=0.8 * tol * start, max_iter=max_iter - steps, trial=trial and not steps
+            )
             longest = longest if len(longest.steps) > len(found.steps) else found
             steps += len(found.steps)
+            if found.given_up:
+                break
             z = z + found.x
-            left, rss = self._scaled_gradient(self.scale * z, self.target)
+            left, rss = self._scaled_gradient(self.scale * z)
             gap = float(np.linalg.norm(left)) / start
         smallest, largest = longest.eigenvalue_range()
         error = max(gap, noise) * start / (smallest * float(np.linalg.norm(z))) if z.any() else 0.0

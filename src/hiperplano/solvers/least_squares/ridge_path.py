@@ -144,8 +144,9 @@ def wide_path(design: Design, fit_intercept: bool, rows: CentredRows | None = No
         Of the rows with weight; the decomposition knows them better than products with its basis would.
     """
     rows = centred_rows(design.weighted_rows(), fit_intercept) if rows is None else rows
-    left, values, make_basis = _decomposed(rows)
-    complete = len(values) == len(rows.root) - fit_intercept
+    most = len(rows.root) - int(fit_intercept)
+    left, values, make_basis = _decomposed(rows, most)
+    complete = len(values) == most
     path = RidgePath(
         rows.mean,
         rows.target_mean,
@@ -164,17 +165,18 @@ Decomposition = tuple[Array, Array, Callable[[], Array]]
 """Left vectors, singular values, and what makes the right vectors over the singular values."""
 
 
-def _decomposed(rows: CentredRows) -> Decomposition:
-    """Of dense rows.
+def _decomposed(rows: CentredRows, most: int) -> Decomposition:
+    """Of dense rows, which have `most` directions at most.
 
     How many there are is told by columns of unit length, in which units do not matter. Where lengths lie far apart,
-    Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones.
+    Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones; unless the long
+    ones are enough to tell all directions.
     """
     length = rows.length
     longest = float(length.max(initial=0.0)) or 1.0
     similar = longest <= _SIMILAR * length[length > 0].min(initial=longest)
-    found = _from_row_products(rows) if similar else None
-    if found is not None:
+    found = _from_row_products(rows)
+    if found is not None and (similar or len(found[1]) == most):
         return found
     x, scaled = rows.unit, rows.unit * (length / longest)
     if similar:

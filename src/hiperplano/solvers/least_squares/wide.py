@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack, qr, svd
+from scipy.linalg import eigh, lapack, svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
@@ -20,9 +20,10 @@ from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
-_MOST_FACTORED = 512  # columns up to which it is computed for their sake alone
+_MOST_ROWS_KEPT = 512  # the same where it is the rows themselves
 _LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
+_FEWEST_STEPS = 4  # with which it is worth beginning
 _ROUNDS = 3  # restarts from the residual, which the recursion drifts away from
 _REFINED = 1e-3  # the same, below which that step is made
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
@@ -35,6 +36,8 @@ def wide_least_squares(
     fit_intercept: bool = True,
     positive: bool = False,
     rows: CentredRows | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 0,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² in the span of the rows.
 
@@ -50,12 +53,20 @@ def wide_least_squares(
         Constrain the coefficients to be non-negative.
     rows : CentredRows, optional
         Of the design, dense, where somebody has them already.
+    tol : float, default=1e-10
+        Relative length of the residual to reach by conjugate gradients.
+    max_iter : int, default=0
+        Most steps of conjugate gradients, for all targets together; then the products of the rows are taken.
     """
     with one_blas_thread():
         rows = centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            end = _by_row_products(rows, alpha, fit_intercept) or _by_orthogonal_rows(rows, alpha, fit_intercept)
+            end = (
+                _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
+                or _by_row_products(rows, alpha, fit_intercept)
+                or _by_orthogonal_rows(rows, alpha, fit_intercept)
+            )
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
         left, values, basis = svd(rows.unit, full_matrices=False, check_finite=False)
@@ -102,9 +113,7 @@ def few_sparse_rows(
         rows = sparse_rows(design, fit_intercept)
         if rows.cancels:
             return None
-        sure = _steps_at_most(rows, alpha, tol)
-        steps = max(max_iter, sure) if sure <= _FEW_STEPS else max_iter
-        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, steps)
+        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
         if end is None and products:
             end = _by_row_products(rows, alpha, fit_intercept)
         if end is None and products and last:
@@ -172,18 +181,29 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
 def _by_conjugate_gradients(
     rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int
 ) -> _End | None:
-    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None where `max_iter` steps are too few.
+    """(x·xᵀ + alpha)·shares = y by conjugate gradients; None where `max_iter` steps are too few, or would be.
 
     The steps stay in the span of the rows, where without a penalty the minimum-norm solution is.
     """
+    sure = _steps_at_most(rows, alpha, tol)
+    max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
+    if max_iter < _FEWEST_STEPS:
+        return None
     shares, steps, gap, error, condition = np.zeros_like(rows.right), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
         right, size = rows.right[:, target], float(np.linalg.norm(rows.right[:, target]))
         system, left = _RowSystem(rows, strength, fit_intercept), right
         for _ in range(_ROUNDS):
             found = conjugate_gradient(
-                system, left, atol=0.5 * tol * size, max_iter=max_iter - steps, preconditioner=system.preconditioner
+                system,
+                left,
+                atol=0.5 * tol * size,
+                max_iter=max_iter - steps,
+                preconditioner=system.preconditioner,
+                trial=not steps,
             )
+            if found.given_up:
+                return None
             steps += len(found.steps)
             shares[:, target] += found.x
             left = right - system(shares[:, target])
@@ -252,9 +272,10 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
         which = np.flatnonzero(alpha == strength)
         matrix = products.copy()
         matrix.flat[:: len(matrix) + 1] += strength
-        lower, failed = lapack.dpotrf(matrix, lower=1, clean=0)
+        norm = np.abs(matrix).sum(axis=0).max()
+        lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
         if not failed:
-            smallest = min(smallest, float(lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0]))
+            smallest = min(smallest, float(lapack.dpocon(lower, norm, uplo="L")[0]))
         if failed or smallest < _LEAST_RECIPROCAL:
             return None
         right = rows.right[:, which]
@@ -266,8 +287,8 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and len(rows.length) <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
+    keep = unique and len(rows.length) <= _MOST_ROWS_KEPT
+    factor = rows.unit if keep else None
     condition = float(1.0 / np.sqrt(smallest))
     return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
 
@@ -295,8 +316,8 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and d <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
+    keep = unique and d <= _MOST_ROWS_KEPT
+    factor = rows.unit if keep else None
     return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits, factor)
 
 
