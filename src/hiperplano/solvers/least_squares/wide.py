@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack, svd
+from scipy.linalg import eigh, lapack, qr, svd
 from scipy.optimize import nnls
 
 from hiperplano.data.blas import one_blas_thread
@@ -20,7 +20,7 @@ from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
-_MOST_ROWS_KEPT = 512  # the same where it is the rows themselves
+_MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
 _LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
@@ -287,8 +287,8 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
     digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and len(rows.length) <= _MOST_ROWS_KEPT
-    factor = rows.unit if keep else None
+    keep = unique and len(rows.length) <= _MOST_FACTORED
+    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
     condition = float(1.0 / np.sqrt(smallest))
     return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
 
@@ -316,8 +316,8 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and d <= _MOST_ROWS_KEPT
-    factor = rows.unit if keep else None
+    keep = unique and d <= _MOST_FACTORED
+    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
     return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits, factor)
 
 
