@@ -16,6 +16,7 @@ from hiperplano.solvers.svm.dual_loops import shuffle
 _AHEAD = 4  # rows between asking for one and using it
 _NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
 _WINDOW = 8  # last passes that tell how fast the ascent converges
+_EARLY, _FEWEST = 0.125, 10  # share of the affordable passes, and passes, that are made in any case
 _PATIENCE = 10  # checks at which dual variables rest
 _LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
 _LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
@@ -126,15 +127,18 @@ def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untype
 
 @part
 def _is_hopeless(history, used, wanted, affordable):  # type: ignore[no-untyped-def]
-    """Whether as many passes were made as are affordable, and more than that seem to be left."""
-    if used < affordable:
+    """Whether as many passes were made as are affordable, and more than that seem to be left.
+
+    After a part of them, as many times more must seem to be left as it is smaller.
+    """
+    if used < max(_EARLY * affordable, _FEWEST):
         return False
     window = min(used - 1, _WINDOW)
     if window < 1:
         return True
     shrunk = np.log(max(history[(used - window) % _WINDOW_SIZE], 1e-300) / max(history[used % _WINDOW_SIZE], 1e-300))
     left = np.log(max(history[used % _WINDOW_SIZE] / wanted, 1.0))
-    return left * window > shrunk * affordable
+    return left * window * min(used, affordable) > shrunk * affordable**2
 
 
 _WINDOW_SIZE = _WINDOW + 1
