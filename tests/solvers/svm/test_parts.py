@@ -116,11 +116,13 @@ def test_the_best_level_is_best(name, seed):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("shape", [(60, 50), (60, 20)], ids=["products of rows", "products of columns"])
+@pytest.mark.parametrize("kind", ["more columns", "more rows", "sparse", "hardly any entries"])
 @pytest.mark.parametrize("name", ["hinge", "insensitive", "absolute"])
-def test_the_interior_point_has_no_duality_gap(name, shape, fit_intercept):
-    box = dual_box(rows(LOSSES[name], n=shape[0]), LOSSES[name])
-    x = np.random.default_rng(1).normal(size=shape)
+def test_the_interior_point_has_no_duality_gap(name, kind, fit_intercept):
+    box, rng = dual_box(rows(LOSSES[name], n=60), LOSSES[name]), np.random.default_rng(1)
+    x = rng.normal(size=(60, 50 if kind == "more columns" else 20))
+    if kind in ("sparse", "hardly any entries"):
+        x = sparse.csr_array(x * (rng.uniform(size=x.shape) < (0.5 if kind == "sparse" else 0.05)))
     beta, level, _ = InteriorPoint(x, box, fit_intercept).solve(1e-8, 0.0, 60)
     assert ((beta >= box.low) & (beta <= box.high)).all()
     assert not fit_intercept or abs(beta.sum()) <= 1e-9

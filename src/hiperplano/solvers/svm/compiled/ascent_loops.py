@@ -111,6 +111,16 @@ def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # t
     return level, objective, gap if np.isfinite(gap) else np.inf
 
 
+@loop
+def certificate(x, indices, indptr, box, control, coef, beta):  # type: ignore[no-untyped-def]
+    """Coefficients Σβ·x with their best level, balanced dual variables near `beta`, the objective and the gap."""
+    n, d = len(beta), len(coef) - 1
+    e, proved, moved = np.empty(n), np.empty(n), np.empty(d)
+    level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
+    coef[d] = level
+    return coef, proved, objective, gap
+
+
 @subroutine
 def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untyped-def]
     """Put first those rows whose dual variables can move, by the residuals of a check, at another level."""

@@ -8,16 +8,19 @@ to thirty steps, each of which solves with all rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import diags_array, eye_array, issparse
+from scipy.sparse.linalg import splu
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.svm.compiled.problem import Box
 
 _PATIENCE = 6  # steps in which the gap should have halved
 _INSIDE = 0.995  # share of the way to a bound
+_SPARSE = 8  # products of columns, for each of them, that are factored as a sparse matrix
 _GRAM_ROWS = 1.5  # for each column: up to here products of rows, taken once, cost less than those of columns
 
 
@@ -41,19 +44,19 @@ class InteriorPoint:
 
     Parameters
     ----------
-    x : float64 of shape (n, d)
+    x : array or CSR matrix of float64, of shape (n, d)
     box : Box
         Of a plain loss.
     fit_intercept : bool
     """
 
-    def __init__(self, x: Array, box: Box, fit_intercept: bool) -> None:
+    def __init__(self, x: Any, box: Box, fit_intercept: bool) -> None:
         self._x, self._box, self._fit_intercept = x, box, fit_intercept
         two = box.epsilon > 0
         self._sign = np.array([[1.0], [-1.0]]) if two else np.ones((1, 1))
-        self._low = np.zeros((2, len(x))) if two else box.low[None]
+        self._low = np.zeros((2, x.shape[0])) if two else box.low[None]
         self._high = np.stack([box.high, -box.low]) if two else box.high[None]
-        self._gram = x @ x.T if len(x) <= _GRAM_ROWS * x.shape[1] else None
+        self._gram = x @ x.T if not issparse(x) and len(x) <= _GRAM_ROWS * x.shape[1] else None
 
     def solve(self, tol: float, floor: float, most: int) -> tuple[Array, float, int]:
         """Dual variables and level with a gap of about tol·objective + floor, and the steps that they took."""
@@ -69,7 +72,7 @@ class InteriorPoint:
                 return beta, level, len(gaps)
             try:
                 step, rise, share = self._step(now, residual, float(beta.sum()))
-            except LinAlgError:  # rounding: what is left is for others
+            except (LinAlgError, RuntimeError):  # rounding: what is left is for others
                 return beta, level, len(gaps)
             now, level = now.moved(step, share), level + share * rise
 
@@ -129,15 +132,22 @@ class InteriorPoint:
         """Solves with XXᵀ + diag(1/free): as it is, or by the columns."""
         x = self._x
         if self._gram is not None:
-            factor = _factor(self._gram.copy(), 1.0 / free)
-            return lambda right: np.asarray(cho_solve(factor, right, check_finite=False))
-        rows = x * np.sqrt(free)[:, None]
-        factor = _factor(rows.T @ rows, 1.0)
-        return lambda right: free * (right - x @ cho_solve(factor, (free * right) @ x, check_finite=False))
+            return _solver(self._gram.copy(), 1.0 / free)
+        if issparse(x):
+            rows = diags_array(np.sqrt(free)) @ x
+            products = (rows.T @ rows + eye_array(x.shape[1])).tocsc()
+            if products.nnz <= _SPARSE * x.shape[1]:
+                inner = splu(products, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve
+            else:
+                inner = _solver(products.toarray(), 0.0)
+        else:
+            rows = x * np.sqrt(free)[:, None]
+            inner = _solver(rows.T @ rows, 1.0)
+        return lambda right: free * (right - x @ inner((free * right) @ x))
 
 
-def _factor(matrix: Array, more: Array | float) -> tuple[Array, bool]:
-    """The triangular factor of a matrix, which is overwritten, with more on its diagonal."""
+def _solver(matrix: Array, more: Array | float) -> Callable[[Array], Array]:
+    """Solves with a matrix, which is overwritten, with more on its diagonal."""
     matrix.flat[:: len(matrix) + 1] += more
-    factor: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return factor
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return lambda right: np.asarray(cho_solve(factor, right, check_finite=False))

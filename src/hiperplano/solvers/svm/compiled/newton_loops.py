@@ -237,20 +237,6 @@ def _certify(x, box, now, proof, fit_intercept):  # type: ignore[no-untyped-def]
     return gap if np.isfinite(gap) else np.inf
 
 
-@loop
-def certificate(x, box, coef, beta, fit_intercept):  # type: ignore[no-untyped-def]
-    """Coefficients with their level, balanced dual variables near `beta`, the objective and the gap."""
-    n, d = x.shape
-    now, proof = _new_point(n, d), _new_point(n, d)
-    for j in range(d + 1):
-        now.coef[j] = coef[j]
-    for i in range(n):
-        now.beta[i] = beta[i]
-    _set_residuals(x, box, now)
-    gap = _certify(x, box, now, proof, fit_intercept)
-    return proof.coef, proof.beta, _objective(proof), gap
-
-
 class Work(NamedTuple):
     """Room for the free rows, their stiffness and mean, and a step."""
 

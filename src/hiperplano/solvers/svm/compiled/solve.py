@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.row_span import RowSpan
@@ -28,6 +27,7 @@ _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _INTERIOR_CALL, _INTERIOR_STEPS = 3e5, 20  # for a step of the interior point method, and how many it takes
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
+_SEPARATE = 4.0  # products of two numbers of a row, for each column, up to which most columns never meet
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -87,16 +87,15 @@ class Search:
         self._take(found)
 
     def interior(self) -> None:
-        """The interior point method on dense rows, from the start."""
+        """The interior point method, from the start."""
+        from hiperplano.solvers.svm.compiled.ascent_loops import certificate
         from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
-        from hiperplano.solvers.svm.compiled.newton_loops import certificate
 
-        asked, x = self.control, np.ascontiguousarray(self.rows.arrays[0], dtype=np.float64)
         self._note("newton")
-        inside = InteriorPoint(x, self.box, asked.fit_intercept)
-        beta, level, steps = inside.solve(_CLOSER * asked.tol, _CLOSER * asked.floor, self.left)
+        inside = InteriorPoint(self.rows.matrix, self.box, self.control.fit_intercept)
+        beta, level, steps = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
         coef = self._pull(beta, level)
-        coef, beta, objective, gap = certificate(x, self.box, coef, beta, asked.fit_intercept)
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, beta)
         self._take(Found(coef, beta, objective, gap, steps))
         self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
 
@@ -113,13 +112,13 @@ class Search:
         Weights of rows then mean the same as rows that are there several times, and another order of rows changes
         nothing.
         """
-        asked, n, d = self.control, self.rows.n_rows, len(self.rows.shift)
+        asked = self.control
         tol, floor = min(asked.tol, _EXACT), _SURELY * asked.floor  # what is left above it may be a step
         self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + POLISHING)
         if self.rows.is_dense:
             self.newton()
         else:
-            self.newton_on_dense(csr_array(self.rows.arrays, shape=(n, d)).toarray().astype(np.float64))
+            self.newton_on_dense(self.rows.matrix.toarray())
         self.control = asked
 
     def newton_in_span(self, x: Any) -> None:
@@ -257,7 +256,7 @@ def solve_sparse(search: Search) -> None:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
-    held = csr_array(rows.arrays, shape=(n, d)).astype(np.float64, copy=False)
+    held = rows.matrix
     if wide:
         search.newton_in_span(held)
         search.ascend(_FEW)
@@ -265,3 +264,5 @@ def solve_sparse(search: Search) -> None:
         search.newton_on_dense(held.toarray())
         if not search.proved and search.left > 0:
             search.ascend()
+    elif not search.box.soft[0] and (d <= MATRIX_COLUMNS or n * rows.n_stored**2 <= _SEPARATE * d):
+        search.interior()
