@@ -27,7 +27,7 @@ _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _INTERIOR_CALL, _INTERIOR_STEPS = 3e5, 20  # for a step of the interior point method, and how many it takes
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
-_SEPARATE = 4.0  # products of two numbers of a row, for each column, up to which most columns never meet
+_SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -256,6 +256,11 @@ def solve_sparse(search: Search) -> None:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
+    plain, separate = not search.box.soft[0], n * rows.n_stored**2 <= _SEPARATE * d
+    if plain and not small and (separate or (d <= MATRIX_COLUMNS and not wide)):
+        search.interior()
+    if search.proved or search.left <= 0:
+        return
     held = rows.matrix
     if wide:
         search.newton_in_span(held)
@@ -264,5 +269,3 @@ def solve_sparse(search: Search) -> None:
         search.newton_on_dense(held.toarray())
         if not search.proved and search.left > 0:
             search.ascend()
-    elif not search.box.soft[0] and (d <= MATRIX_COLUMNS or n * rows.n_stored**2 <= _SEPARATE * d):
-        search.interior()
