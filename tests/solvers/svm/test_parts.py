@@ -11,6 +11,7 @@ from hiperplano import losses
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.compiled.box_loops import best_level
+from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
 from hiperplano.solvers.svm.compiled.problem import dual_box
 from hiperplano.solvers.svm.curvature import MatrixCurvature, RowCurvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing
@@ -112,6 +113,25 @@ def test_the_best_level_is_best(name, seed):
     for level in levels:
         assert total(level) <= best.fun + 1e-7
         assert total(level) <= total(level * 0.999) + 1e-12  # of several, that next to 0
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["more columns", "more rows", "sparse", "hardly any entries"])
+@pytest.mark.parametrize("name", ["hinge", "insensitive", "absolute"])
+def test_the_interior_point_has_no_duality_gap(name, kind, fit_intercept):
+    box, rng = dual_box(rows(LOSSES[name], n=60), LOSSES[name]), np.random.default_rng(1)
+    x = rng.normal(size=(60, 50 if kind == "more columns" else 20))
+    if kind in ("sparse", "hardly any entries"):
+        x = sparse.csr_array(x * (rng.uniform(size=x.shape) < (0.5 if kind == "sparse" else 0.05)))
+    beta, level, _ = InteriorPoint(x, box, fit_intercept).solve(1e-8, 0.0, 60)
+    assert ((beta >= box.low) & (beta <= box.high)).all()
+    assert not fit_intercept or abs(beta.sum()) <= 1e-9
+    coef = beta @ x
+    e = box.target - x @ coef - level
+    loss = np.maximum(box.high * (e - box.epsilon), box.low * (e + box.epsilon)).clip(0.0 if box.epsilon else None)
+    objective = 0.5 * coef @ coef + loss.sum()
+    dual = box.target @ beta - box.epsilon * np.abs(beta).sum() - 0.5 * coef @ coef
+    assert objective - dual <= 2e-8 * objective
 
 
 def test_roots_are_found_where_functions_are_flat_steep_or_far():

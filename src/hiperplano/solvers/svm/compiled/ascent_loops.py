@@ -16,6 +16,7 @@ from hiperplano.solvers.svm.dual_loops import shuffle
 _AHEAD = 4  # rows between asking for one and using it
 _NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
 _WINDOW = 8  # last passes that tell how fast the ascent converges
+_EARLY, _FEWEST = 0.125, 10.0  # share of the affordable passes on dense rows, and passes, that are made in any case
 _PATIENCE = 10  # checks at which dual variables rest
 _LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
 _LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
@@ -110,6 +111,16 @@ def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # t
     return level, objective, gap if np.isfinite(gap) else np.inf
 
 
+@loop
+def certificate(x, indices, indptr, box, control, coef, beta):  # type: ignore[no-untyped-def]
+    """Coefficients Σβ·x with their best level, balanced dual variables near `beta`, the objective and the gap."""
+    n, d = len(beta), len(coef) - 1
+    e, proved, moved = np.empty(n), np.empty(n), np.empty(d)
+    level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
+    coef[d] = level
+    return coef, proved, objective, gap
+
+
 @subroutine
 def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untyped-def]
     """Put first those rows whose dual variables can move, by the residuals of a check, at another level."""
@@ -125,16 +136,19 @@ def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untype
 
 
 @part
-def _is_hopeless(history, used, wanted, affordable):  # type: ignore[no-untyped-def]
-    """Whether as many passes were made as are affordable, and more than that seem to be left."""
-    if used < affordable:
+def _is_hopeless(history, used, wanted, affordable, early):  # type: ignore[no-untyped-def]
+    """Whether as many passes were made as are affordable, and more than that seem to be left.
+
+    After a part of them, as many times more must seem to be left as it is smaller.
+    """
+    if used < max(early * affordable, min(affordable, _FEWEST)):
         return False
     window = min(used - 1, _WINDOW)
     if window < 1:
         return True
     shrunk = np.log(max(history[(used - window) % _WINDOW_SIZE], 1e-300) / max(history[used % _WINDOW_SIZE], 1e-300))
     left = np.log(max(history[used % _WINDOW_SIZE] / wanted, 1.0))
-    return left * window > shrunk * affordable
+    return left * window * min(used, affordable) > shrunk * affordable**2
 
 
 _WINDOW_SIZE = _WINDOW + 1
@@ -181,6 +195,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     slowest = control.softness / weight
     share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
+    early = _EARLY if x.ndim == 2 else 1.0  # what others cost on sparse rows is not known so well
     size, beyond, used, still, trigger = n, np.inf, 0, 0, np.inf
     least, objective_there = np.inf, 0.0
     while True:
@@ -195,7 +210,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
-        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable)
+        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable, early)
         if ended or rests or slack <= min(2.0 * wanted, trigger):
             level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
             used += 1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
@@ -56,6 +57,13 @@ class LoopRows:
     @property
     def is_dense(self) -> bool:
         return self.arrays[0].ndim == 2
+
+    @property
+    def matrix(self) -> Any:
+        """The rows as an array, or a CSR matrix, of float64."""
+        if self.is_dense:
+            return np.asarray(self.arrays[0], dtype=np.float64)
+        return csr_array(self.arrays, shape=(self.n_rows, len(self.shift))).astype(np.float64, copy=False)
 
 
 class Box(NamedTuple):

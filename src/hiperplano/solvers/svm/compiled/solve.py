@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.row_span import RowSpan
@@ -26,6 +25,9 @@ _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
+_INTERIOR_CALL, _INTERIOR_STEPS = 3e5, 20  # for a step of the interior point method, and how many it takes
+_CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
+_SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -84,19 +86,39 @@ class Search:
             self.coef, self.beta = coef, found.beta.copy()
         self._take(found)
 
+    def interior(self) -> None:
+        """The interior point method, from the start."""
+        from hiperplano.solvers.svm.compiled.ascent_loops import certificate
+        from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
+
+        self._note("newton")
+        inside = InteriorPoint(self.rows.matrix, self.box, self.control.fit_intercept)
+        beta, level, steps = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
+        coef = self._pull(beta, level)
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, beta)
+        self._take(Found(coef, beta, objective, gap, steps))
+        self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
+
+    def second_order(self) -> None:
+        """The interior point method where it is faster than Newton's, and that where it is not, or fails."""
+        if is_for_interior(self.rows.n_rows, len(self.rows.shift), bool(self.box.soft[0])):
+            self.interior()
+        if not self.proved and self.left > 0:
+            self.newton()
+
     def polish(self) -> None:
         """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
 
         Weights of rows then mean the same as rows that are there several times, and another order of rows changes
         nothing.
         """
-        asked, n, d = self.control, self.rows.n_rows, len(self.rows.shift)
+        asked = self.control
         tol, floor = min(asked.tol, _EXACT), _SURELY * asked.floor  # what is left above it may be a step
         self.control = asked._replace(tol=tol, floor=floor, most=self.found.passes + POLISHING)
         if self.rows.is_dense:
             self.newton()
         else:
-            self.newton_on_dense(csr_array(self.rows.arrays, shape=(n, d)).toarray().astype(np.float64))
+            self.newton_on_dense(self.rows.matrix.toarray())
         self.control = asked
 
     def newton_in_span(self, x: Any) -> None:
@@ -107,7 +129,7 @@ class Search:
         here.coef = here._pull(here.beta, self.coef[-1])
         here.ascend(affordable_passes(here.rows, bool(here.box.soft[0])))
         if not here.proved:
-            here.newton()
+            here.second_order()
         for method in here.methods:
             self._note(method)
         self.beta = here.found.beta.copy()
@@ -122,7 +144,7 @@ class Search:
         coef = self.found.coef.copy()
         coef[-1] += coef[:-1] @ rows.shift
         here.found = self.found._replace(coef=coef, passes=0)
-        here.newton()
+        here.second_order()
         coef = here.found.coef.copy()
         coef[-1] -= coef[:-1] @ rows.shift
         self.coef, self.beta = here.coef, here.beta
@@ -163,15 +185,41 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     least, free = min(n // 2 + 1, d), n // 2
     if rows.is_dense or made_dense:
-        step = n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
+        cost = _newton_cost(n, d, squared)
+        cost = min(cost, _interior_cost(n, d)) if not squared else cost
     else:
         products = (
             free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
         )
         step = _CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + products
-    steps = 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))  # as measured, within a factor of 2
-    passes = float(0.5 * steps * step / ascent_pass(rows))
+        cost = _newton_steps(n, d, squared) * step
+    passes = float(0.5 * cost / ascent_pass(rows))
     return passes if passes > _FEW else 0.0
+
+
+def _newton_steps(n: int, d: int, squared: bool) -> float:
+    """As measured, within a factor of 2."""
+    return 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))
+
+
+def _newton_cost(n: int, d: int, squared: bool) -> float:
+    """Nanoseconds of Newton's method on dense rows."""
+    least, free = min(n // 2 + 1, d), n // 2
+    step = n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
+    return _newton_steps(n, d, squared) * step
+
+
+def _interior_cost(n: int, d: int) -> float:
+    """The same of the interior point method, which takes products of rows once, or of columns at each step."""
+    by_rows = n * n * d * _PRODUCT + _INTERIOR_STEPS * Costs.factor(n)
+    by_columns = _INTERIOR_STEPS * (n * d * d * _PRODUCT + Costs.factor(d))
+    passes = _INTERIOR_STEPS * (_INTERIOR_CALL + n * (_NEWTON_VISIT + _NEWTON_NUMBER * d))
+    return passes + min(by_rows, by_columns)
+
+
+def is_for_interior(n: int, d: int, squared: bool) -> bool:
+    """Whether the interior point method is for this loss, and faster than Newton's on a smoothed one."""
+    return not squared and _interior_cost(n, d) < _newton_cost(n, d, squared)
 
 
 def is_wide(n_rows: int, n_columns: float) -> bool:
@@ -191,7 +239,9 @@ def solve_dense(search: Search, few: bool) -> None:
         if wide:
             search.newton_in_span(rows.arrays[0])
         elif few:
-            search.newton()
+            search.second_order()
+        elif is_for_interior(n, d, squared):
+            search.interior()
     if not search.proved and search.left > 0 and (wide or few):
         search.ascend()
 
@@ -206,7 +256,12 @@ def solve_sparse(search: Search) -> None:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
-    held = csr_array(rows.arrays, shape=(n, d)).astype(np.float64, copy=False)
+    plain, separate = not search.box.soft[0], n * rows.n_stored**2 <= _SEPARATE * d
+    if plain and not small and (separate or (d <= MATRIX_COLUMNS and not wide)):
+        search.interior()
+    if search.proved or search.left <= 0:
+        return
+    held = rows.matrix
     if wide:
         search.newton_in_span(held)
         search.ascend(_FEW)
