@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.row_span import RowSpan
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
@@ -218,8 +219,9 @@ def _interior_cost(n: int, d: int) -> float:
 
 
 def is_for_interior(n: int, d: int, squared: bool) -> bool:
-    """Whether the interior point method is for this loss, and faster than Newton's on a smoothed one."""
-    return not squared and _interior_cost(n, d) < _newton_cost(n, d, squared)
+    """Whether the interior point method is for this loss, fits memory and is faster than Newton's on a smoothed one."""
+    fits = 8.0 * n * min(2 * n, 3 * d) <= memory_limit()  # products of rows and their factor, or copies of the rows
+    return not squared and fits and _interior_cost(n, d) < _newton_cost(n, d, squared)
 
 
 def is_wide(n_rows: int, n_columns: float) -> bool:
