@@ -62,11 +62,8 @@ def wide_least_squares(
         rows = centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            end = (
-                _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
-                or _by_row_products(rows, alpha, fit_intercept)
-                or _by_orthogonal_rows(rows, alpha, fit_intercept)
-            )
+            end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter) if max_iter else None
+            end = end or _by_row_products(rows, alpha, fit_intercept) or _by_orthogonal_rows(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
         left, values, basis = svd(rows.unit, full_matrices=False, check_finite=False)
