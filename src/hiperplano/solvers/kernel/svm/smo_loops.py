@@ -10,10 +10,10 @@ from numba.extending import intrinsic
 
 from hiperplano.data.design import Array
 
-CLOSED = 1e300  # stands for infinity, which these loops may not meet
+CLOSED = 1e300  # stands for infinity, which these loops may not meet,
+_FAR = 1e20  # and in float32, where it is multiplied, too
 BLOCK = 128  # variables between two looks at where the best is: it is then searched for among them, one by one
 FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal rows have none
-_FAR = 1e20  # stands for infinity in float32, also when it is multiplied
 LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
 ASKED = 2  # marks rows of a Gram matrix that were needed and are not there
 ENOUGH = 0.25  # of the largest gain of a step: what is taken where the row of that step is not there
