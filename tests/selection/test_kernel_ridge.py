@@ -54,6 +54,9 @@ def test_rows_in_any_order_and_folds_in_tiles_of_their_own(cv, monkeypatch):
     np.testing.assert_allclose(mine.scores_, plain.cv_results_["mean_test_score"], rtol=1e-8)
     assert "Solved with the folds" in mine.solution_.status
     np.testing.assert_allclose(mine.dual_coef_, plain.best_estimator_.dual_coef_, atol=1e-6)
+    exact = KernelRidgeCV([1.0, 30.0], kernel="rbf", gamma=0.3, cv=cv, tol=1e-12).fit(rows, y)
+    assert "Solved with the folds" in exact.solution_.status
+    np.testing.assert_allclose(exact.dual_coef_, plain.best_estimator_.dual_coef_, atol=1e-10)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

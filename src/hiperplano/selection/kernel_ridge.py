@@ -22,7 +22,6 @@ from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
 from hiperplano.solvers.kernel.ridge.choice import fitting_solver, solve_ridge
 from hiperplano.solvers.kernel.ridge.folds.fits import fit_folds
-from hiperplano.solvers.kernel.ridge.folds.steps import TOL
 from hiperplano.solvers.kernel.ridge.leave_one_out import leave_one_out_residuals
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.statistics import count_rows
@@ -166,12 +165,12 @@ class KernelRidgeCV(KernelLeastSquares):
             given = targets if isinstance(X, Design) else y
             splits = row_splits(self, design, count_rows(X), given, routed.split)
             by_steps = control["solver"] == "auto" and fitting_solver(problem) == "conjugate"
-            by_steps &= control["max_iter"] is None and control["tol"] >= TOL
+            by_steps &= control["max_iter"] is None
             fits = fit_folds(problem, alphas, [train for train, _ in splits], whole=by_steps)
             scores, whole = self._mean_scores(fits.predicted, splits, design, routed), fits.whole
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
         problem = replace(problem, alpha=np.full(design.n_targets, alphas[best]))
-        solution = None if whole is None else whole.solution(problem, best)
+        solution = None if whole is None else whole.solution(problem, best, control["tol"])
         if solution is None:
             solution = solve_ridge(problem, **control)
         self._publish(problem, solution, design.one_target)

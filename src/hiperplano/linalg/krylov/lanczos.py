@@ -7,7 +7,7 @@ and Sleijpen 2004).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,14 +30,47 @@ class ShiftedSolutions(NamedTuple):
     Attributes
     ----------
     x : ndarray of shape (d, k, shifts)
+    inverses : list of KrylovInverse
+        One for each right side that they were asked for.
     """
 
     x: Array
     n_iter: int
+    inverses: list[KrylovInverse]
+
+
+class KrylovInverse(NamedTuple):
+    """About (matrix + σ)⁻¹: exact in a Krylov space, and a number beside it.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (m, d)
+        In float32.
+    bands : ndarray of shape (2, m)
+        The matrix in this basis, which is tridiagonal: its diagonal, and what lies beside that. The last entry of the
+        diagonal stands for the matrix beside the space.
+    """
+
+    basis: Array
+    bands: Array
+
+    def __call__(self, right: Array, shift: float) -> Array:
+        """The inverse times a vector."""
+        parts = (self.basis @ right.astype(np.float32)).astype(np.float64)
+        diagonal = self.bands[0] + shift
+        solved = solveh_banded(np.stack([diagonal, self.bands[1]]), parts, lower=True, check_finite=False)
+        return np.asarray((solved - parts / diagonal[-1]).astype(np.float32) @ self.basis + right / diagonal[-1])
 
 
 def shifted_solutions(
-    product: _Product, right: Array, shifts: Array, *, rtol: float, budget: int, rounded: _Product | None = None
+    product: _Product,
+    right: Array,
+    shifts: Array,
+    *,
+    rtol: float,
+    budget: int,
+    rounded: _Product | None = None,
+    inverses: Sequence[int] = (),
 ) -> ShiftedSolutions:
     """Solutions of (matrixⱼ + σ)·x = rightⱼ for every column j and shift σ.
 
@@ -56,6 +89,8 @@ def shifted_solutions(
     rounded : callable, optional
         `product`, faster and less exact: for the steps whose rounding is too small to matter. Residuals are then those
         of the exact matrix if its error is about the same for all directions.
+    inverses : sequence of int
+        The right sides whose Krylov spaces are to be kept as approximate inverses.
     """
     spaces = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol)
     errors, may_round = np.zeros(right.shape[1]), False
@@ -73,7 +108,7 @@ def shifted_solutions(
             if spaces.n_steps == budget // 4:
                 spaces.give_up(2 * budget)
     found = in_threads(spaces.solutions, range(right.shape[1]), right.size * len(shifts))
-    return ShiftedSolutions(np.stack(found, axis=1), spaces.n_steps)
+    return ShiftedSolutions(np.stack(found, axis=1), spaces.n_steps, [spaces.inverse(each) for each in inverses])
 
 
 class _KrylovSpaces:
@@ -150,6 +185,13 @@ class _KrylovSpaces:
     def give_up(self, most: int) -> None:
         """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""
         self._wanted &= steps_needed(self.n_steps, self.residuals, self._rtol) <= most
+
+    def inverse(self, column: int) -> KrylovInverse:
+        """An approximate inverse, from the space of a column."""
+        dimension = self._dimensions[column]
+        return KrylovInverse(
+            self._basis[column, :dimension].astype(np.float32), self._bands[column, :, :dimension].copy()
+        )
 
     def solutions(self, column: int) -> Array:
         """The best in the space of a column, of shape (d, shifts)."""

@@ -7,12 +7,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.refinement import refined_gradients
-from hiperplano.solvers.kernel.ridge.folds.steps import TOL
 from hiperplano.solvers.kernel.ridge.single import inverse_in_single
 
 _APART = 200.0  # largest over smallest penalty of those that share a factorisation
 _STEPS = 60
-_REACH = 1e-5  # of a residual, with products in float32
+_TOL = 1e-8  # relative residual: with a factorisation, a digit costs less than a step
+REACH = 1e-5  # of a residual, with products in float32
 
 
 def factored(matrix: Array, right: Array, alphas: Array, mixed: bool) -> Array:
@@ -54,12 +54,12 @@ def _corrected(matrix: Array, single: Array, right: Array, alphas: Array) -> Arr
         start=(np.zeros(several.shape), several),
         size=np.linalg.norm(several, axis=0),
         precondition=lambda residuals, which: inverse(residuals),
-        tol=TOL,
-        reach=_REACH,
+        tol=_TOL,
+        reach=REACH,
         max_iter=_STEPS,
     )
     solved = found.x.reshape(n, len(alphas), sides)
-    solved[:, (found.residuals > 10 * TOL).reshape(len(alphas), sides).any(axis=1)] = np.nan
+    solved[:, (found.residuals > 10 * _TOL).reshape(len(alphas), sides).any(axis=1)] = np.nan
     return solved
 
 

@@ -15,9 +15,10 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.linalg.memory import memory_limit, require_bytes
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.ridge.folds.factors import factored
+from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.ridge.folds.factors import REACH, factored
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-from hiperplano.solvers.kernel.ridge.folds.steps import TOL, solve_folds
+from hiperplano.solvers.kernel.ridge.folds.steps import TOL, FoldSolutions, solve_folds
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
@@ -42,41 +43,65 @@ class FoldFits(NamedTuple):
 
 @dataclass(frozen=True)
 class WholeFits:
-    """The systems of all rows.
+    """The systems of all rows, solved beside those of the folds and as roughly.
 
     Attributes
     ----------
-    solved : ndarray of shape (n, alphas, sides)
-    residuals : ndarray of shape (alphas,)
-        Relative; NaN where a system was given up.
+    folds : FoldProblem
+    found : FoldSolutions
+        The last fold is that of all rows.
     """
 
-    solved: Array
-    residuals: Array
-    n_iter: int
+    folds: FoldProblem
+    found: FoldSolutions
 
-    def solution(self, problem: RidgeProblem, number: int) -> KernelSolution | None:
-        """Of `problem`, which has the penalty of this number; None if it was not solved."""
-        residual = float(self.residuals[number])
-        if not residual <= TOL:
+    def solution(self, problem: RidgeProblem, number: int, tol: float) -> KernelSolution | None:
+        """Of `problem`, which has the penalty of this number, to a relative residual of `tol`; None if it was given up,
+        or is not reached soon."""
+        start, alpha, right = self.found.x[:, -1, number], float(problem.alpha[0]), self.folds.right
+        if self.folds.tiles is None or np.isnan(start).any():
             return None
-        coef, intercept, objective = problem.assemble(self.solved[:, number])
+        single = self.folds.tiles.single
+        found = refined_gradients(
+            lambda directions, which: single.dot(directions) + alpha * directions,
+            lambda answers, which: self._remainder(answers, right[:, which], alpha),
+            start=(start, self._remainder(start, right, alpha)),
+            size=np.linalg.norm(right, axis=0),
+            precondition=lambda residuals, which: self._precondition(residuals, which, alpha),
+            tol=tol,
+            reach=REACH,
+            max_iter=self.found.n_iter,
+        )
+        if found.residual > tol:
+            return None
+        coef, intercept, objective = problem.assemble(self.folds.in_place(found.x))
         return KernelSolution(
             coef=coef,
             intercept=intercept,
             method=Message("Lanczos"),
-            n_iter=self.n_iter,
+            n_iter=self.found.n_iter + found.n_iter,
             objective=objective,
-            gap=residual,
+            gap=found.residual,
             converged=True,
             status=Message(
-                "Solved with the folds for {n} rows, by {steps} Lanczos steps; relative residual {residual:.1e}.",
+                "Solved with the folds for {n} rows, by {steps} Lanczos steps and {corrections} of conjugate "
+                "gradients; relative residual {residual:.1e}.",
                 n=problem.n_rows,
-                steps=self.n_iter,
-                residual=residual,
+                steps=self.found.n_iter,
+                corrections=found.n_iter,
+                residual=found.residual,
             ),
             kernel=str(problem.kernel),
         )
+
+    def _remainder(self, answers: Array, right: Array, alpha: float) -> Array:
+        return right - self.folds.product(answers) - alpha * answers
+
+    def _precondition(self, residuals: Array, which: Array, alpha: float) -> Array:
+        found = np.empty_like(residuals)
+        for place, number in enumerate(which.tolist()):
+            found[:, place] = self.found.inverses[number](residuals[:, place], alpha)
+        return found
 
 
 def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], whole: bool = False) -> FoldFits:
@@ -115,12 +140,13 @@ def _fit(folds: FoldProblem, alphas: Array, whole: bool) -> tuple[Array, WholeFi
     steps = _by_steps(problem)
     shape = (n, folds.n_folds, len(alphas), folds.right.shape[1])
     if steps:
-        solved, n_iter = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
+        found = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
+        solved = found.x
         images = folds.product(np.nan_to_num(solved).reshape(n, -1)).reshape(shape)
         residuals = folds.residuals(solved, images, alphas)
         left = ~(residuals <= TOL)
         if whole:
-            fits, left[-1] = WholeFits(folds.in_place(solved[:, -1]), residuals[-1], n_iter), False
+            fits, left[-1] = WholeFits(folds, found), False
     else:
         solved, images, left = np.empty(shape), np.empty(shape), np.ones(shape[1:3], dtype=bool)
     if left.any():

@@ -6,23 +6,39 @@ of each fold; and a Krylov space serves all penalties.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.krylov.lanczos import shifted_solutions
+from hiperplano.linalg.krylov.lanczos import KrylovInverse, shifted_solutions
 
 if TYPE_CHECKING:
     from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
 
-TOL = 1e-8  # relative residual: scores then have as many digits
+TOL = 1e-6  # relative residual: an R² is then exact to about 1e-8, since the errors of many rows cancel
 _STEPS_OF_CHOLESKY = 16  # the factorisations of a fold cost as much as n over this steps, for each right side
 _MOST_STEPS = 500  # each keeps a direction for every right side
 
 
-def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> tuple[Array, int]:
-    """Solutions of shape (n, folds, alphas, sides), NaN where they take too many steps; and how many were made.
+class FoldSolutions(NamedTuple):
+    """Of all folds and penalties.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n, folds, alphas, sides)
+        NaN where a system takes too many steps.
+    inverses : list of KrylovInverse
+        Approximate inverses of the last fold's systems, one for each right side.
+    """
+
+    x: Array
+    n_iter: int
+    inverses: list[KrylovInverse]
+
+
+def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> FoldSolutions:
+    """Solve all systems that do not take too many steps.
 
     Parameters
     ----------
@@ -45,5 +61,6 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> tuple[Array
         rtol=0.5 * TOL,
         budget=min(_MOST_STEPS, max(40, n // (_STEPS_OF_CHOLESKY * sides))) if limited else _MOST_STEPS,
         rounded=rounded if folds.tiles is not None else None,
+        inverses=range(len(masks) - sides, len(masks)),
     )
-    return np.moveaxis(found.x.reshape(n, -1, sides, len(alphas)), 2, 3), found.n_iter
+    return FoldSolutions(np.moveaxis(found.x.reshape(n, -1, sides, len(alphas)), 2, 3), found.n_iter, found.inverses)
