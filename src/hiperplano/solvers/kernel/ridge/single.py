@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.linalg.lapack import spotrf, spotrs
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 from hiperplano.messages import Message
@@ -83,15 +83,14 @@ def inverse_in_single(matrix: Array, shift: float) -> Callable[[Array], Array] |
         In float32; its lower half is read and overwritten.
     """
     matrix.flat[:: len(matrix) + 1] += np.float32(shift)
-    factor, failed = spotrf(matrix.T, overwrite_a=True, clean=False)  # the transpose has LAPACK's layout
-    return None if failed else partial(_solved, factor)
+    return partial(_solved, matrix) if factor_in_place(matrix) else None
 
 
 def _solved(factor: Array, right: Array) -> Array:
     """Scaled, because small residuals leave the range of float32."""
     size = np.abs(right).max(axis=0)
     size = np.where(size > 0, size, 1.0)
-    return np.asarray(spotrs(factor, (right / size).astype(np.float32))[0] * size)
+    return np.asarray(solve_factored(factor, right / size) * size)
 
 
 def _bytes_needed(n: int) -> float:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpotrf
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gram_loops import gather
 
@@ -116,7 +115,7 @@ class _Piece:
         if factor is None:
             return step, 0.0
         slope = self._slopes(reached)[rows]
-        solved = cho_solve((factor, True), np.stack([slope, np.ones(len(rows))], axis=1), check_finite=False)
+        solved = solve_factored(factor, np.stack([slope, np.ones(len(rows))], axis=1))
         missing = self.beta.sum() - reached.sum()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             level = (missing + solved[:, 0].sum()) / solved[:, 1].sum()
@@ -139,8 +138,7 @@ def _factor(gram: Array, rows: Array, ridge: float) -> Array | None:
     for _ in range(_RIDGES):
         gather(gram, rows, rows, part)
         part[np.diag_indices_from(part)] += ridge
-        factor, failed = dpotrf(part.T, lower=True, overwrite_a=True, clean=False)  # symmetric: so LAPACK has it
-        if not failed:
-            return np.asarray(factor)
+        if factor_in_place(part):
+            return part
         ridge *= 1e3
     return None

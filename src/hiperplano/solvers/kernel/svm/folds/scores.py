@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_map, worker_count
+from hiperplano.data.threads import one_worker, ordered_map, worker_count
 from hiperplano.kernels import Kernel
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, solve_held, solve_with
@@ -61,7 +61,7 @@ def fold_scores(
         kernel, fold, machine = task
         own, sign = machines[machine]
         mine = trained[fold] & own
-        with shelf.lent(kernel) as (rows, coarse):
+        with shelf.lent(kernel) as (rows, coarse), one_worker():
             if isinstance(rows, HeldGram) and 0 < mine.sum() <= SMALL:
                 scores = _small_path(np.flatnonzero(mine), bounds[machine], sign, rows, Cs, control)
             else:
