@@ -165,7 +165,8 @@ def _working_set(
     n = len(beta)
     free = np.flatnonzero(problem.free(beta))
     half = max(_NEW, min(len(free) // 2, capacity // 2)) // 2
-    spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n
+    crowded = len(free) + 2 * half > capacity
+    spread = 1e-3 * (up.max() - down.min()) * rng.permutation(n) / n if crowded else 0.0
     growing = np.argpartition(-(up + spread), half)[:half]
     falling = np.argpartition(down - spread, half)[:half]
     chosen = np.zeros(n, dtype=bool)
