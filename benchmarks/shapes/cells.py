@@ -217,4 +217,5 @@ def _real(cell: Cell, folder: Path | None) -> Table:
         with gzip.open(folder / f"{cell.table}.gz") as file:
             X, labels = load_svmlight_file(file)
         X, y = sparse.csr_array(X), (labels > 0).astype(np.intp)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # liblinear takes no others
     return Table(X, X, y, None)

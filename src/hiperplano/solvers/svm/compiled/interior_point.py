@@ -15,7 +15,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import diags_array, eye_array, issparse
 from scipy.sparse.linalg import splu
 
+from hiperplano.data.block import Block
 from hiperplano.data.design import Array
+from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
 from hiperplano.solvers.svm.compiled.problem import Box
 
 _PATIENCE = 6  # steps in which the gap should have halved
@@ -133,7 +135,7 @@ class InteriorPoint:
         x = self._x
         if self._gram is not None:
             return _solver(self._gram.copy(), 1.0 / free)
-        if issparse(x):
+        if issparse(x) and x.shape[1] > MATRIX_COLUMNS:
             rows = diags_array(np.sqrt(free)) @ x
             products = (rows.T @ rows + eye_array(x.shape[1])).tocsc()
             if products.nnz <= _SPARSE * x.shape[1]:
@@ -141,8 +143,7 @@ class InteriorPoint:
             else:
                 inner = _solver(products.toarray(), 0.0)
         else:
-            rows = x * np.sqrt(free)[:, None]
-            inner = _solver(rows.T @ rows, 1.0)
+            inner = _solver(Block(x, {}).weighted_products(free), 1.0)
         return lambda right: free * (right - x @ inner((free * right) @ x))
 
 

@@ -26,7 +26,8 @@ _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
-_INTERIOR_CALL, _INTERIOR_STEPS = 3e5, 20  # for a step of the interior point method, and how many it takes
+_INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
+_INTERIOR_STEPS, _INTERIOR_PRODUCTS = 20, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
@@ -183,17 +184,13 @@ def ascent_pass(rows: LoopRows) -> float:
 
 def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -> float:
     """Passes of the ascent for half of what Newton's method costs, about; on rows that are `made_dense` for it."""
-    n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
-    least, free = min(n // 2 + 1, d), n // 2
+    n, d = rows.n_rows, len(rows.shift)
     if rows.is_dense or made_dense:
         cost = _newton_cost(n, d, squared)
         cost = min(cost, _interior_cost(n, d)) if not squared else cost
     else:
-        products = (
-            free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
-        )
-        step = _CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + products
-        cost = _newton_steps(n, d, squared) * step
+        cost = _sparse_newton_cost(rows, squared)
+        cost = min(cost, _sparse_interior_cost(rows)) if not squared else cost
     passes = float(0.5 * cost / ascent_pass(rows))
     return passes if passes > _FEW else 0.0
 
@@ -214,8 +211,30 @@ def _interior_cost(n: int, d: int) -> float:
     """The same of the interior point method, which takes products of rows once, or of columns at each step."""
     by_rows = n * n * d * _PRODUCT + _INTERIOR_STEPS * Costs.factor(n)
     by_columns = _INTERIOR_STEPS * (n * d * d * _PRODUCT + Costs.factor(d))
-    passes = _INTERIOR_STEPS * (_INTERIOR_CALL + n * (_NEWTON_VISIT + _NEWTON_NUMBER * d))
+    passes = _INTERIOR_STEPS * (_INTERIOR_CALL + n * (_INTERIOR_VISIT + _NEWTON_NUMBER * d))
     return passes + min(by_rows, by_columns)
+
+
+def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
+    """Nanoseconds of Newton's method by sums over sparse rows."""
+    n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
+    least, free = min(n // 2 + 1, d), n // 2
+    pairs = free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
+    return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + pairs)
+
+
+def _sparse_interior_cost(rows: LoopRows) -> float:
+    """The same of the interior point method, which keeps products of columns: where most of them meet, of few."""
+    n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
+    factor = d**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else np.inf
+    factor = 0.0 if _is_separate(rows) else factor
+    visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * stored + _PAIR * stored**2
+    return _INTERIOR_STEPS * (_INTERIOR_CALL + n * visit + factor)
+
+
+def _is_separate(rows: LoopRows) -> bool:
+    """Whether most columns of sparse rows never meet in one, so that their products are sparse, too."""
+    return bool(rows.n_rows * rows.n_stored**2 <= _SEPARATE * len(rows.shift))
 
 
 def is_for_interior(n: int, d: int, squared: bool) -> bool:
@@ -258,8 +277,8 @@ def solve_sparse(search: Search) -> None:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
-    plain, separate = not search.box.soft[0], n * rows.n_stored**2 <= _SEPARATE * d
-    if plain and not small and (separate or (d <= MATRIX_COLUMNS and not wide)):
+    plain, in_span = not search.box.soft[0], wide and not _is_separate(rows)
+    if plain and not small and not in_span and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared=False):
         search.interior()
     if search.proved or search.left <= 0:
         return
