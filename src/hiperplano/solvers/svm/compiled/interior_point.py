@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from numpy.linalg import LinAlgError
 from scipy.sparse import diags_array, eye_array, issparse
 from scipy.sparse.linalg import splu
 
 from hiperplano.data.block import Block
 from hiperplano.data.design import Array
+from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
 from hiperplano.solvers.svm.compiled.problem import Box
 
@@ -150,5 +151,6 @@ class InteriorPoint:
 def _solver(matrix: Array, more: Array | float) -> Callable[[Array], Array]:
     """Solves with a matrix, which is overwritten, with more on its diagonal."""
     matrix.flat[:: len(matrix) + 1] += more
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return lambda right: np.asarray(cho_solve(factor, right, check_finite=False))
+    if not factor_in_place(matrix):
+        raise LinAlgError("not positive definite")
+    return lambda right: solve_factored(matrix, right[:, None])[:, 0]
