@@ -10,7 +10,7 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.objective import Objective
-from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 
 MOST_PARAMETERS = 4_000  # a Hessian of 128 MiB
 FEWEST = 4_000
@@ -22,7 +22,8 @@ def first_sample(design: Design, n_scores: int) -> InMemory | None:
     """Rows for a first solution, or None where that would not save a pass."""
     parameters = n_scores * (design.n_columns + 1)
     size = max(FEWEST, _PER_PARAMETER * parameters, design.n_rows // _SHARE)
-    size = min(size, max(FEWEST, _CELLS // (design.n_columns + 1)))
+    cells = 1 + design.n_columns * (design.density if design.density < SPARSE_PRODUCTS else 1.0)  # of a row
+    size = min(size, max(FEWEST, int(_CELLS / cells)))
     return None if parameters > MOST_PARAMETERS or 3 * size > design.n_rows else design.sample(size)
 
 
