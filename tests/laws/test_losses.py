@@ -1,5 +1,7 @@
 """What must hold for every loss: slope is the derivative of value, curvature that of slope, values are convex."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -154,3 +156,13 @@ def test_compiled_loops_read_the_same_formulas(number, y, score, epsilon):
 def test_losses_of_two_classes_refuse_other_labels_than_signs(loss, labels):
     with pytest.raises(InvalidTarget, match=r"takes the labels −1 and \+1. Pass numpy.where"):
         loss.value(np.array(labels), np.zeros(2))
+
+
+@pytest.mark.parametrize("n", [5, 2048, 2051, 4099])
+def test_one_logarithm_for_several_rows(n):
+    rng = np.random.default_rng(n)
+    y, score = rng.choice([-1.0, 1.0], n), rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3, n)
+    for far in (score, np.abs(score) * y + 40.0 * y):  # the other way round: all values next to nothing
+        total, slope = losses.Logistic().total_and_slope(y, far)
+        np.testing.assert_allclose(total, math.fsum(losses.Logistic().value(y, far)), rtol=1e-14)
+        np.testing.assert_allclose(slope, losses.Logistic().slope(y, far), rtol=1e-13)

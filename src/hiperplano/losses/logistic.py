@@ -10,6 +10,7 @@ from hiperplano.losses.signs import check_signs
 Array = NDArray[Any]
 
 _FURTHEST = 700.0  # exp of more overflows
+_MANY = 2048  # rows from which on logarithms cost more than calls
 
 
 class Logistic(NamedTuple):
@@ -37,15 +38,43 @@ class Logistic(NamedTuple):
         Over few columns this is much of a pass, and each operation less is one at which threads need not wait for
         each other.
         """
-        odds = y * score
-        np.negative(odds, out=odds)
-        beyond: Any = 0.0
-        if odds.max(initial=0.0) > _FURTHEST:
-            beyond = np.maximum(odds - _FURTHEST, 0.0)
-            np.minimum(odds, _FURTHEST, out=odds)
-        np.exp(odds, out=odds)
+        odds, beyond = _odds(y, score, _FURTHEST)
         value = np.log1p(odds)
         value += beyond
-        slope = odds / (-1.0 - odds)
-        slope *= y
-        return value, slope
+        return value, _slope(y, odds)
+
+    def total_and_slope(self, y: Array, score: Array) -> tuple[float, Array]:
+        """The sum of all values, and slopes.
+
+        log(1 + a) + log(1 + b) = log(1 + a + b + a·b), all of it positive: so one logarithm serves four rows.
+        """
+        if len(y) < _MANY:
+            value, slope = self.value_and_slope(y, score)
+            return float(value.sum()), slope
+        odds, beyond = _odds(y, score, _FURTHEST / 4)
+        slope, total = _slope(y, odds), float(np.sum(beyond))
+        for _ in range(2):
+            half = len(odds) // 2
+            first, second = odds[:half], odds[half : 2 * half]
+            total += float(np.log1p(odds[2 * half :]).sum())
+            odds = first * second
+            odds += first
+            odds += second
+        return total + float(np.log1p(odds).sum()), slope
+
+
+def _odds(y: Array, score: Array, furthest: float) -> tuple[Array, Any]:
+    """exp(−y·score), with scores up to `furthest` on the wrong side, and by how much they lie beyond it."""
+    odds = y * score
+    np.negative(odds, out=odds)
+    beyond: Any = 0.0
+    if odds.max(initial=0.0) > furthest:
+        beyond = np.maximum(odds - furthest, 0.0)
+        np.minimum(odds, furthest, out=odds)
+    return np.exp(odds, out=odds), beyond
+
+
+def _slope(y: Array, odds: Array) -> Array:
+    slope = odds / (-1.0 - odds)
+    slope *= y
+    return np.asarray(slope)

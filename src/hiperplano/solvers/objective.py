@@ -170,14 +170,11 @@ class GradientSums:
 
     def __call__(self, block: Block) -> Sums:
         rows = self.scores.rows(block)
-        value, slope = value_and_slope(self.loss, block.y[:, 0], one_or_all(self.scores.of(rows)))
+        value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(self.scores.of(rows)), block.weight)
         slope = slope.reshape(len(block), -1)
-        if block.weight is not None:
-            value = value * block.weight
-            slope *= block.weight[:, None]
         ones = block.xp.ones(len(block))
         products = block.transpose_dot(slope) if block.is_sparse else block.xp.asarray((slope.T @ rows).T)
-        return value.sum()[None], products, ones @ slope
+        return block.xp.asarray([value]), products, ones @ slope
 
 
 @dataclass(frozen=True)
@@ -279,6 +276,19 @@ def value_and_slope(loss: Any, y: Array, score: Array) -> tuple[Array, Array]:
     """Value and slope of a loss, at once where it can."""
     both = getattr(loss, "value_and_slope", None)
     return (loss.value(y, score), loss.slope(y, score)) if both is None else both(y, score)
+
+
+def total_and_slope(loss: Any, y: Array, score: Array, weight: Array | None) -> tuple[float, Array]:
+    """The sum of a loss, and slopes, with the weights of rows."""
+    total = getattr(loss, "total_and_slope", None)
+    if weight is None and total is not None:
+        found: tuple[float, Array] = total(y, score)
+        return found
+    value, slope = value_and_slope(loss, y, score)
+    if weight is not None:
+        value = value * weight
+        slope = slope * (weight if slope.ndim == 1 else weight[:, None])
+    return float(value.sum()), slope
 
 
 def weighted_gram(rows: Array, curvature: Array) -> Array:
