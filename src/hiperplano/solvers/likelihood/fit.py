@@ -36,7 +36,7 @@ from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_so
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
-from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 from hiperplano.solvers.truncated_newton import truncated_newton
 
 _FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
@@ -229,7 +229,9 @@ def _lbfgs_with_purchases(
     a_pass = Costs.of(problem.design, problem.n_scores).gradient
     left = offers(problem, samples)
     method, current = Message("L-BFGS"), _first_purchase(problem, start)
-    bought = bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
+    # Curvatures of several classes at the prior are of little use further on.
+    placed = problem.n_scores == 1 or start is not None or current.found is not None
+    bought = placed and bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
     if bought:
         method, begin = left[0].method, current
         current = left[0].buy(begin.theta, first=True)
@@ -279,12 +281,13 @@ def _first_purchase(problem: Likelihood, start: Array | None) -> Purchase:
 
 
 def _suits_discriminant(problem: Likelihood) -> bool:
-    """Whether the linear discriminant of several classes is cheap, and few enough columns leave it one."""
-    design, scale, k = problem.design, problem.scale, problem.n_scores
-    if k == 1 or not scale.fit_intercept or k * scale.size**2 > MOST_PARAMETERS**2:
+    """Whether the linear discriminant of several classes is cheap, and likely to be close to the end."""
+    design, size, k = problem.design, problem.scale.size, problem.n_scores
+    if k == 1 or not problem.scale.fit_intercept or k * size**2 > MOST_PARAMETERS**2:
         return False
-    cheap = Costs.of(design, 1).hessian <= _AT_ONCE * Costs.of(design, k).gradient
-    return cheap and design.n_rows > _FEW_ROWS * design.n_columns
+    if _has_few_rows(problem) or design.density < SPARSE_PRODUCTS:
+        return False
+    return Costs.of(design, 1).hessian <= _AT_ONCE * Costs.of(design, k).gradient
 
 
 def _suits_products(problem: Likelihood) -> bool:
@@ -293,8 +296,11 @@ def _suits_products(problem: Likelihood) -> bool:
     Columns of sparse rows have little to do with each other, so that its diagonal is a good preconditioner; and where
     classes have few rows for each column they are nearly separated, and no Hessian is good for more than a step.
     """
-    design = problem.design
-    return design.is_sparse or (problem.n_scores > 1 and design.n_rows <= _FEW_ROWS * design.n_columns)
+    return problem.design.is_sparse or (problem.n_scores > 1 and _has_few_rows(problem))
+
+
+def _has_few_rows(problem: Likelihood) -> bool:
+    return problem.design.n_rows <= _FEW_ROWS * problem.design.n_columns
 
 
 def _lbfgs_with_late_hessian(
