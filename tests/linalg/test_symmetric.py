@@ -22,6 +22,8 @@ def test_the_inverse_of_a_regular_matrix(units):
     right = np.arange(4.0) * units
     np.testing.assert_allclose(solver.solve(right), solver.solve(right[:, None])[:, 0], rtol=1e-12)
     np.testing.assert_array_equal(solver.precondition(right.reshape(2, 2)), solver.solve(right).reshape(2, 2))
+    half = solver.half_inverse() * units[:, None]
+    np.testing.assert_allclose(half @ half.T, inverse, rtol=1e-9)
 
 
 def test_dependent_and_empty_columns_are_left_out():
@@ -36,3 +38,5 @@ def test_dependent_and_empty_columns_are_left_out():
     answer = solver.solve(matrix @ np.arange(5.0))
     np.testing.assert_allclose(matrix @ answer, matrix @ np.arange(5.0), rtol=1e-9, atol=1e-9)
     assert answer[4] == 0.0
+    half = solver.half_inverse()
+    np.testing.assert_allclose(half @ (half.T @ matrix @ np.arange(5.0)), answer, rtol=1e-9, atol=1e-9)

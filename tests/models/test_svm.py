@@ -246,6 +246,14 @@ def test_a_column_of_zeros_gets_no_coefficient():
             assert LinearSVC(C=0.1, loss=loss, solver=solver, max_iter=20_000).fit(X, y).coef_[0, 2] == 0.0
 
 
+def test_the_interior_point_method_has_its_name():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 200))
+    found = LinearSVR(C=100.0).fit(X, X[:, 0] + rng.normal(size=300)).solution_
+    assert str(found.method) == "dual coordinate ascent and an interior point method"
+    assert "interior point" in str(found.status)
+
+
 def test_a_fit_that_fails_its_goal_says_so():
     X, y = problem(n=200, d=10)
     with pytest.warns(ConvergenceWarning, match=r"relative duality gap of .* above tol=1e-10: max_iter=3"):

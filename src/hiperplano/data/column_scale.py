@@ -13,6 +13,7 @@ from hiperplano.data.finite import LARGEST, SMALLEST
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_CELLS = 2**21  # of the rows that an estimate looks at
+_SHOWN = 100  # stored numbers of a column, on average, that tell its scale
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again, in all rows
 _FAR = 1e3  # a mean of so many standard deviations costs digits where rows are not centred
 _NEAR = 10.0  # standard deviations of a mean up to which products are centred after they were summed
@@ -66,11 +67,12 @@ class ColumnScale:
         ColumnScale
             Fit for preconditioning: any scale near this one does.
         """
-        if sample is None:
-            size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
-            if design.is_sparse or size >= design.n_rows:  # few sparse rows would show few of the columns
-                return cls.exact(design, fit_intercept)
+        size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
+        if sample is None and size < design.n_rows and not design.is_sparse:
             sample = design.sample(size)
+        # Few sparse rows show little of a column.
+        if sample is None or (design.is_sparse and sample.n_rows * design.density < _SHOWN):
+            return cls.exact(design, fit_intercept)
         mean, spread = column_moments(sample)
         doubtful = np.flatnonzero(~(spread > _RESOLVED * np.abs(mean)))
         if len(doubtful):

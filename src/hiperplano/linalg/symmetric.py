@@ -64,3 +64,15 @@ class SymmetricSolver:
     def precondition(self, vector: Array) -> Array:
         """The inverse times a vector that has any shape, of k entries."""
         return self.solve(vector.ravel()).reshape(vector.shape)
+
+    def half_inverse(self) -> Array:
+        """A square matrix that makes the inverse when it is multiplied with its transpose.
+
+        For many products with small matrices, which then are those of one array.
+        """
+        out = np.zeros((len(self._root), len(self._root)))
+        if self.singular:
+            out[:, : self._half.shape[1]] = self._half
+        else:
+            out[...] = np.triu(lapack.dtrtri(self._upper)[0])
+        return np.asarray(self._root[:, None] * out)

@@ -93,7 +93,7 @@ class Objective:
 
         No data decide their sum, and a penalty is smallest there: it says so exactly where rounding only guesses.
         """
-        return theta - theta.mean(axis=0) if self.n_scores > 1 else theta
+        return theta - theta.sum(axis=0) / self.n_scores if self.n_scores > 1 else theta
 
     @cached_property
     def _few_rows(self) -> tuple[Block, Array] | None:

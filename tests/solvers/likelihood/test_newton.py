@@ -1,7 +1,8 @@
-"""Newton's first step from the shares of the classes leads to the linear discriminant."""
+"""Where logistic fits begin, and products with their Hessian."""
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from hiperplano.data.column_scale import ColumnScale
@@ -25,3 +26,36 @@ def test_the_first_step_is_that_of_scikit_learns_discriminant(share):
     expected = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)  # whose covariance is divided by n, as ours
     np.testing.assert_allclose(coef, expected.coef_, rtol=1e-9)
     np.testing.assert_allclose(intercept, expected.intercept_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.1, 100.0])
+def test_the_discriminant_of_several_classes_is_close_to_the_end(strength):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 3)) @ rng.normal(size=(3, 3)) + 5.0, rng.integers(0, 4, 600)
+    X[:, 0] += y
+    design = InMemory(X, y[:, None].astype(float))
+    problem = Likelihood(design, ColumnScale.exact(design, True), 4, strength)
+    first, last = problem.evaluate(problem.prior())[0], problem.newton(None, 1e-8, 50, 1e-8).state.value
+    found = problem.discriminant()
+    assert problem.evaluate(found.theta)[0] == found.value
+    assert found.value - last < 0.05 * (first - last)
+
+
+@pytest.mark.parametrize("n_scores", [1, 4])
+@pytest.mark.parametrize("rows", ["one block", "sparse"])
+def test_products_with_the_hessian_are_those_of_the_matrix(n_scores, rows):
+    rng = np.random.default_rng(0)
+    X = (
+        rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.08)
+        if rows == "sparse"
+        else rng.normal(size=(300, 5)) + 2.0
+    )
+    y = rng.integers(0, 4, 300).astype(float) if n_scores > 1 else rng.choice([-1.0, 1.0], 300)
+    design = InMemory(csr_array(X) if rows == "sparse" else X, y[:, None], rng.random(300))
+    problem = Likelihood(design, ColumnScale.exact(design, True), n_scores, 0.1)
+    theta, change = problem.balanced(rng.normal(size=(2, *problem.shape)).transpose(1, 0, 2)).transpose(1, 0, 2)
+    curvature, hessian = problem.curvature_at(theta), problem.evaluate_with_hessian(theta)[2]
+    expected = (hessian @ change.ravel()).reshape(change.shape)  # balanced, so that no common curvature is in it
+    np.testing.assert_allclose(curvature.product(change), expected, rtol=1e-9, atol=1e-12)
+    if n_scores == 1:
+        np.testing.assert_allclose(curvature.diagonal.ravel(), hessian.diagonal(), rtol=1e-9)

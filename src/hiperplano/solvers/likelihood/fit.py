@@ -28,7 +28,7 @@ from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
-from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, offers
+from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers
 from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
@@ -36,7 +36,7 @@ from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_so
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
-from hiperplano.solvers.statistics import NonFiniteRows
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
 from hiperplano.solvers.truncated_newton import truncated_newton
 
 _FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
@@ -49,10 +49,12 @@ _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradient
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
-_CLOSE = 1e-10  # of parameters, that a last step without a pass may leave: other blocks of rows give the same 9 digits
+_CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
+# same for other blocks of rows
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
 _BEFORE_PRODUCTS = 10.0  # the same where those are worth more
+_FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
 _FEW_ROWS = 4  # for each column
 _PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
@@ -169,8 +171,8 @@ def _minimise(
     if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else _SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
-    theta = problem.prior() if start is None else start
     if solver == "gradient":
+        theta = problem.prior() if start is None else start
         return Message("gradient with a dynamic rate"), Minimum(
             gradient_descent(problem, theta, tol, max_iter, problem.watch)
         )
@@ -178,8 +180,8 @@ def _minimise(
     if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
         return _from_sample(problem, samples.pop(), tol, max_iter, near)
     if is_wide(problem.design):
-        return _in_row_span(problem, theta, tol, max_iter)
-    return _lbfgs_with_purchases(problem, theta, samples, tol, max_iter, near)
+        return _in_row_span(problem, problem.prior() if start is None else start, tol, max_iter)
+    return _lbfgs_with_purchases(problem, start, samples, tol, max_iter, near)
 
 
 def _from_sample(
@@ -221,15 +223,20 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
 
 
 def _lbfgs_with_purchases(
-    problem: Likelihood, theta: Array, samples: list[Design], tol: float, max_iter: int, near: float
+    problem: Likelihood, start: Array | None, samples: list[Design], tol: float, max_iter: int, near: float
 ) -> tuple[Message, Minimum]:
-    """L-BFGS from a diagonal preconditioner, with better ones, or products with Hessians, when they are worth it."""
+    """L-BFGS from a cheap preconditioner, with better ones, or products with Hessians, when they are worth it."""
     a_pass = Costs.of(problem.design, problem.n_scores).gradient
     left = offers(problem, samples)
-    method, current = Message("L-BFGS"), Purchase(theta, problem.diagonal_preconditioner(), problem.evaluate)
-    bought = bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
+    method, current = Message("L-BFGS"), _first_purchase(problem, start)
+    # Curvatures of several classes at the prior are of little use further on.
+    placed = problem.n_scores == 1 or start is not None or current.found is not None
+    bought = placed and bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
     if bought:
-        method, current = left[0].method, left[0].buy(theta, first=True)
+        method, begin = left[0].method, current
+        current = left[0].buy(begin.theta, first=True)
+        if current.found is None and current.theta is begin.theta:
+            current = current._replace(found=begin.found)
         left = left if left[0].again else left[1:]
     state = _told(problem, current)
     products = problem.strength > 0  # of the Hessian: whether they are still to be tried
@@ -258,14 +265,42 @@ def _lbfgs_with_purchases(
         left = left if left[0].again else left[1:]
 
 
+def _first_purchase(problem: Likelihood, start: Array | None) -> Purchase:
+    """Where to begin, and a preconditioner that costs a few passes at most."""
+    diagonal = problem.diagonal_preconditioner()
+    if not _suits_discriminant(problem):
+        return Purchase(problem.prior() if start is None else start, diagonal, problem.evaluate)
+    if start is None:
+        return at_discriminant(problem)
+    found = problem.evaluate(start)
+    if np.abs(found[1]).max() > _FAR:
+        other = at_discriminant(problem)
+        if other.found is not None and other.found[0] < found[0]:
+            return other
+    return Purchase(start, diagonal, problem.evaluate, found)
+
+
+def _suits_discriminant(problem: Likelihood) -> bool:
+    """Whether the linear discriminant of several classes is cheap, and likely to be close to the end."""
+    design, size, k = problem.design, problem.scale.size, problem.n_scores
+    if k == 1 or not problem.scale.fit_intercept or k * size**2 > MOST_PARAMETERS**2:
+        return False
+    if _has_few_rows(problem) or design.density < SPARSE_PRODUCTS:
+        return False
+    return Costs.of(design, 1).hessian <= _AT_ONCE * Costs.of(design, k).gradient
+
+
 def _suits_products(problem: Likelihood) -> bool:
     """Whether products with the Hessian are worth more than its parts.
 
     Columns of sparse rows have little to do with each other, so that its diagonal is a good preconditioner; and where
     classes have few rows for each column they are nearly separated, and no Hessian is good for more than a step.
     """
-    design = problem.design
-    return design.is_sparse or (problem.n_scores > 1 and design.n_rows <= _FEW_ROWS * design.n_columns)
+    return problem.design.is_sparse or (problem.n_scores > 1 and _has_few_rows(problem))
+
+
+def _has_few_rows(problem: Likelihood) -> bool:
+    return problem.design.n_rows <= _FEW_ROWS * problem.design.n_columns
 
 
 def _lbfgs_with_late_hessian(
@@ -278,7 +313,7 @@ def _lbfgs_with_late_hessian(
     budget: Budget | None,
 ) -> Minimum:
     if not near:
-        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch, _CLOSE)
+        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch, _CLOSE * tol)
         return Minimum(drive(search, current.evaluate))
     late = LateHessian(problem, state.theta, current.precondition, near)
     state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch), late.evaluate)

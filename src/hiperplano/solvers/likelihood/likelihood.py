@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
-from hiperplano.losses import Logistic, Softmax
+from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.losses import Logistic, Softmax, Squared
 from hiperplano.losses.softmax import shares
 from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
@@ -22,6 +23,15 @@ from hiperplano.solvers.truncated_newton import Curvature
 _LEAST_CURVATURE = 1e-12
 
 _EXPLAINED = 0.9  # classes separated better than that are not two Gaussians
+
+
+class Discriminant(NamedTuple):
+    """A point, value and gradient there, and the mean of [1, z]·[1, z]ᵀ over all rows."""
+
+    theta: Array
+    value: float
+    gradient: Array
+    moments: Array
 
 
 class Likelihood(Objective):
@@ -119,6 +129,29 @@ class Likelihood(Objective):
         direction[0, 0] -= (0.5 - share) * explained / (share * (1.0 - share) * (1.0 - explained))
         return direction
 
+    def discriminant(self) -> Discriminant:
+        """The linear discriminant of several classes, in three passes; the prior where that is better.
+
+        The gradient at the prior holds the means of the classes, and the Hessian of least squares the covariance of the
+        rows: parameters of Gaussian classes with a common covariance follow.
+        """
+        prior, share = self.prior(), self.class_shares
+        at_prior = self.evaluate(prior)
+        squares = Objective(self.design, Squared(), self.scale, 1, 0.0, check_finite=self.check_finite)
+        moments = squares.evaluate_with_hessian(np.zeros((1, self.scale.size)))[2]
+        apart = -at_prior[1][:, 1:] / np.maximum(share, 1e-12)[:, None]  # means of the classes, about that of all
+        mean = moments[0, 1:]
+        within = moments[1:, 1:] - np.outer(mean, mean) - _EXPLAINED * (apart * share[:, None]).T @ apart
+        # A class's share of the rows is about the curvature of its loss there, with which the penalty competes.
+        within.flat[:: len(within) + 1] += self.n_scores * self.penalty.strength[1:]
+        coef = SymmetricSolver(within).solve(apart.T).T
+        level = prior[:, 0] - 0.5 * np.einsum("kj,kj->k", coef, apart) - coef @ mean
+        theta = self.balanced(np.column_stack([level, coef]))
+        there = self.evaluate(theta)
+        self.passes += squares.passes
+        theta, (value, gradient) = (theta, there) if there[0] < at_prior[0] else (prior, at_prior)
+        return Discriminant(theta, value, gradient, moments)
+
     def diagonal_preconditioner(self) -> Preconditioner:
         """One over the curvature at the prior, if standardised columns were uncorrelated."""
         fit_intercept, k = self.scale.fit_intercept, self.n_scores
@@ -129,19 +162,37 @@ class Likelihood(Objective):
 
     def curvature_at(self, theta: Array) -> Curvature:
         """The Hessian's diagonal, of shape (scores, size), and products with it: a pass, and one for each product."""
-        sums, kept = self.design.fold_and_map(CurvatureSums(self.scale.scores(theta)))
         self.passes += 1
-        rows = self.design.with_vectors(**kept)
+        diagonal, sums = self._curvature_sums(theta) if self._few_rows is None else self._curvature_of_few(theta)
+        curved = self.penalty.curvature(theta)
 
         def product(vector: Array) -> Array:
             self.passes += 1
-            return self._gradient(*rows.fold(CurvatureProducts(self.scale.scores(vector)))) + curved * vector
+            return sums(vector) / self.total + curved * vector
 
-        curved = self.penalty.curvature(theta)
-        return Curvature(np.maximum(self._diagonal(*sums) + curved, _LEAST_CURVATURE), product)
+        return Curvature(np.maximum(diagonal / self.total + curved, _LEAST_CURVATURE), product)
 
-    def _gradient(self, sums: Array, totals: Array) -> Array:
-        return self.scale.gradient(sums, totals) / self.total
+    def _curvature_sums(self, theta: Array) -> tuple[Array, Preconditioner]:
+        """The loss's part of it, as sums over rows."""
+        sums, kept = self.design.fold_and_map(CurvatureSums(self.scale.scores(theta)))
+        rows = self.design.with_vectors(**kept)
+
+        def products(vector: Array) -> Array:
+            return self.scale.gradient(*rows.fold(CurvatureProducts(self.scale.scores(vector))))
+
+        return self._diagonal(*sums), products
+
+    def _curvature_of_few(self, theta: Array) -> tuple[Array, Preconditioner]:
+        """The same of the only block of rows, which are kept as they are multiplied."""
+        assert self._few_rows is not None
+        block, rows = self._few_rows
+        chance = _chances((theta @ rows.T).T)
+        diagonal = block.weighted(chance * (1.0 - chance)).T @ np.square(rows)
+
+        def products(vector: Array) -> Array:
+            return np.asarray(block.weighted(curved_change(chance, (vector @ rows.T).T)).T @ rows)
+
+        return diagonal, products
 
     def _diagonal(self, totals: Array, sums: Array, squares: Array) -> Array:
         sums, squares = sums.T, squares.T
@@ -149,7 +200,7 @@ class Likelihood(Objective):
         spread = (squares - 2 * shift * sums + shift**2 * totals[:, None]) * self.scale.scale**2
         spread[:, self.scale.constant] = 0.0
         first = [totals[:, None]] if self.scale.fit_intercept else []
-        return np.hstack([*first, np.maximum(spread, 0.0)]) / self.total
+        return np.hstack([*first, np.maximum(spread, 0.0)])
 
     def class_hessians(self, theta: Array) -> Array:
         """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
@@ -201,6 +252,21 @@ class ClassWeights:
         return (np.bincount(codes, block.weights, max(2, self.n_scores)),)
 
 
+def _chances(score: Array) -> Array:
+    """The probabilities of the classes, or that of +1, from scores of shape (m, scores)."""
+    return shares(score) if score.shape[1] > 1 else np.asarray(expit(score))
+
+
+def curved_change(chance: Array, change: Array) -> Array:
+    """The loss's curvature times changes of the scores: p·(change − Σ p·change), of shape (m, scores)."""
+    each = chance * change
+    if chance.shape[1] == 1:
+        each -= chance * each
+    else:
+        each -= chance * each.sum(axis=1, keepdims=True)
+    return each
+
+
 @dataclass(frozen=True)
 class CurvatureSums:
     """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score, and the probabilities p."""
@@ -209,8 +275,7 @@ class CurvatureSums:
     scores: LinearScores
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
-        score = self.scores(block)
-        chance = shares(score) if score.shape[1] > 1 else expit(score)
+        chance = _chances(self.scores(block))
         curvature = block.weighted(chance * (1.0 - chance))
         sums = curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
         return sums, {"chance": chance}
@@ -224,9 +289,7 @@ class CurvatureProducts:
     changes: LinearScores
 
     def __call__(self, block: Block) -> Sums:
-        change, chance = self.changes(block), block.vectors["chance"]
-        mean = (chance * change).sum(axis=1, keepdims=True) if chance.shape[1] > 1 else chance * change
-        moved = block.weighted(chance * (change - mean))
+        moved = block.weighted(curved_change(block.vectors["chance"], self.changes(block)))
         return block.transpose_dot(moved), moved.sum(axis=0)
 
 

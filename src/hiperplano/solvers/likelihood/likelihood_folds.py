@@ -17,6 +17,7 @@ from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first
 
 _NEWTON_STEPS = 3  # that the solution of a sample takes from that of the last C
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
+_FEW_ROWS, _PATIENCE = 4, 2.0  # for each column, and how many times what a Hessian costs to spend before it is bought
 
 
 class FoldLikelihood:
@@ -105,7 +106,9 @@ def fold_coefficients(
     # The Hessian of a sample at every C, or only where as much was spent on passes as it costs (`solvers/cost.py`).
     price = Costs.of(sample, 1).hessian / (n_splits * Costs.of(design, 1).gradient)
     cheap = scale.size <= MOST_PARAMETERS and _NEWTON_STEPS * price <= _AT_ONCE
-    budget = Budget(price, tol) if scale.size <= MOST_PARAMETERS else None
+    # With few rows for each column folds are nearly separated, and a Hessian is good for few steps.
+    patience = 1.0 if design.n_rows > _FEW_ROWS * design.n_columns else _PATIENCE
+    budget = Budget(patience * price, tol) if scale.size <= MOST_PARAMETERS else None
     for position in np.argsort(Cs):
         strengths = 1.0 / (Cs[position] * problem.totals)
         penalty = np.zeros_like(before)
@@ -134,7 +137,8 @@ def fold_coefficients(
         before = penalty
         converged &= all(state.largest <= tol for state in states)
         # One step more, unseen: it takes most of what is left, so that penalties which hardly matter still differ.
-        thetas = [state.theta - precondition(state.gradient) for state in states]
+        unseen = [-precondition(state.gradient) if state.next_step is None else state.next_step for state in states]
+        thetas = [state.theta + step for state, step in zip(states, unseen, strict=True)]
         coef[position], intercept[position] = scale.coefficients(np.concatenate(thetas))
     return coef, intercept, steps, converged
 

@@ -18,8 +18,8 @@ from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_o
 from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
 
 _NEWTON_STEPS = 6  # that the solution of a sample takes
-_RENEWED = (3, 9)  # evaluations after which probabilities have changed so much that blocks are measured again
 _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
+_LEAST_CURVATURE = 1e-6  # of a class that has hardly any rows
 WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
@@ -81,7 +81,7 @@ def offers(problem: Likelihood, samples: list[Design]) -> list[Offer]:
         found.append(_AllRows(problem, costs))
         if samples:
             found.append(_Sample(problem, samples))
-    if problem.n_scores > 1 and problem.scale.size <= MOST_PARAMETERS:
+    if problem.n_scores > 1 and problem.n_scores * problem.scale.size**2 <= MOST_PARAMETERS**2:
         found.append(_ClassBlocks(problem))
     kept: list[Offer] = []
     for each in found:  # the best first
@@ -145,48 +145,38 @@ class _ClassBlocks(Offer):
         self._problem = problem
         self._size = min(problem.design.n_rows, max(FEWEST, _BLOCK_ROWS * problem.scale.size))
         costs = Costs.of(problem.design, problem.n_scores, self._size)
-        self.cost = self.first_cost = (1 + len(_RENEWED)) * costs.class_blocks
+        self.cost = self.first_cost = costs.class_blocks
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = on_sample(self._problem, self._problem.design.sample(self._size))
-        blocks = BlockPreconditioner(self._problem, sample, theta)
-        return Purchase(theta, blocks.precondition, blocks.evaluate)
+        self._problem.passes += self._size / self._problem.design.n_rows
+        return Purchase(theta, by_class(self._problem, sample.class_hessians(theta)), self._problem.evaluate)
 
 
-class BlockPreconditioner:
-    """Value and gradient for a minimisation, with blocks that are measured anew as the probabilities settle.
+def at_discriminant(problem: Likelihood) -> Purchase:
+    """The linear discriminant of several classes as a start, with their curvature at the prior as a preconditioner."""
+    theta, value, gradient, moments = problem.discriminant()
+    curvature = np.maximum(problem.class_shares * (1.0 - problem.class_shares), _LEAST_CURVATURE)
+    blocks = curvature[:, None, None] * moments
+    at = np.arange(problem.scale.size)
+    blocks[:, at, at] += problem.penalty.strength
+    return Purchase(theta, by_class(problem, blocks), problem.evaluate, (value, gradient))
 
-    The whole Hessian of k classes costs as much as thousands of gradients. Its blocks on the diagonal, one for each
-    class, cost k Gram matrices, and what they leave out is corrected by a few steps of L-BFGS.
+
+def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:
+    """The inverses of the Hessian's blocks on the diagonal, class by class; steps add nothing to all classes alike.
+
+    The whole Hessian of k classes costs as much as thousands of gradients. Its blocks cost k Gram matrices, and what
+    they leave out is corrected by a few steps of L-BFGS.
 
     Parameters
     ----------
-    problem : Likelihood
-        Of all rows.
-    sample : Likelihood
-        Of some of them, with the same scale.
-    theta : ndarray of shape (classes, size)
-        Where to measure first.
+    blocks : ndarray of shape (classes, size, size)
     """
+    halves = np.stack([SymmetricSolver(block).half_inverse() for block in blocks])
 
-    def __init__(self, problem: Likelihood, sample: Likelihood, theta: Array) -> None:
-        self._problem, self._sample, self._evaluations = problem, sample, 0
-        self._solvers: list[SymmetricSolver] = []
-        self._measure(theta)
+    def precondition(vector: Array) -> Array:
+        left = problem.balanced(vector)[:, None, :] @ halves
+        return problem.balanced((halves @ left.transpose(0, 2, 1))[:, :, 0])
 
-    def precondition(self, vector: Array) -> Array:
-        """The blocks' inverses, class by class; steps add nothing to all classes alike."""
-        left = self._problem.balanced(vector)
-        parts = [solver.solve(row) for solver, row in zip(self._solvers, left, strict=True)]
-        return self._problem.balanced(np.stack(parts))
-
-    def evaluate(self, theta: Array) -> tuple[float, Array]:
-        """Value and gradient."""
-        self._evaluations += 1
-        if self._evaluations in _RENEWED:
-            self._measure(theta)
-        return self._problem.evaluate(theta)
-
-    def _measure(self, theta: Array) -> None:
-        self._solvers = [SymmetricSolver(block) for block in self._sample.class_hessians(theta)]
-        self._problem.passes += self._sample.design.n_rows / self._problem.design.n_rows
+    return precondition

@@ -19,6 +19,7 @@ from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
 from hiperplano.solvers.svm.solution import METHODS, PlaneFit, SvmSolution, status
 
 SOLVERS = ("auto", "newton", "dual")
+_FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
 
 
 def solve_svm(
@@ -49,6 +50,9 @@ def solve_svm(
         with one_blas_thread():
             found = in_threads(search.fit, designs, len(designs) * designs[0].n_rows * designs[0].n_columns)
     else:
+        if isinstance(designs[0], InMemory):
+            rows = designs[0].in_doubles(_FEW_CELLS)
+            designs = [design.on_rows_of(rows) for design in designs if isinstance(design, InMemory)]
         found = [_newton(design, loss, fit_intercept, tol, max_iter) for design in designs]
     gap = max(one.relative_gap for one in found)
     converged = all(one.proved for one in found)

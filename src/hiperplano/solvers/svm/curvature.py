@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 _SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
 _FEW_ROWS = 800
@@ -134,10 +136,12 @@ class RowCurvature(Curvature):
         if not self.n_free:
             return np.append(-slope[:-1], 0.0)
         rows = self._free_rows
-        a = rows.dense()
-        matrix = a @ a.T
-        matrix.flat[:: len(a) + 1] += 1.0 / rows.collect(rows.vector("stiffness"))
-        right = np.column_stack([a @ slope[:-1], np.ones(len(a))])
+        stays_sparse = rows.is_sparse and rows.density < SPARSE_PRODUCTS
+        a: Any = rows.arrays()[0].astype(np.float64, copy=False) if stays_sparse else rows.dense()
+        products = a @ a.T
+        matrix = products.toarray() if stays_sparse else products
+        matrix.flat[:: len(matrix) + 1] += 1.0 / rows.collect(rows.vector("stiffness"))
+        right = np.column_stack([a @ slope[:-1], np.ones(len(matrix))])
         pull, ones = solve(matrix, right).T
         rise = (pull.sum() - slope[-1]) / ones.sum() if level else 0.0
         return np.append(-slope[:-1] - (rise * ones - pull) @ a, rise)

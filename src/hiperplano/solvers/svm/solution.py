@@ -14,7 +14,9 @@ from hiperplano.solvers.solution import Solution
 METHODS = {
     "newton": Message("Newton's method"),
     "dual": Message("dual coordinate ascent"),
-    "both": Message("dual coordinate ascent and Newton's method"),
+    "interior": Message("an interior point method"),
+    "dual, newton": Message("dual coordinate ascent and Newton's method"),
+    "dual, interior": Message("dual coordinate ascent and an interior point method"),
     "crammer_singer": Message("dual ascent over all classes"),
 }
 _NEWTON_REMEDY = Message(
@@ -23,7 +25,9 @@ _NEWTON_REMEDY = Message(
 )
 _REMEDIES = {
     "newton": _NEWTON_REMEDY,
-    "both": _NEWTON_REMEDY,
+    "interior": _NEWTON_REMEDY,
+    "dual, newton": _NEWTON_REMEDY,
+    "dual, interior": _NEWTON_REMEDY,
     "dual": Message(
         "Raise max_iter, or tol if that is accurate enough, or try solver='newton'; a smaller C is easier."
     ),
@@ -113,7 +117,9 @@ def status(method: str, gap: float, tol: float, passes: int, max_iter: int, conv
 _SENTENCE_STARTS = {
     "newton": METHODS["newton"],
     "dual": Message("Dual coordinate ascent"),
-    "both": Message("Dual coordinate ascent and Newton's method"),
+    "interior": Message("An interior point method"),
+    "dual, newton": Message("Dual coordinate ascent and Newton's method"),
+    "dual, interior": Message("Dual coordinate ascent and an interior point method"),
     "crammer_singer": Message("Dual ascent over all classes"),
 }
 

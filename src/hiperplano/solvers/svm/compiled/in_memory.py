@@ -90,7 +90,7 @@ class CompiledSearch:
             budget=budget,
             start=(Hyperplane(coef, level, self.rows.shift), gamma),
         )
-        better = plane_fit(design, self.loss, certificate, "both", found.passes + budget.used)
+        better = plane_fit(design, self.loss, certificate, "dual, newton", found.passes + budget.used)
         if not better.proved and self.rows.is_dense and design.n_rows * design.n_columns <= _MOST_CELLS:
             search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
         if better.gap < search.found.gap:
@@ -109,5 +109,5 @@ class CompiledSearch:
             proved=search.proved,
             multipliers=found.beta,
             passes=found.passes,
-            method="both" if len(search.methods) > 1 else search.methods[0],
+            method=search.method,
         )

@@ -64,6 +64,13 @@ class Search:
     def left(self) -> int:
         return self.control.most - self.found.passes
 
+    @property
+    def method(self) -> str:
+        """A key of `METHODS`. Where the interior point method was not enough, Newton's has led to the end."""
+        after = {"newton", "interior"} & set(self.methods)
+        names = ["dual"] if "dual" in self.methods else []
+        return ", ".join(names + sorted(after)[-1:])
+
     def ascend(self, affordable: float = np.inf) -> None:
         """Dual coordinate ascent, up to about so many passes; if limited, others get half of the rest."""
         from hiperplano.solvers.svm.compiled.ascent_loops import dual_ascent
@@ -93,7 +100,7 @@ class Search:
         from hiperplano.solvers.svm.compiled.ascent_loops import certificate
         from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
 
-        self._note("newton")
+        self._note("interior")
         inside = InteriorPoint(self.rows.matrix, self.box, self.control.fit_intercept)
         beta, level, steps = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
         coef = self._pull(beta, level)
