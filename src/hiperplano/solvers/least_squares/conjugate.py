@@ -11,6 +11,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
@@ -46,6 +47,8 @@ def conjugate_least_squares(
     trial : bool, default=False
         Whether to give up soon where so many steps will not be enough, for another method.
     """
+    if isinstance(design, InMemory):
+        design = design.in_doubles(0)  # sparse rows: dense ones are converted block by block
     with one_blas_thread():
         with np.errstate(all="ignore"):  # of rows that were not validated: the moments reveal it
             columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight
