@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, lapack, qr, svd
 from scipy.optimize import nnls
+from scipy.sparse import issparse
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
+from hiperplano.linalg.single_precision import SingleRows
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
@@ -24,7 +26,10 @@ _MOST_FACTORED = 256  # columns up to which it is computed for their sake alone:
 _LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
-_ROUNDS = 3  # restarts from the residual, which the recursion drifts away from
+_ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
+_SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
+_FEWEST_SINGLE = 384  # rows whose products cost more than what rounding to float32 takes to make up for
+_ENOUGH = 1e-11  # relative error to leave where a penalty has biased the coefficients by far more
 _REFINED = 1e-3  # the same, below which that step is made
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
@@ -62,8 +67,10 @@ def wide_least_squares(
         rows = centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter) if max_iter else None
-            end = end or _by_row_products(rows, alpha, fit_intercept) or _by_orthogonal_rows(rows, alpha, fit_intercept)
+            single = _single_rows(rows, alpha, tol)
+            end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
+            end = end or _by_row_products(rows, alpha, fit_intercept, single)
+            end = end or _by_orthogonal_rows(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
         left, values, basis = svd(rows.unit, full_matrices=False, check_finite=False)
@@ -175,12 +182,19 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     )
 
 
+def _single_rows(rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
+    """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
+    few = len(rows.root) < _FEWEST_SINGLE or _steps_at_most(rows, alpha, tol) <= _FEW_STEPS
+    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x)
+
+
 def _by_conjugate_gradients(
-    rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int
+    rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, single: SingleRows | None = None
 ) -> _End | None:
     """(x·xᵀ + alpha)·shares = y by conjugate gradients; None where `max_iter` steps are too few, or would be.
 
-    The steps stay in the span of the rows, where without a penalty the minimum-norm solution is.
+    The steps stay in the span of the rows, where without a penalty the minimum-norm solution is. If there are rows in
+    float32, they make the steps, from one residual in float64 to the next.
     """
     sure = _steps_at_most(rows, alpha, tol)
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
@@ -189,12 +203,13 @@ def _by_conjugate_gradients(
     shares, steps, gap, error, condition = np.zeros_like(rows.right), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
         right, size = rows.right[:, target], float(np.linalg.norm(rows.right[:, target]))
-        system, left = _RowSystem(rows, strength, fit_intercept), right
+        system, left = _RowSystem(rows, strength, fit_intercept, single), right
         for _ in range(_ROUNDS):
             found = conjugate_gradient(
-                system,
+                system.product,
                 left,
                 atol=0.5 * tol * size,
+                rtol=0.0 if single is None else _SINGLE,
                 max_iter=max_iter - steps,
                 preconditioner=system.preconditioner,
                 trial=not steps,
@@ -221,13 +236,19 @@ def _by_conjugate_gradients(
 class _RowSystem:
     """x·xᵀ + alpha of centred rows as an operator."""
 
-    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool) -> None:
-        self._rows, self._alpha = rows, alpha
+    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
+        self._rows, self._alpha, self._single = rows, alpha, single
         self._ones, self._weight = _free_direction(rows), float(rows.squares.mean()) if fit_intercept else 0.0
         self.preconditioner = reciprocal(rows.squares + alpha)
 
     def __call__(self, shares: Array) -> Array:
-        products = self._rows.square_product(shares)
+        return self._completed(self._rows.square_product(shares), shares)
+
+    def product(self, shares: Array) -> Array:
+        """The same in float32, if there are such rows."""
+        return self(shares) if self._single is None else self._completed(self._single.square_product(shares), shares)
+
+    def _completed(self, products: Array, shares: Array) -> Array:
         return np.asarray(products + self._alpha * shares + self._weight * (self._ones @ shares) * self._ones)
 
 
@@ -254,11 +275,15 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
     return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits, None)
 
 
-def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
+def _by_row_products(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, single: SingleRows | None = None
+) -> _End | None:
     """xᵀ·(x·xᵀ + alpha)⁻¹·y, in the units of the data: without a penalty that is the minimum-norm solution.
 
     None where the products of rows do not tell ten digits of it.
     """
+    if single is not None:
+        return _by_single_products(rows, alpha, fit_intercept, single)
     products = rows.products
     if fit_intercept:
         ones = _free_direction(rows)
@@ -282,12 +307,32 @@ def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _E
             shares += lapack.dpotrs(lower, left, lower=1)[0]
         coef[which] = rows.combined(shares)
     digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
+    return _by_products(rows, alpha, fit_intercept, coef, smallest, digits)
+
+
+def _by_products(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, coef: Array, smallest: float, digits: float
+) -> _End:
+    """Coefficients that the products of rows gave, with `smallest` as the reciprocal condition of these."""
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
     keep = unique and len(rows.length) <= _MOST_FACTORED
     factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
     condition = float(1.0 / np.sqrt(smallest))
     return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
+
+
+def _by_single_products(rows: CentredRows, alpha: Array, fit_intercept: bool, single: SingleRows) -> _End | None:
+    """The same from products in float32, and residuals in float64."""
+    coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0
+    free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
+    for strength in set(alpha.tolist()):
+        which = np.flatnonzero(alpha == strength)
+        found = single.solve(rows.right[:, which], strength, free, _ENOUGH)
+        if found is None:
+            return None
+        coef[which], smallest = rows.combined(found[0]), min(smallest, found[1])
+    return _by_products(rows, alpha, fit_intercept, coef, smallest, -float(np.log10(_ENOUGH)))
 
 
 def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
