@@ -81,6 +81,10 @@ class CentredRows:
         inner = self.x @ (self._turned @ shares)
         return np.asarray(inner - level * along - (along @ shares - level * float(self.mean @ self.mean)) * root)
 
+    def square_products(self, shares: Array) -> Array:
+        """The same for shares of shape (n, k)."""
+        return self.scores(self.combined(shares))
+
     @cached_property
     def _turned(self) -> Any:
         """xᵀ of sparse rows, without a copy."""

@@ -14,7 +14,7 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.single_precision import SingleRows
+from hiperplano.linalg.refined_products import SingleRows, solve_refined
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
@@ -23,14 +23,15 @@ from hiperplano.solvers.solution import smallest_digits, trusted_digits
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 _MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
-_LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
+_MOST_LOST = 1e-10  # relative error up to which the products of rows will do
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
 _ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
 _SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
-_FEWEST_SINGLE = 384  # rows whose products cost more than what rounding to float32 takes to make up for
-_ENOUGH = 1e-11  # relative error to leave where a penalty has biased the coefficients by far more
-_REFINED = 1e-3  # the same, below which that step is made
+_FEWEST_SINGLE = 256  # rows whose products cost more than what rounding to float32 takes to make up for
+_ENOUGH = 1e-13  # relative error to leave
+_ENOUGH_PENALISED = 1e-11  # the same where a penalty has biased the coefficients by far more
+_LEAST_OF_ROWS = 1e-6  # reciprocal condition of a triangular factor of the rows, which is not squared
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
 
@@ -57,17 +58,17 @@ def wide_least_squares(
     positive : bool
         Constrain the coefficients to be non-negative.
     rows : CentredRows, optional
-        Of the design, dense, where somebody has them already.
+        Of the design, dense, where somebody has them already, and their products.
     tol : float, default=1e-10
         Relative length of the residual to reach by conjugate gradients.
     max_iter : int, default=0
         Most steps of conjugate gradients, for all targets together; then the products of the rows are taken.
     """
     with one_blas_thread():
-        rows = centred_rows(design, fit_intercept) if rows is None else rows
+        known, rows = rows, centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            single = _single_rows(rows, alpha, tol)
+            single = _single_rows(rows, alpha, tol) if known is None else None
             end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
             end = end or _by_row_products(rows, alpha, fit_intercept, single)
             end = end or _by_orthogonal_rows(rows, alpha, fit_intercept)
@@ -282,57 +283,35 @@ def _by_row_products(
 
     None where the products of rows do not tell ten digits of it.
     """
-    if single is not None:
-        return _by_single_products(rows, alpha, fit_intercept, single)
-    products = rows.products
-    if fit_intercept:
-        ones = _free_direction(rows)
-        products = products + float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
-    coef = np.empty((len(alpha), len(rows.length)))
-    smallest = 1.0  # reciprocal condition
+    end = None if single is None else _by_products(rows, alpha, fit_intercept, single.products, single.unit)
+    return end or _by_products(rows, alpha, fit_intercept, rows.products, 1.0)
+
+
+def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products: Array, unit: float) -> _End | None:
+    """The same from unit²·x·xᵀ, in float32 or float64."""
+    coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
+    error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
+    free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
+    tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
-        matrix = products.copy()
-        matrix.flat[:: len(matrix) + 1] += strength
-        norm = np.abs(matrix).sum(axis=0).max()
-        lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
-        if not failed:
-            smallest = min(smallest, float(lapack.dpocon(lower, norm, uplo="L")[0]))
-        if failed or smallest < _LEAST_RECIPROCAL:
+        found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
+        if found is None:
             return None
-        right = rows.right[:, which]
-        shares = lapack.dpotrs(lower, right, lower=1)[0]
-        if smallest < _REFINED:
-            left = right - rows.scores(rows.combined(shares)) - strength * shares
-            shares += lapack.dpotrs(lower, left, lower=1)[0]
-        coef[which] = rows.combined(shares)
-    digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
-    return _by_products(rows, alpha, fit_intercept, coef, smallest, digits)
-
-
-def _by_products(
-    rows: CentredRows, alpha: Array, fit_intercept: bool, coef: Array, smallest: float, digits: float
-) -> _End:
-    """Coefficients that the products of rows gave, with `smallest` as the reciprocal condition of these."""
+        coef[which], smallest = rows.combined(found.shares), min(smallest, found.reciprocal)
+        # Coefficients are sums of rows, most of which may cancel.
+        terms = np.sqrt(found.norm) * np.linalg.norm(found.shares, axis=0)
+        sizes = np.linalg.norm(coef[which], axis=1)
+        error = max(error, EPS / np.sqrt(smallest), EPS * float((terms / np.where(sizes > 0, sizes, np.inf)).max()))
+        if error > _MOST_LOST:
+            return None
+    digits = float(np.clip(-np.log10(error), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
     keep = unique and len(rows.length) <= _MOST_FACTORED
     factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
     condition = float(1.0 / np.sqrt(smallest))
     return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
-
-
-def _by_single_products(rows: CentredRows, alpha: Array, fit_intercept: bool, single: SingleRows) -> _End | None:
-    """The same from products in float32, and residuals in float64."""
-    coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0
-    free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
-    for strength in set(alpha.tolist()):
-        which = np.flatnonzero(alpha == strength)
-        found = single.solve(rows.right[:, which], strength, free, _ENOUGH)
-        if found is None:
-            return None
-        coef[which], smallest = rows.combined(found[0]), min(smallest, found[1])
-    return _by_products(rows, alpha, fit_intercept, coef, smallest, -float(np.log10(_ENOUGH)))
 
 
 def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -352,7 +331,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
         factor, found, failed = lapack.dgels(wide, right, overwrite_a=1, overwrite_b=1)
         if not failed:
             smallest = min(smallest, float(lapack.dtrcon(factor[:, :n], norm="1", uplo="L")[0]))
-        if failed or smallest < _LEAST_RECIPROCAL:
+        if failed or smallest < _LEAST_OF_ROWS:
             return None
         coef[which] = found[:d].T
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
