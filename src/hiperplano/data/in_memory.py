@@ -26,7 +26,7 @@ _SPARSE_ENTRIES = 2**19
 _SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
 _LONG_ROWS = 2**16  # of blocks whose vectors alone are read
-_LONG_ENTRIES = 2**18  # of blocks of sparse rows that nobody makes dense
+_LONG_ENTRIES = 2**19  # of blocks of sparse rows that nobody makes dense
 _PER_SUM = 2  # entries of such a block for every number that is summed, so that adding sums up costs little
 
 
@@ -146,7 +146,7 @@ class InMemory(Design):
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
             sums = self.n_columns**2 if getattr(statistic, "sums_squares", False) else self.n_columns
             entries = max(_LONG_ENTRIES, _PER_SUM * sums)
-            return self._cut(max(1, -(-self.n_rows // max(1, round(self.x.nnz / entries)))))
+            return self._cut(max(1, -(-self.n_rows // max(1, self.x.nnz // entries))))
         return self.slices
 
     def _reduce(
@@ -239,8 +239,8 @@ class InMemory(Design):
         return other.with_vectors(**self.vectors)
 
     def in_doubles(self, most_cells: int) -> InMemory:
-        """Rows in float64, if they are not: each pass would convert them again. Dense ones of at most so many cells."""
-        if self.x.dtype == np.float64 or (not self.is_sparse and self.x.size > most_cells):
+        """Rows of at most so many numbers in float64, if they are not: each pass would convert them again."""
+        if self.x.dtype == np.float64 or self.x.size > most_cells:
             return self
         x: Any = self.dense() if not self.is_sparse else self._sparse_part(slice(0, self.n_rows))
         if self.is_sparse:
