@@ -106,6 +106,14 @@ class Block:
         """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
         return np.asarray(self.transposed() @ right, dtype=np.float64)
 
+    def squares_dot(self, right: Array) -> Array:
+        """Σᵢ x²·right of every column in float64, for `right` of shape (m,)."""
+        if not self.is_sparse:
+            return np.asarray(np.einsum("ij,ij,i->j", self.x, self.x, right))
+        turned = transposed(self.x)
+        turned.data = np.square(self.x.data, dtype=np.float64)
+        return np.asarray(turned @ right)
+
     def transposed(self) -> Any:
         """xᵀ, without a copy."""
         if not self.is_sparse:

@@ -241,13 +241,15 @@ def column_moments(design: Design, columns: Array | None = None) -> tuple[Array,
     if not design.is_sparse:
         return _moments_in_two_passes(design, columns)
     total = design.total_weight
-    columns = np.arange(design.n_columns) if columns is None else columns
     sums, squares = design.fold(_StoredMoments())
+    if columns is not None:
+        sums, squares = sums[columns], squares[columns]
     centred = squares - np.square(sums) / total
-    mean, spread = (sums / total)[columns], np.sqrt(np.maximum(centred, 0.0) / total)[columns]
-    cancelled = ~(centred >= _CANCELLED * squares)[columns]
-    if cancelled.any():
-        mean[cancelled], spread[cancelled] = _moments_in_two_passes(design, columns[cancelled])
+    mean, spread = sums / total, np.sqrt(np.maximum(centred, 0.0) / total)
+    cancelled = np.flatnonzero(~(centred >= _CANCELLED * squares))
+    if len(cancelled):
+        again = cancelled if columns is None else columns[cancelled]
+        mean[cancelled], spread[cancelled] = _moments_in_two_passes(design, again)
     return mean, spread
 
 
@@ -268,8 +270,7 @@ class _StoredMoments:
     stays_sparse = True
 
     def __call__(self, block: Block) -> Sums:
-        squares = block.with_entries(np.square(block.entries(), dtype=np.float64))
-        return block.transpose_dot(block.weights), squares.transpose_dot(block.weights)
+        return block.transpose_dot(block.weights), block.squares_dot(block.weights)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _SPARSE_ENTRIES = 2**19
 _SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
 _LONG_ROWS = 2**16  # of blocks whose vectors alone are read
-_LONG_ENTRIES = 2**18  # of blocks of sparse rows that nobody makes dense
+_LONG_ENTRIES = 2**19  # of blocks of sparse rows that nobody makes dense
 _PER_SUM = 2  # entries of such a block for every number that is summed, so that adding sums up costs little
 
 
@@ -144,9 +144,9 @@ class InMemory(Design):
         if not getattr(statistic, "reads_rows", True):
             return self._long_slices
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
-            squares = self.n_columns**2 if getattr(statistic, "sums_squares", False) else 0
-            entries = max(_LONG_ENTRIES, _PER_SUM * squares)
-            return self._cut(max(1, int(entries * self.n_rows / max(1, self.x.nnz))))
+            sums = self.n_columns**2 if getattr(statistic, "sums_squares", False) else self.n_columns
+            entries = max(_LONG_ENTRIES, _PER_SUM * sums)
+            return self._cut(max(1, -(-self.n_rows // max(1, self.x.nnz // entries))))
         return self.slices
 
     def _reduce(
@@ -222,7 +222,7 @@ class InMemory(Design):
     def held_columns(self) -> Array:
         """Which columns of sparse rows hold a stored number, of shape (d,)."""
         held = np.zeros(self.n_columns, dtype=bool)
-        held[self.x.indices] = True
+        held[self.x.indices.astype(np.intp, copy=False)] = True  # NumPy takes three times as long to convert by itself
         return held
 
     def with_columns(self, kept: Array) -> InMemory:
@@ -239,11 +239,14 @@ class InMemory(Design):
         return other.with_vectors(**self.vectors)
 
     def in_doubles(self, most_cells: int) -> InMemory:
-        """Dense rows of at most so many cells in float64, if they are not: each pass would convert them again."""
-        if self.is_sparse or self.x.dtype == np.float64 or self.x.size > most_cells:
+        """Rows of at most so many numbers in float64, if they are not: each pass would convert them again."""
+        if self.x.dtype == np.float64 or self.x.size > most_cells:
             return self
+        x: Any = self.dense() if not self.is_sparse else self._sparse_part(slice(0, self.n_rows))
+        if self.is_sparse:
+            x.data = x.data.astype(np.float64)
         vectors = dict(self.vectors)
-        return InMemory(self.dense(), vectors.pop("y"), None, self.one_target, self.names, vectors)
+        return InMemory(x, vectors.pop("y"), None, self.one_target, self.names, vectors)
 
     def arrays(self) -> tuple[Any, Array, Array | None]:
         """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 from hiperplano.data.block import transposed
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design
+from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
 _CANCELLED = 1e-3  # share of the squares that centring may leave before products of sparse rows lose too many digits
@@ -65,7 +66,7 @@ class CentredRows:
     def products(self) -> Array:
         """Of all pairs of centred rows, of shape (n, n)."""
         if not issparse(self.x):
-            return np.asarray(self.x @ self.x.T)
+            return row_products(self.x)
         along = np.multiply.outer(self._stored_along, self.root[:, 0])
         centred = (self.x @ self.x.T).toarray() - along - along.T
         centred += float(self.mean @ self.mean) * (self.root * self.root[:, 0])
@@ -79,6 +80,10 @@ class CentredRows:
         level = float(root @ shares)
         inner = self.x @ (self._turned @ shares)
         return np.asarray(inner - level * along - (along @ shares - level * float(self.mean @ self.mean)) * root)
+
+    def square_products(self, shares: Array) -> Array:
+        """The same for shares of shape (n, k)."""
+        return self.scores(self.combined(shares))
 
     @cached_property
     def _turned(self) -> Any:

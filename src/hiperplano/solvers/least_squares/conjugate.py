@@ -11,6 +11,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
@@ -19,6 +20,7 @@ from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
 _EPS = float(np.finfo(float).eps)
 _FAR = 1e6  # a mean of so many standard deviations is rounded by an amount that shows in products
+_FEW_ENTRIES = 2**24  # of which a copy in float64 is no burden: 128 MB
 _ROUNDS = 4  # restarts from the residual of the rows, which the recursion drifts away from
 
 
@@ -46,6 +48,8 @@ def conjugate_least_squares(
     trial : bool, default=False
         Whether to give up soon where so many steps will not be enough, for another method.
     """
+    if isinstance(design, InMemory) and design.is_sparse:
+        design = design.in_doubles(_FEW_ENTRIES)
     with one_blas_thread():
         with np.errstate(all="ignore"):  # of rows that were not validated: the moments reveal it
             columns, total = ColumnScale.exact(design, fit_intercept), design.total_weight

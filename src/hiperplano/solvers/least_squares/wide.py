@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, lapack, qr, svd
 from scipy.optimize import nnls
+from scipy.sparse import issparse
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
+from hiperplano.linalg.refined_products import SingleRows, solve_refined
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
@@ -21,11 +23,15 @@ from hiperplano.solvers.solution import smallest_digits, trusted_digits
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 _MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
-_LEAST_RECIPROCAL = 1e-6  # condition of the rows' products: one step of refinement then leaves 10 digits and more
+_MOST_LOST = 1e-10  # relative error up to which the products of rows will do
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
-_ROUNDS = 3  # restarts from the residual, which the recursion drifts away from
-_REFINED = 1e-3  # the same, below which that step is made
+_ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
+_SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
+_FEWEST_SINGLE = 256  # rows whose products cost more than what rounding to float32 takes to make up for
+_ENOUGH = 1e-13  # relative error to leave
+_ENOUGH_PENALISED = 1e-11  # the same where a penalty has biased the coefficients by far more
+_LEAST_OF_ROWS = 1e-6  # reciprocal condition of a triangular factor of the rows, which is not squared
 _MANY = Message(" (many coefficients fit equally well: the minimum-norm ones were taken)")
 
 
@@ -52,18 +58,20 @@ def wide_least_squares(
     positive : bool
         Constrain the coefficients to be non-negative.
     rows : CentredRows, optional
-        Of the design, dense, where somebody has them already.
+        Of the design, dense, where somebody has them already, and their products.
     tol : float, default=1e-10
         Relative length of the residual to reach by conjugate gradients.
     max_iter : int, default=0
         Most steps of conjugate gradients, for all targets together; then the products of the rows are taken.
     """
     with one_blas_thread():
-        rows = centred_rows(design, fit_intercept) if rows is None else rows
+        known, rows = rows, centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter) if max_iter else None
-            end = end or _by_row_products(rows, alpha, fit_intercept) or _by_orthogonal_rows(rows, alpha, fit_intercept)
+            single = _single_rows(rows, alpha, tol) if known is None else None
+            end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
+            end = end or _by_row_products(rows, alpha, fit_intercept, single)
+            end = end or _by_orthogonal_rows(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
         left, values, basis = svd(rows.unit, full_matrices=False, check_finite=False)
@@ -175,12 +183,19 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     )
 
 
+def _single_rows(rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
+    """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
+    few = len(rows.root) < _FEWEST_SINGLE or _steps_at_most(rows, alpha, tol) <= _FEW_STEPS
+    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x)
+
+
 def _by_conjugate_gradients(
-    rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int
+    rows: CentredRows, alpha: Array, fit_intercept: bool, tol: float, max_iter: int, single: SingleRows | None = None
 ) -> _End | None:
     """(x·xᵀ + alpha)·shares = y by conjugate gradients; None where `max_iter` steps are too few, or would be.
 
-    The steps stay in the span of the rows, where without a penalty the minimum-norm solution is.
+    The steps stay in the span of the rows, where without a penalty the minimum-norm solution is. If there are rows in
+    float32, they make the steps, from one residual in float64 to the next.
     """
     sure = _steps_at_most(rows, alpha, tol)
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
@@ -189,12 +204,13 @@ def _by_conjugate_gradients(
     shares, steps, gap, error, condition = np.zeros_like(rows.right), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
         right, size = rows.right[:, target], float(np.linalg.norm(rows.right[:, target]))
-        system, left = _RowSystem(rows, strength, fit_intercept), right
+        system, left = _RowSystem(rows, strength, fit_intercept, single), right
         for _ in range(_ROUNDS):
             found = conjugate_gradient(
-                system,
+                system.product,
                 left,
                 atol=0.5 * tol * size,
+                rtol=0.0 if single is None else _SINGLE,
                 max_iter=max_iter - steps,
                 preconditioner=system.preconditioner,
                 trial=not steps,
@@ -221,13 +237,19 @@ def _by_conjugate_gradients(
 class _RowSystem:
     """x·xᵀ + alpha of centred rows as an operator."""
 
-    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool) -> None:
-        self._rows, self._alpha = rows, alpha
+    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
+        self._rows, self._alpha, self._single = rows, alpha, single
         self._ones, self._weight = _free_direction(rows), float(rows.squares.mean()) if fit_intercept else 0.0
         self.preconditioner = reciprocal(rows.squares + alpha)
 
     def __call__(self, shares: Array) -> Array:
-        products = self._rows.square_product(shares)
+        return self._completed(self._rows.square_product(shares), shares)
+
+    def product(self, shares: Array) -> Array:
+        """The same in float32, if there are such rows."""
+        return self(shares) if self._single is None else self._completed(self._single.square_product(shares), shares)
+
+    def _completed(self, products: Array, shares: Array) -> Array:
         return np.asarray(products + self._alpha * shares + self._weight * (self._ones @ shares) * self._ones)
 
 
@@ -254,34 +276,36 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
     return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits, None)
 
 
-def _by_row_products(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
+def _by_row_products(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, single: SingleRows | None = None
+) -> _End | None:
     """xᵀ·(x·xᵀ + alpha)⁻¹·y, in the units of the data: without a penalty that is the minimum-norm solution.
 
     None where the products of rows do not tell ten digits of it.
     """
-    products = rows.products
-    if fit_intercept:
-        ones = _free_direction(rows)
-        products = products + float(products.diagonal().mean()) * np.multiply.outer(ones, ones)
-    coef = np.empty((len(alpha), len(rows.length)))
-    smallest = 1.0  # reciprocal condition
+    end = None if single is None else _by_products(rows, alpha, fit_intercept, single.products, single.unit)
+    return end or _by_products(rows, alpha, fit_intercept, rows.products, 1.0)
+
+
+def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products: Array, unit: float) -> _End | None:
+    """The same from unit²·x·xᵀ, in float32 or float64."""
+    coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
+    error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
+    free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
+    tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
-        matrix = products.copy()
-        matrix.flat[:: len(matrix) + 1] += strength
-        norm = np.abs(matrix).sum(axis=0).max()
-        lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
-        if not failed:
-            smallest = min(smallest, float(lapack.dpocon(lower, norm, uplo="L")[0]))
-        if failed or smallest < _LEAST_RECIPROCAL:
+        found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
+        if found is None:
             return None
-        right = rows.right[:, which]
-        shares = lapack.dpotrs(lower, right, lower=1)[0]
-        if smallest < _REFINED:
-            left = right - rows.scores(rows.combined(shares)) - strength * shares
-            shares += lapack.dpotrs(lower, left, lower=1)[0]
-        coef[which] = rows.combined(shares)
-    digits = float(np.clip(-np.log10(EPS / np.sqrt(smallest)), 0.0, 15.0))
+        coef[which], smallest = rows.combined(found.shares), min(smallest, found.reciprocal)
+        # Coefficients are sums of rows, most of which may cancel.
+        terms = np.sqrt(found.norm) * np.linalg.norm(found.shares, axis=0)
+        sizes = np.linalg.norm(coef[which], axis=1)
+        error = max(error, EPS / np.sqrt(smallest), EPS * float((terms / np.where(sizes > 0, sizes, np.inf)).max()))
+        if error > _MOST_LOST:
+            return None
+    digits = float(np.clip(-np.log10(error), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
     keep = unique and len(rows.length) <= _MOST_FACTORED
@@ -307,7 +331,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
         factor, found, failed = lapack.dgels(wide, right, overwrite_a=1, overwrite_b=1)
         if not failed:
             smallest = min(smallest, float(lapack.dtrcon(factor[:, :n], norm="1", uplo="L")[0]))
-        if failed or smallest < _LEAST_RECIPROCAL:
+        if failed or smallest < _LEAST_OF_ROWS:
             return None
         coef[which] = found[:d].T
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))

@@ -1,0 +1,112 @@
+"""Systems of products of rows, x·xᵀ + alpha: factored with few digits, and refined by residuals of the rows.
+
+Residuals are made of the rows themselves, so the products may be rounded, to float32 at half the cost, as long as a
+step of refinement leaves little of the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.products import row_products
+
+_MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error
+_SLOW = 0.2  # share of an error that a step may leave
+_MOST_STEPS = 8
+_FLOOR = 4 * float(np.finfo(float).eps)  # rounding of residuals, which the condition of the rows makes larger
+
+
+class Refined(NamedTuple):
+    """An answer of shape (n, k), the reciprocal condition of the matrix, and its norm."""
+
+    shares: Array
+    reciprocal: float
+    norm: float
+
+
+class SingleRows:
+    """Dense rows in float32, in a unit in which squares of ordinary rows are ordinary numbers.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, d)
+    """
+
+    def __init__(self, x: Array) -> None:
+        self.unit = 1.0 / (float(np.sqrt(np.einsum("ij,ij->", x, x) / len(x))) or 1.0)
+        self._x = np.empty(x.shape, dtype=np.float32)
+        np.multiply(x, self.unit, out=self._x, casting="same_kind")
+
+    @cached_property
+    def products(self) -> Array:
+        """Of all pairs of rows, in float32."""
+        return row_products(self._x)
+
+    def square_product(self, shares: Array) -> Array:
+        """x·xᵀ·shares in the units of the data, for shares of shape (n,): seven digits of it."""
+        size = float(np.linalg.norm(shares)) or 1.0
+        found = self._x @ (self._x.T @ (shares / size).astype(np.float32))
+        return np.multiply(found, size / self.unit**2, dtype=np.float64)
+
+
+def solve_refined(
+    products: Array, unit: float, product: Callable[[Array], Array], right: Array, alpha: float, free: Array, tol: float
+) -> Refined | None:
+    """(x·xᵀ + alpha + free·freeᵀ)⁻¹·right; None where the products have too few digits for it.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n, n)
+        unit²·x·xᵀ, in float32 or float64.
+    product : callable
+        x·xᵀ times shares of shape (n, k), from the rows.
+    right : ndarray of shape (n, k)
+    free : ndarray of shape (n,)
+        One more column beside those of x.
+    tol : float
+        Relative error to leave, of coefficients that these shares are for, where rounding allows it.
+    """
+    kind, square = products.dtype.type, unit**2
+    factor, condition, solve = get_lapack_funcs(("potrf", "pocon", "potrs"), (products,))
+    matrix, column = products.copy(), (unit * free).astype(kind)
+    if column.any():
+        matrix += np.multiply.outer(column, column)
+    matrix.flat[:: len(matrix) + 1] += kind(alpha * square)
+    norm = float(np.abs(matrix).sum(axis=0).max())
+    lower, failed = factor(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
+    reciprocal = 0.0 if failed else float(condition(lower, norm, uplo="L")[0])
+    rounding = float(np.finfo(kind).eps)
+    if not rounding <= _MOST_LOST * reciprocal:
+        return None
+    shares, left = np.zeros_like(right), right
+    change, shrinking = np.zeros(right.shape[1]), rounding / reciprocal
+    for _ in range(_MOST_STEPS):
+        size = np.linalg.norm(left, axis=0)
+        size[size == 0] = 1.0
+        step = solve(lower, (left / size).astype(kind), lower=1)[0] * (size * square)
+        shares += step
+        before, change = change, _lengths(step, left)
+        if before.any():
+            shrinking = float((change / np.where(before > 0, before, np.inf)).max())
+        whole = _lengths(shares, right)
+        if (shrinking * change <= tol * whole).all():
+            return Refined(shares, reciprocal, norm / square)
+        if shrinking > _SLOW:  # what is left is rounding of the residuals, or the products have too few digits
+            return (
+                Refined(shares, reciprocal, norm / square)
+                if (change <= _FLOOR / np.sqrt(reciprocal) * whole).all()
+                else None
+            )
+        left = right - product(shares) - alpha * shares - np.multiply.outer(free, free @ shares)
+    return None
+
+
+def _lengths(shares: Array, image: Array) -> Array:
+    """Lengths √(sᵀ·M·s) of shares, from what the matrix M makes of them: those of the coefficients and the penalty."""
+    return np.sqrt(np.abs(np.einsum("ij,ij->j", shares, image)))

@@ -1,0 +1,61 @@
+"""Few rows in float32: the same answers as in float64, or none."""
+
+import numpy as np
+import pytest
+
+from hiperplano import Ridge
+from hiperplano.linalg.products import row_products
+from hiperplano.linalg.refined_products import SingleRows, solve_refined
+
+
+def solved(x, right, alpha, free):
+    single = SingleRows(x)
+    return solve_refined(single.products, single.unit, lambda shares: x @ (x.T @ shares), right, alpha, free, 1e-12)
+
+
+def rows(scale, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((60, 90)) * scale, rng.standard_normal((60, 2)), rng.standard_normal(60) * scale
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e30, 1e-30], ids=str)
+def test_residuals_bring_back_the_digits(scale):
+    x, right, free = rows(scale)
+    alpha = 0.01 * scale**2
+    shares, reciprocal, _ = solved(x, right, alpha, free)
+    matrix = x @ x.T + alpha * np.eye(len(x)) + np.outer(free, free)
+    np.testing.assert_allclose(matrix @ shares, right, rtol=0, atol=1e-9)
+    assert 1e-4 < reciprocal < 1.0
+
+
+def test_rows_that_float32_cannot_tell_apart_have_no_answer():
+    x, right, free = rows(1.0)
+    x[1] = x[0] * (1 + 1e-9)
+    assert solved(x, right, 1e-9, free) is None
+
+
+def test_products_of_rows_have_the_digits_of_float32():
+    x, right, _ = rows(1e30)
+    found, wanted = SingleRows(x).square_product(right[:, 0]), x @ (x.T @ right[:, 0])
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_panels_of_products_are_the_products():
+    x = np.random.default_rng(0).standard_normal((500, 30))
+    np.testing.assert_allclose(row_products(x), x @ x.T, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "method"), [(1e4, "conjugate gradients in the span of the rows"), (1e-3, "normal equations of the rows")]
+)
+def test_ridge_of_few_rows_keeps_ten_digits(alpha, method):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((400, 700)) + rng.standard_normal((400, 1))
+    y, weight = X[:, 0] + rng.standard_normal(400), rng.uniform(0.5, 2.0, 400)
+    solution = Ridge(alpha=alpha).fit(X, y, sample_weight=weight).solution_
+    mean, level, root = weight @ X / weight.sum(), weight @ y / weight.sum(), np.sqrt(weight)
+    centred = (X - mean) * root[:, None]
+    coef = centred.T @ np.linalg.solve(centred @ centred.T + alpha * np.eye(400), (y - level) * root)
+    np.testing.assert_allclose(solution.coef[0], coef, rtol=0, atol=1e-10 * np.abs(coef).max())
+    assert solution.intercept[0] == pytest.approx(level - mean @ coef, abs=1e-10)
+    assert str(solution.method) == method
