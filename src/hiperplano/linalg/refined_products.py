@@ -23,11 +23,10 @@ _FLOOR = 4 * float(np.finfo(float).eps)  # rounding of residuals, which the cond
 
 
 class Refined(NamedTuple):
-    """An answer of shape (n, k), the reciprocal condition of the matrix, and its norm."""
+    """An answer of shape (n, k), and the reciprocal condition of the matrix."""
 
     shares: Array
     reciprocal: float
-    norm: float
 
 
 class SingleRows:
@@ -96,13 +95,10 @@ def solve_refined(
             shrinking = float((change / np.where(before > 0, before, np.inf)).max())
         whole = _lengths(shares, right)
         if (shrinking * change <= tol * whole).all():
-            return Refined(shares, reciprocal, norm / square)
+            return Refined(shares, reciprocal)
         if shrinking > _SLOW:  # what is left is rounding of the residuals, or the products have too few digits
-            return (
-                Refined(shares, reciprocal, norm / square)
-                if (change <= _FLOOR / np.sqrt(reciprocal) * whole).all()
-                else None
-            )
+            rounded = bool((change <= _FLOOR / np.sqrt(reciprocal) * whole).all())
+            return Refined(shares, reciprocal) if rounded else None
         left = right - product(shares) - alpha * shares - np.multiply.outer(free, free @ shares)
     return None
 

@@ -17,7 +17,7 @@ X = RNG.normal(size=(300, 3))
     "alphas", [[1e-2, 1e-1, 3e-1], [1e-4, 3.0, 1e2, 2e-4], [1e-12, 1e-11]], ids=["near", "far", "tiny"]
 )
 def test_penalties_that_share_a_factor_have_the_solutions_of_their_own(mixed, alphas):
-    gram, right = RBF(0.3)(X), RNG.normal(size=(300, 2))
+    gram, right = RBF(0.3)(X), np.random.default_rng(1).normal(size=(300, 2))
     found = factored(gram, right, np.array(alphas), mixed)
     for place, alpha in enumerate(alphas):
         left = gram @ found[:, place] + alpha * found[:, place] - right

@@ -22,7 +22,7 @@ def rows(scale, seed=0):
 def test_residuals_bring_back_the_digits(scale):
     x, right, free = rows(scale)
     alpha = 0.01 * scale**2
-    shares, reciprocal, _ = solved(x, right, alpha, free)
+    shares, reciprocal = solved(x, right, alpha, free)
     matrix = x @ x.T + alpha * np.eye(len(x)) + np.outer(free, free)
     np.testing.assert_allclose(matrix @ shares, right, rtol=0, atol=1e-9)
     assert 1e-4 < reciprocal < 1.0

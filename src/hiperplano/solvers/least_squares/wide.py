@@ -23,7 +23,7 @@ from hiperplano.solvers.solution import smallest_digits, trusted_digits
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
 _MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
-_MOST_LOST = 1e-10  # relative error up to which the products of rows will do
+_MOST_LOST = 1e-11  # relative error up to which the products of rows will do: an intercept may lose two digits more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
 _ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
@@ -293,6 +293,7 @@ def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products:
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
     free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
+    longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
@@ -300,7 +301,8 @@ def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products:
             return None
         coef[which], smallest = rows.combined(found.shares), min(smallest, found.reciprocal)
         # Coefficients are sums of rows, most of which may cancel.
-        terms = np.sqrt(found.norm) * np.linalg.norm(found.shares, axis=0)
+        largest = np.maximum(np.abs(found.shares).max(axis=0), np.finfo(float).tiny)  # squares may be beyond float64
+        terms = longest * largest * np.linalg.norm(found.shares / largest, axis=0)
         sizes = np.linalg.norm(coef[which], axis=1)
         error = max(error, EPS / np.sqrt(smallest), EPS * float((terms / np.where(sizes > 0, sizes, np.inf)).max()))
         if error > _MOST_LOST:
