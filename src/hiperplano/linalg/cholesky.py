@@ -33,12 +33,12 @@ def factor_in_place(matrix: Array) -> bool:
     matrix : ndarray of shape (n, n)
         By rows, in float32 or float64; what lies above the diagonal is not looked at.
     """
+    if not matrix.flags.c_contiguous:
+        raise ValueError("the matrix must lie in memory row by row")
     n, failed = c_int(len(matrix)), c_int(0)
-    if matrix.flags.c_contiguous and n.value:
+    if n.value:
         function = _lapack("potrf", matrix.dtype, c_char_p, _INT, c_void_p, _INT, _INT)
         function(_LOWER, byref(n), matrix.ctypes.data, byref(n), byref(failed))
-    elif n.value:
-        raise ValueError("the matrix must lie in memory row by row")
     return failed.value == 0
 
 
