@@ -60,6 +60,25 @@ def test_rows_in_any_order_and_folds_in_tiles_of_their_own(cv, monkeypatch):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
+def test_a_smooth_kernel_of_few_columns_takes_few_pivots(intercept, monkeypatch):
+    monkeypatch.setattr(choice, "_FEW_STEPS", 0)
+    rng = np.random.default_rng(3)
+    rows, weight = rng.normal(size=(600, 2)), rng.uniform(0.2, 3.0, size=600)
+    y = np.column_stack([np.sin(rows[:, 0]), rows[:, 1] ** 2]) + 0.1 * rng.normal(size=(600, 2))
+    alphas, given = [1e-5, 1e-2, 3.0], {"kernel": RBF(0.3), "fit_intercept": intercept}
+    mine = KernelRidgeCV(alphas, cv=KFold(3, shuffle=True, random_state=0), **given).fit(rows, y, weight)
+    assert "pivots" in mine.solution_.status
+    expected = np.zeros(3)
+    for train, test in KFold(3, shuffle=True, random_state=0).split(rows):
+        for place, alpha in enumerate(alphas):
+            fit = KernelRidge(alpha, solver="cholesky", **given).fit(rows[train], y[train], weight[train])
+            expected[place] += r2_score(y[test], fit.predict(rows[test]), sample_weight=weight[test]) / 3
+    np.testing.assert_allclose(mine.scores_, expected, rtol=1e-8)
+    plain = KernelRidge(mine.alpha_, solver="cholesky", **given).fit(rows, y, weight)
+    np.testing.assert_allclose(mine.predict(rows), plain.predict(rows), atol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
 def test_leave_one_out_leaves_every_row_out(intercept):
     given = {"kernel": RBF(0.2), "fit_intercept": intercept}
     mine = KernelRidgeCV(ALPHAS[1:4], cv=None, **given).fit(X[:40], Y[:40, 0], WEIGHT[:40])

@@ -16,6 +16,7 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.products import rows_dot
 
 _BLOCK = 128  # pivots at a time
+_LENIENT = 1.5  # times the pivots allowed: the pace of smooth kernels grows
 _DEPENDENT = 1e-10  # of the largest entry of the diagonal: a pivot with less left is rounding
 
 
@@ -36,7 +37,12 @@ class LowRank(NamedTuple):
 
 
 def pivoted_cholesky(
-    columns: Callable[[Array], Array], diagonal: Array, max_rank: int, enough: float, seed: int = 0
+    columns: Callable[[Array], Array],
+    diagonal: Array,
+    max_rank: int,
+    enough: float,
+    seed: int = 0,
+    trial: bool = False,
 ) -> LowRank:
     """Approximate a positive semidefinite matrix.
 
@@ -49,11 +55,14 @@ def pivoted_cholesky(
         What may be left of the trace.
     seed : int
         For the draws.
+    trial : bool
+        Whether to end as soon as `max_rank` is far too little for `enough` at the pace of the last pivots.
     """
     n, rng = len(diagonal), np.random.default_rng(seed)
     left, smallest = diagonal.astype(np.float64), _DEPENDENT * float(diagonal.max(initial=0.0))
     factor, chosen = np.empty((n, min(max_rank, n))), np.empty(0, dtype=np.intp)
-    while len(chosen) < factor.shape[1] and left.sum() > enough:
+    now = float(left.sum())
+    while len(chosen) < factor.shape[1] and now > enough:
         candidates = int((left > smallest).sum())
         size = min(_BLOCK, factor.shape[1] - len(chosen), candidates)
         if not size:
@@ -74,4 +83,9 @@ def pivoted_cholesky(
         chosen = np.concatenate([chosen, drawn[order]])
         left[chosen] = 0.0
         np.maximum(left, 0.0, out=left)
+        before, now = now, float(left.sum())
+        if trial and rank and now > enough:
+            needed = rank + kept * np.log(before / enough) / np.log(before / now)
+            if needed > _LENIENT * max_rank:
+                break
     return LowRank(factor[:, : len(chosen)], chosen, left)

@@ -69,10 +69,11 @@ def solve_conjugate(
     n = problem.n_rows
     trace = float(problem.diagonal().sum())
     low = pivoted_cholesky(problem.columns, problem.diagonal(), largest_rank(n), 1e-12 * trace, seed)
-    inverse = LowRankInverse.of(low.factor, problem.shift)
+    penalties, kind = np.unique(problem.shift, return_inverse=True)
+    lows = LowRankInverse.of_all_rows(low.factor, penalties)
     budget = steps_of_cholesky(problem) if otherwise_exact and tiles_fit(n, np.float64) else None
     steps = max_iter if max_iter is not None else 10 * n
-    found = _corrected(problem, inverse, tol, steps, budget)
+    found = _corrected(problem, lambda residuals, which: lows(residuals, kind[which]), tol, steps, budget)
     if budget is not None and found.residual > tol:
         note = Message(
             "Conjugate gradients came to a residual of {residual:.1e} in {steps} steps, too slowly. ",
@@ -102,7 +103,11 @@ class _Progress(NamedTuple):
 
 
 def _corrected(
-    problem: RidgeProblem, inverse: LowRankInverse, tol: float, max_iter: int, budget: int | None
+    problem: RidgeProblem,
+    precondition: Callable[[Array, Array], Array],
+    tol: float,
+    max_iter: int,
+    budget: int | None,
 ) -> _Progress:
     """Steps in float32; if rounding stops them, and no factorisation is to follow, in float64."""
     right, shift = problem.right, problem.shift
@@ -114,7 +119,7 @@ def _corrected(
             lambda answer, which: right[:, which] - problem.product(answer, shift[which]),
             start=(u, left),
             size=np.linalg.norm(right, axis=0),
-            precondition=lambda residuals, which: inverse(residuals, shift[which]),
+            precondition=precondition,
             tol=tol,
             reach=reach,
             max_iter=max_iter - n_iter,

@@ -1,13 +1,17 @@
-"""An approximate inverse of S·K·S + α, from a low-rank approximation of S·K·S."""
+"""Approximate inverses of S·K·S + α, from a low-rank approximation of S·K·S."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
+from hiperplano.linalg.cholesky import factor_in_place, solve_factored
 from hiperplano.linalg.products import columns_dot, rows_dot
 
 _ABSENT = 1e-12
@@ -16,39 +20,64 @@ _SINGLE = 1e-4  # penalties above this share of F·Fᵀ keep digits enough when 
 
 @dataclass(frozen=True)
 class LowRankInverse:
-    """(F·Fᵀ + α)⁻¹ = (1 − F·(FᵀF + α)⁻¹·Fᵀ)/α.
+    """(F·Fᵀ + α)⁻¹ = (1 − F·(FᵀF + α)⁻¹·Fᵀ)/α, of several systems: penalties, and maybe some of the rows.
 
     Attributes
     ----------
     factor : ndarray of shape (n, r)
         F, in float32 where the difference in the brackets keeps digits enough.
-    inner : dict
-        The Cholesky factor of FᵀF + α for every α.
+    inner : list of ndarray of shape (r, r)
+        The Cholesky factor of FᵀF + α of every system.
+    shifts : ndarray of shape (systems,)
+        α.
     """
 
     factor: Array
-    inner: dict[float, tuple[Array, bool]]
+    inner: list[Array]
+    shifts: Array
 
     @classmethod
-    def of(cls, factor: Array, shift: Array) -> LowRankInverse:
-        """From F, for the penalties of all right sides."""
-        gram = columns_dot(factor, factor)
-        floor = _ABSENT * float(gram.diagonal().max(initial=0.0))  # rounding must not make it indefinite
-        inner = {}
-        for alpha in np.unique(shift).tolist():
-            shifted = gram.copy()
-            shifted[np.diag_indices(len(gram))] += max(alpha, floor)
-            inner[alpha] = cho_factor(shifted, lower=True, check_finite=False)
-        single = shift.min() > _SINGLE * np.linalg.norm(gram)
-        return cls(factor.astype(np.float32) if single else factor, inner)
+    def of(cls, factor: Array, grams: Sequence[Array], shifts: Array) -> Self:
+        """From F, and from FᵀF of the rows of each system.
 
-    def __call__(self, right: Array, shift: Array) -> Array:
-        """The inverse times every column of `right`, each with its own α."""
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If rounding makes one of them indefinite.
+        """
+
+        def inner(system: int) -> Array:
+            shifted = np.array(grams[system])
+            floor = _ABSENT * float(shifted.diagonal().max(initial=0.0))
+            shifted.flat[:: len(shifted) + 1] += max(shifts[system], floor)
+            if not factor_in_place(shifted):
+                raise LinAlgError("FᵀF is not positive semidefinite")
+            return shifted
+
+        found = in_threads(inner, range(len(shifts)), len(shifts) * factor.shape[1] ** 2)
+        single = shifts.min() > _SINGLE * max(np.linalg.norm(gram) for gram in grams)
+        return cls(factor.astype(np.float32) if single else factor, found, shifts)
+
+    @classmethod
+    def of_all_rows(cls, factor: Array, shifts: Array) -> Self:
+        """The same, for systems that differ by their penalty."""
+        return cls.of(factor, [columns_dot(factor, factor)] * len(shifts), shifts)
+
+    def __call__(self, right: Array, which: Array) -> Array:
+        """The inverses times the columns of `right`, from the number of each column's system.
+
+        Where a system has some of the rows, the others must be 0, and are not to be used of the result.
+        """
+        shift = self.shifts[which]
         if not self.factor.size:
-            return right / shift
+            return np.asarray(right / shift)
         size = np.maximum(np.abs(right).max(axis=0), np.finfo(float).tiny)  # which may be beyond float32
         inside = columns_dot(self.factor, (right / size).astype(self.factor.dtype)).astype(np.float64)
-        for alpha in np.unique(shift).tolist():
-            mine = shift == alpha
-            inside[:, mine] = cho_solve(self.inner[alpha], inside[:, mine], check_finite=False)
+
+        def solve(system: int) -> None:
+            mine = which == system
+            inside[:, mine] = solve_factored(self.inner[system], inside[:, mine])
+
+        systems = np.unique(which).tolist()
+        in_threads(solve, systems, len(systems) * inside.shape[0] ** 2)
         return np.asarray((right - size * rows_dot(self.factor, inside.astype(self.factor.dtype))) / shift)

@@ -1,7 +1,8 @@
 """Kernel ridge regression on folds, for many penalties, with one Gram matrix.
 
-Lanczos steps for all folds side by side solve the systems of all penalties that are not too small. The others of a fold
-are near each other: one factorisation, in float32, serves as a preconditioner of several penalties.
+Where a few columns of the matrix span it but for rounding, they make a preconditioner for all folds and penalties.
+Otherwise Lanczos steps for all folds side by side solve the systems of all penalties that are not too small. The others
+of a fold are near each other: one factorisation, in float32, serves as a preconditioner of several penalties.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from hiperplano.data.threads import ordered_map, worker_count
 from hiperplano.linalg.memory import memory_limit, require_bytes
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.refinement import refined_gradients
-from hiperplano.solvers.kernel.ridge.folds.factors import REACH, factored
+from hiperplano.solvers.kernel.ridge.folds.factors import factored
+from hiperplano.solvers.kernel.ridge.folds.low_rank import low_rank, solve_by_low_rank
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
 from hiperplano.solvers.kernel.ridge.folds.steps import TOL, FoldSolutions, solve_folds
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_SMALL = 600  # rows up to which every system is factored
+_SMALL = 400  # rows up to which every system is factored
 _CELLS = 2**24  # of directions at a time
+_BEFORE_STEPS, _BEFORE_FACTORS = 0.2, 0.5  # ranks, as shares of the rows, up to which a low-rank approximation pays
+_REACH = 1e-5  # of a residual, with products in float32
 
 
 class FoldFits(NamedTuple):
@@ -67,9 +71,9 @@ class WholeFits:
             lambda answers, which: self._remainder(answers, right[:, which], alpha),
             start=(start, self._remainder(start, right, alpha)),
             size=np.linalg.norm(right, axis=0),
-            precondition=lambda residuals, which: self._precondition(residuals, which, alpha),
+            precondition=self.found.inverse(alpha),
             tol=tol,
-            reach=REACH,
+            reach=_REACH,
             max_iter=self.found.n_iter,
         )
         if found.residual > tol:
@@ -78,16 +82,16 @@ class WholeFits:
         return KernelSolution(
             coef=coef,
             intercept=intercept,
-            method=Message("Lanczos"),
+            method=self.found.method,
             n_iter=self.found.n_iter + found.n_iter,
             objective=objective,
             gap=found.residual,
             converged=True,
             status=Message(
-                "Solved with the folds for {n} rows, by {steps} Lanczos steps and {corrections} of conjugate "
-                "gradients; relative residual {residual:.1e}.",
+                "Solved with the folds for {n} rows, {how}, and {corrections} more of conjugate gradients; relative "
+                "residual {residual:.1e}.",
                 n=problem.n_rows,
-                steps=self.found.n_iter,
+                how=self.found.how,
                 corrections=found.n_iter,
                 residual=found.residual,
             ),
@@ -96,12 +100,6 @@ class WholeFits:
 
     def _remainder(self, answers: Array, right: Array, alpha: float) -> Array:
         return right - self.folds.product(answers) - alpha * answers
-
-    def _precondition(self, residuals: Array, which: Array, alpha: float) -> Array:
-        found = np.empty_like(residuals)
-        for place, number in enumerate(which.tolist()):
-            found[:, place] = self.found.inverses[number](residuals[:, place], alpha)
-        return found
 
 
 def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], whole: bool = False) -> FoldFits:
@@ -120,10 +118,11 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], whole: b
     whole = whole and _by_steps(problem)
     every = FoldProblem.of(problem, [*train, np.arange(n)] if whole else train)
     found = np.empty((every.n_folds, n, targets, len(alphas)))
+    low = low_rank(every, alphas, _BEFORE_STEPS) if _by_steps(problem) else None
     step, last = max(1, _CELLS // (n * len(alphas) * every.right.shape[1])), None
     for first in range(0, every.n_folds, step):
         batch = slice(first, first + step)
-        some, last = _fit(every.some(batch), alphas, whole and first + step >= every.n_folds)
+        some, last = _fit(every.some(batch), alphas, low, whole and first + step >= every.n_folds)
         found[batch] = np.moveaxis(some, 0, 1).swapaxes(2, 3)
     return FoldFits(found[: len(train)], last)
 
@@ -133,31 +132,55 @@ def _by_steps(problem: RidgeProblem) -> bool:
     return problem.n_rows > _SMALL and problem.kernel.positive_definite
 
 
-def _fit(folds: FoldProblem, alphas: Array, whole: bool) -> tuple[Array, WholeFits | None]:
-    """Predictions by Lanczos steps, and by factorisations where those did not lead to the end; and the last of the
-    folds, if that is of all rows."""
-    problem, n, fits = folds.problem, folds.problem.n_rows, None
-    steps = _by_steps(problem)
-    shape = (n, folds.n_folds, len(alphas), folds.right.shape[1])
-    if steps:
-        found = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
-        solved = found.x
-        images = folds.product(np.nan_to_num(solved).reshape(n, -1)).reshape(shape)
-        residuals = folds.residuals(solved, images, alphas)
-        left = ~(residuals <= TOL)
+def _fit(folds: FoldProblem, alphas: Array, low: Array | None, whole: bool) -> tuple[Array, WholeFits | None]:
+    """Predictions by a low-rank approximation or by Lanczos steps, and by factorisations where those did not lead to
+    the end; and the last of the folds, if that is of all rows."""
+    answers, fits, n = _Answers(folds, alphas), None, folds.problem.n_rows
+    if by_steps := _by_steps(folds.problem):
+        if low is not None:
+            found = solve_by_low_rank(folds, alphas, low)
+        else:
+            found = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
+        answers.put(np.arange(len(alphas)), found.x)
         if whole:
-            fits, left[-1] = WholeFits(folds, found), False
-    else:
-        solved, images, left = np.empty(shape), np.empty(shape), np.ones(shape[1:3], dtype=bool)
-    if left.any():
-        _factor_the_rest(folds, alphas, left, solved, mixed=steps)
-        images[:, left] = folds.product(solved[:, left].reshape(n, -1)).reshape(n, -1, shape[3])
-    return folds.in_place(folds.predictions(solved, images)), fits
+            fits, answers.left[-1] = WholeFits(folds, found), False
+        some = np.flatnonzero(answers.left.any(axis=0))
+        if len(some) and low is None:
+            rest = low_rank(folds, alphas[some], _BEFORE_FACTORS)
+            if rest is not None:
+                answers.put(some, solve_by_low_rank(folds, alphas[some], rest).x)
+    if answers.left.any():
+        _factor_the_rest(folds, alphas, answers, mixed=by_steps)
+    return folds.in_place(folds.predictions(answers.solved, answers.images)), fits
 
 
-def _factor_the_rest(folds: FoldProblem, alphas: Array, left: Array, solved: Array, mixed: bool) -> None:
-    """Solve the systems of some folds and penalties by factorisations, several folds at a time."""
-    n = folds.problem.n_rows
+class _Answers:
+    """The solutions of the systems of all folds and penalties so far.
+
+    Attributes
+    ----------
+    solved, images : ndarray of shape (n, folds, alphas, sides)
+        They and S·K·S times them.
+    left : ndarray of bool of shape (folds, alphas)
+        What is not solved.
+    """
+
+    def __init__(self, folds: FoldProblem, alphas: Array) -> None:
+        shape = (len(folds.right), folds.n_folds, len(alphas), folds.right.shape[1])
+        self._folds, self._alphas = folds, alphas
+        self.solved, self.images = np.empty(shape), np.empty(shape)
+        self.left = np.ones(shape[1:3], dtype=bool)
+
+    def put(self, numbers: Array, x: Array) -> None:
+        """Take the solutions for some penalties; NaN stands for none."""
+        images = self._folds.product(np.nan_to_num(x).reshape(len(x), -1)).reshape(x.shape)
+        self.solved[:, :, numbers], self.images[:, :, numbers] = x, images
+        self.left[:, numbers] = ~(self._folds.residuals(x, images, self._alphas[numbers]) <= TOL)
+
+
+def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed: bool) -> None:
+    """Solve the systems that are left by factorisations, several folds at a time."""
+    n, solved, left = folds.problem.n_rows, answers.solved, answers.left
     require_bytes(
         _bytes_of_factors(n),
         "KernelRidgeCV",
@@ -174,6 +197,7 @@ def _factor_the_rest(folds: FoldProblem, alphas: Array, left: Array, solved: Arr
     workers = worker_count()
     fits = workers * _bytes_of_factors(n) <= memory_limit()
     ordered_map(solve, np.flatnonzero(left.any(axis=1)).tolist(), workers if fits else 1)
+    answers.images[:, left] = folds.product(solved[:, left].reshape(n, -1)).reshape(n, -1, solved.shape[3])
 
 
 def _bytes_of_factors(n: int) -> float:
