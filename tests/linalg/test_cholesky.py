@@ -16,7 +16,7 @@ def definite(n):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [0, 1, 7, 60])
+@pytest.mark.parametrize("n", [0, 1, 7, 60, 1100])
 def test_factor_and_solutions(dtype, n):
     matrix, right = definite(n).astype(dtype), RNG.normal(size=(n, 3)).astype(dtype)
     factor = np.tril(matrix) + np.triu(np.full((n, n), np.nan, dtype), 1)  # above the diagonal nothing is read

@@ -51,17 +51,3 @@ def test_the_last_products_may_be_rounded():
     for place, shift in enumerate(SHIFTS):
         left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]
         assert (np.linalg.norm(left, axis=0) <= 2e-8 * np.linalg.norm(right, axis=0)).all()
-
-
-def test_a_krylov_space_is_an_approximate_inverse():
-    matrix, right = matrix_of(np.repeat([0.5, 3.0, 40.0], 20)), RNG.normal(size=(N, 2))
-    found = shifted_solutions(lambda v, _: v @ matrix, right, SHIFTS, rtol=1e-10, budget=60, inverses=[1])
-    (inverse,) = found.inverses
-    for shift in SHIFTS:
-        exact = np.linalg.inv(matrix + shift * np.eye(N))
-        for vector in (right[:, 1], matrix @ right[:, 1]):  # in the space
-            np.testing.assert_allclose(inverse(vector, shift), exact @ vector, atol=1e-4 * np.abs(exact @ vector).max())
-        beside = right[:, 0] - inverse.basis.T @ (inverse.basis @ right[:, 0])
-        ratio = inverse(beside, shift) / beside
-        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-3)
-        assert ratio[0] > 0

@@ -44,38 +44,51 @@ def test_folds_with_weights_are_those_of_single_fits(small, intercept, monkeypat
 
 
 @pytest.mark.parametrize("cv", [KFold(4, shuffle=True, random_state=0), ShuffleSplit(2, test_size=0.3, random_state=0)])
-def test_rows_in_any_order_and_folds_in_tiles_of_their_own(cv, monkeypatch):
+@pytest.mark.parametrize(
+    ("columns", "alphas", "taken"),
+    [
+        (2, [1.0, 30.0], ["solve_by_low_rank"]),
+        (12, [0.6, 30.0], ["solve_folds"]),
+        (2, [1e-7, 30.0], ["solve_folds", "solve_by_low_rank"]),
+        (5, [1e-6, 30.0], ["solve_folds", "factored"]),
+    ],
+    ids=["few pivots", "steps", "steps and many pivots", "steps and factors"],
+)
+def test_rows_in_any_order_by_every_way(cv, columns, alphas, taken, monkeypatch):
     monkeypatch.setattr(choice, "_FEW_STEPS", 0)
+    ways = []
+    for name in ("solve_by_low_rank", "solve_folds", "factored"):
+        function = getattr(fold_fits, name)
+        monkeypatch.setattr(
+            fold_fits, name, lambda *given, name=name, function=function: (ways.append(name), function(*given))[1]
+        )
     rng = np.random.default_rng(2)
-    rows = rng.normal(size=(700, 3))
-    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=700)
-    mine = KernelRidgeCV([1.0, 30.0], kernel="rbf", gamma=0.3, cv=cv).fit(rows, y)
-    plain = GridSearchCV(PlainRidge(kernel="rbf", gamma=0.3), {"alpha": [1.0, 30.0]}, cv=cv).fit(rows, y)
-    np.testing.assert_allclose(mine.scores_, plain.cv_results_["mean_test_score"], rtol=1e-8)
-    assert "Solved with the folds" in mine.solution_.status
-    np.testing.assert_allclose(mine.dual_coef_, plain.best_estimator_.dual_coef_, atol=1e-6)
-    exact = KernelRidgeCV([1.0, 30.0], kernel="rbf", gamma=0.3, cv=cv, tol=1e-12).fit(rows, y)
-    assert "Solved with the folds" in exact.solution_.status
-    np.testing.assert_allclose(exact.dual_coef_, plain.best_estimator_.dual_coef_, atol=1e-10)
-
-
-@pytest.mark.parametrize("intercept", [False, True])
-def test_a_smooth_kernel_of_few_columns_takes_few_pivots(intercept, monkeypatch):
-    monkeypatch.setattr(choice, "_FEW_STEPS", 0)
-    rng = np.random.default_rng(3)
-    rows, weight = rng.normal(size=(600, 2)), rng.uniform(0.2, 3.0, size=600)
-    y = np.column_stack([np.sin(rows[:, 0]), rows[:, 1] ** 2]) + 0.1 * rng.normal(size=(600, 2))
-    alphas, given = [1e-5, 1e-2, 3.0], {"kernel": RBF(0.3), "fit_intercept": intercept}
-    mine = KernelRidgeCV(alphas, cv=KFold(3, shuffle=True, random_state=0), **given).fit(rows, y, weight)
-    assert "pivots" in mine.solution_.status
-    expected = np.zeros(3)
-    for train, test in KFold(3, shuffle=True, random_state=0).split(rows):
-        for place, alpha in enumerate(alphas):
-            fit = KernelRidge(alpha, solver="cholesky", **given).fit(rows[train], y[train], weight[train])
-            expected[place] += r2_score(y[test], fit.predict(rows[test]), sample_weight=weight[test]) / 3
-    np.testing.assert_allclose(mine.scores_, expected, rtol=1e-8)
+    rows, weight = rng.normal(size=(600, columns)), rng.uniform(0.2, 3.0, size=600)
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=600)
+    given = {"kernel": RBF(1.0 / columns), "fit_intercept": True}
+    mine = KernelRidgeCV(alphas, cv=cv, **given).fit(rows, y, weight)
+    assert list(dict.fromkeys(ways)) == taken
+    expected = np.zeros(len(alphas))
+    for train, test in cv.split(rows):
+        fits = [KernelRidge(a, solver="cholesky", **given).fit(rows[train], y[train], weight[train]) for a in alphas]
+        expected += [r2_score(y[test], fit.predict(rows[test]), sample_weight=weight[test]) for fit in fits]
+    np.testing.assert_allclose(mine.scores_, expected / cv.get_n_splits(), rtol=1e-6)
     plain = KernelRidge(mine.alpha_, solver="cholesky", **given).fit(rows, y, weight)
-    np.testing.assert_allclose(mine.predict(rows), plain.predict(rows), atol=1e-7)
+    exact = KernelRidgeCV(alphas, cv=cv, tol=1e-12, **given).fit(rows, y, weight)
+    for fit, atol in ((mine, 1e-6), (exact, 1e-9)):
+        np.testing.assert_allclose(fit.dual_coef_, plain.dual_coef_, atol=atol)
+        np.testing.assert_allclose(fit.intercept_, plain.intercept_, atol=atol)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 10.0])
+def test_the_fit_of_all_rows_is_factored_where_folds_took_many_steps(alpha):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(1700, 30))
+    y = rows[:, 0] + 0.1 * rng.normal(size=1700)
+    mine = KernelRidgeCV([alpha], kernel="rbf", gamma=0.02, cv=KFold(2, shuffle=True, random_state=0)).fit(rows, y)
+    assert ("folds took many steps" in mine.solution_.status) == (alpha < 1)
+    plain = PlainRidge(alpha, kernel="rbf", gamma=0.02).fit(rows, y)
+    np.testing.assert_allclose(mine.dual_coef_, plain.dual_coef_, atol=1e-6 * np.abs(plain.dual_coef_).max())
 
 
 @pytest.mark.parametrize("intercept", [False, True])

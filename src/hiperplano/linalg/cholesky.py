@@ -1,32 +1,39 @@
 """Cholesky factors and their solutions by LAPACK, side by side in threads.
 
 SciPy's own functions hold Python's lock while LAPACK works, so that threads wait for each other; ctypes gives it back.
+LAPACK counts by columns: for it, the lower half of a matrix by rows is the upper half of one by columns.
 """
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_void_p
-from functools import cache
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_float, c_int, c_void_p
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numba.extending import get_cython_function_address
 
 from hiperplano.data.design import Array
+from hiperplano.data.threads import in_threads
 
 _LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
-_LOWER = b"U"  # LAPACK counts by columns: for it, the lower half of a matrix by rows is the upper one
+_NUMBERS: dict[np.dtype[Any], Any] = {np.dtype(np.float32): c_float, np.dtype(np.float64): c_double}
+_BLOCK = 512  # rows and columns that one thread works on; with fewer, products would be slower
+_FEW = 1024  # rows for which it would not pay
+_UPPER, _LEFT, _TURNED, _AS_IT_IS = b"U", b"L", b"T", b"N"
 _INT = POINTER(c_int)
 
 
 @cache
-def _lapack(name: str, dtype: np.dtype[Any], *kinds: Any) -> Any:
-    address = get_cython_function_address("scipy.linalg.cython_lapack", _LETTERS[dtype] + name)
+def _function(library: str, name: str, dtype: np.dtype[Any], *kinds: Any) -> Any:
+    address = get_cython_function_address(f"scipy.linalg.cython_{library}", _LETTERS[dtype] + name)
     return CFUNCTYPE(None, *kinds)(address)
 
 
 def factor_in_place(matrix: Array) -> bool:
     """Put L where the lower half of a matrix was, L·Lᵀ = matrix; whether that is positive definite.
+
+    The number of threads does not change a bit.
 
     Parameters
     ----------
@@ -35,11 +42,63 @@ def factor_in_place(matrix: Array) -> bool:
     """
     if not matrix.flags.c_contiguous:
         raise ValueError("the matrix must lie in memory row by row")
-    n, failed = c_int(len(matrix)), c_int(0)
-    if n.value:
-        function = _lapack("potrf", matrix.dtype, c_char_p, _INT, c_void_p, _INT, _INT)
-        function(_LOWER, byref(n), matrix.ctypes.data, byref(n), byref(failed))
+    n = len(matrix)
+    step = _BLOCK if n > _FEW else max(n, 1)
+    blocks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    for number, own in enumerate(blocks):
+        if not _factor_corner(matrix[own, own]):
+            return False
+        below, n_cells = blocks[number + 1 :], (n - own.stop) ** 2
+        pairs = [(rows, columns) for place, rows in enumerate(below) for columns in below[: place + 1]]
+        in_threads(partial(_divide, matrix, own), below, n_cells)
+        in_threads(partial(_subtract, matrix, own), pairs, n_cells)
+    return True
+
+
+def _factor_corner(corner: Array) -> bool:
+    size, apart, failed = c_int(len(corner)), _apart(corner), c_int(0)
+    function = _function("lapack", "potrf", corner.dtype, c_char_p, _INT, c_void_p, _INT, _INT)
+    function(_UPPER, byref(size), corner.ctypes.data, byref(apart), byref(failed))
     return failed.value == 0
+
+
+def _divide(matrix: Array, own: slice, below: slice) -> None:
+    """Some rows below a corner, times L⁻ᵀ of the corner's factor."""
+    corner, rows = matrix[own, own], matrix[below, own]
+    number = _NUMBERS[matrix.dtype]
+    kinds = (*[c_char_p] * 4, _INT, _INT, POINTER(number), c_void_p, _INT, c_void_p, _INT)
+    height, width, one, apart = c_int(len(rows)), c_int(len(corner)), number(1.0), _apart(matrix)
+    _function("blas", "trsm", matrix.dtype, *kinds)(
+        *(_LEFT, _UPPER, _TURNED, _AS_IT_IS, byref(width), byref(height), byref(one)),
+        *(corner.ctypes.data, byref(apart), rows.ctypes.data, byref(apart)),
+    )
+
+
+def _subtract(matrix: Array, own: slice, pair: tuple[slice, slice]) -> None:
+    """From a block, what the rows and columns of `own` make of it; of one on the diagonal, from its lower half."""
+    block, left, right = matrix[pair], matrix[pair[0], own], matrix[pair[1], own]
+    number = _NUMBERS[matrix.dtype]
+    factor = (POINTER(number), c_void_p, _INT)
+    height, width, inner, apart = (c_int(size) for size in (*block.shape, left.shape[1], _apart(matrix).value))
+    less, one, end = number(-1.0), number(1.0), (block.ctypes.data, byref(apart))
+    kinds: tuple[Any, ...]
+    if pair[0] == pair[1]:
+        kinds = (c_char_p, c_char_p, _INT, _INT, *factor, *factor)
+        _function("blas", "syrk", matrix.dtype, *kinds)(
+            *(_UPPER, _TURNED, byref(height), byref(inner), byref(less)),
+            *(left.ctypes.data, byref(apart), byref(one), *end),
+        )
+    else:
+        kinds = (c_char_p, c_char_p, _INT, _INT, _INT, *factor, c_void_p, _INT, *factor)
+        _function("blas", "gemm", matrix.dtype, *kinds)(
+            *(_TURNED, _AS_IT_IS, byref(width), byref(height), byref(inner), byref(less)),
+            *(right.ctypes.data, byref(apart), left.ctypes.data, byref(apart), byref(one), *end),
+        )
+
+
+def _apart(part: Array) -> c_int:
+    """How far the rows of a part of a matrix lie apart, in entries."""
+    return c_int(part.strides[0] // part.itemsize)
 
 
 def solve_factored(factor: Array, right: Array) -> Array:
@@ -54,7 +113,9 @@ def solve_factored(factor: Array, right: Array) -> Array:
     found = np.array(right.T, dtype=factor.dtype, order="C")
     n, k, failed = c_int(len(factor)), c_int(len(found)), c_int(0)
     if found.size:
-        function = _lapack("potrs", factor.dtype, c_char_p, _INT, _INT, c_void_p, _INT, c_void_p, _INT, _INT)
+        function = _function(
+            "lapack", "potrs", factor.dtype, c_char_p, _INT, _INT, c_void_p, _INT, c_void_p, _INT, _INT
+        )
         arrays = factor.ctypes.data, byref(n), found.ctypes.data, byref(n)
-        function(_LOWER, byref(n), byref(k), *arrays, byref(failed))
+        function(_UPPER, byref(n), byref(k), *arrays, byref(failed))
     return found.T

@@ -20,7 +20,7 @@ from hiperplano.selection.ridge_search import Choice, GivenNumbers
 from hiperplano.selection.routing import Routed, of_rows, route, routing_of
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import row_splits
-from hiperplano.solvers.kernel.ridge.choice import fitting_solver, solve_ridge
+from hiperplano.solvers.kernel.ridge.choice import solve_ridge
 from hiperplano.solvers.kernel.ridge.folds.fits import fit_folds
 from hiperplano.solvers.kernel.ridge.leave_one_out import leave_one_out_residuals
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
@@ -158,21 +158,19 @@ class KernelRidgeCV(KernelLeastSquares):
             )
         _, targets, weight = design.arrays()
         problem = self._problem(rows, targets, weight, np.full(design.n_targets, alphas[0]))
-        routed, whole = route(self, sample_weight, params), None
+        routed, fits = route(self, sample_weight, params), None
         if self.cv is None:
             scores = self._leave_one_out(problem, alphas, design, routed)
         else:
             given = targets if isinstance(X, Design) else y
             splits = row_splits(self, design, count_rows(X), given, routed.split)
-            by_steps = control["solver"] == "auto" and fitting_solver(problem) == "conjugate"
-            by_steps &= control["max_iter"] is None
-            fits = fit_folds(problem, alphas, [train for train, _ in splits], whole=by_steps)
-            scores, whole = self._mean_scores(fits.predicted, splits, design, routed), fits.whole
+            fits = fit_folds(problem, alphas, [train for train, _ in splits])
+            scores = self._mean_scores(fits.predicted, splits, design, routed)
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
-        problem = replace(problem, alpha=np.full(design.n_targets, alphas[best]))
-        solution = None if whole is None else whole.solution(problem, best, control["tol"])
-        if solution is None:
-            solution = solve_ridge(problem, **control)
+        if fits is None:
+            solution = solve_ridge(replace(problem, alpha=np.full(design.n_targets, alphas[best])), **control)
+        else:
+            solution = fits.solve_all_rows(alphas, best, **control)
         self._publish(problem, solution, design.one_target)
         border = at_the_border(Choice(alphas, alphas[best : best + 1], None))
         self.solution_ = replace(self.solution_, status=self.solution_.status + border)
@@ -203,7 +201,7 @@ class KernelRidgeCV(KernelLeastSquares):
     def _leave_one_out(self, problem: RidgeProblem, alphas: Array, design: InMemory, routed: Routed) -> Array:
         errors = leave_one_out_residuals(problem, alphas, type(self).__name__)
         if self.scoring is None:
-            return np.asarray(-np.average(np.square(errors), axis=0, weights=problem.weight).mean(axis=0))
+            return np.asarray(-np.average(np.square(errors), axis=0, weights=problem.gram.weight).mean(axis=0))
         return self._scores(problem.y[:, :, None] - errors, design, np.arange(design.n_rows), routed)
 
     def _mean_scores(self, predicted: Array, splits: Any, design: InMemory, routed: Routed) -> Array:

@@ -7,7 +7,7 @@ and Sleijpen 2004).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,36 +30,17 @@ class ShiftedSolutions(NamedTuple):
     Attributes
     ----------
     x : ndarray of shape (d, k, shifts)
-    inverses : list of KrylovInverse
-        One for each right side that they were asked for.
+    steps : ndarray of int of shape (k, shifts)
+        Steps after which each was found, or given up.
     """
 
     x: Array
-    n_iter: int
-    inverses: list[KrylovInverse]
+    steps: Array
 
-
-class KrylovInverse(NamedTuple):
-    """About (matrix + σ)⁻¹: exact in a Krylov space, and a number beside it.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (m, d)
-        In float32.
-    bands : ndarray of shape (2, m)
-        The matrix in this basis, which is tridiagonal: its diagonal, and what lies beside that. The last entry of the
-        diagonal stands for the matrix beside the space.
-    """
-
-    basis: Array
-    bands: Array
-
-    def __call__(self, right: Array, shift: float) -> Array:
-        """The inverse times a vector."""
-        parts = (self.basis @ right.astype(np.float32)).astype(np.float64)
-        diagonal = self.bands[0] + shift
-        solved = solveh_banded(np.stack([diagonal, self.bands[1]]), parts, lower=True, check_finite=False)
-        return np.asarray((solved - parts / diagonal[-1]).astype(np.float32) @ self.basis + right / diagonal[-1])
+    @property
+    def n_iter(self) -> int:
+        """Steps in all."""
+        return int(self.steps.max(initial=0))
 
 
 def shifted_solutions(
@@ -70,7 +51,6 @@ def shifted_solutions(
     rtol: float,
     budget: int,
     rounded: _Product | None = None,
-    inverses: Sequence[int] = (),
 ) -> ShiftedSolutions:
     """Solutions of (matrixⱼ + σ)·x = rightⱼ for every column j and shift σ.
 
@@ -89,8 +69,6 @@ def shifted_solutions(
     rounded : callable, optional
         `product`, faster and less exact: for the steps whose rounding is too small to matter. Residuals are then those
         of the exact matrix if its error is about the same for all directions.
-    inverses : sequence of int
-        The right sides whose Krylov spaces are to be kept as approximate inverses.
     """
     spaces = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol)
     errors, may_round = np.zeros(right.shape[1]), False
@@ -108,7 +86,7 @@ def shifted_solutions(
             if spaces.n_steps == budget // 4:
                 spaces.give_up(2 * budget)
     found = in_threads(spaces.solutions, range(right.shape[1]), right.size * len(shifts))
-    return ShiftedSolutions(np.stack(found, axis=1), spaces.n_steps, [spaces.inverse(each) for each in inverses])
+    return ShiftedSolutions(np.stack(found, axis=1), spaces.steps)
 
 
 class _KrylovSpaces:
@@ -118,6 +96,8 @@ class _KrylovSpaces:
     ----------
     n_steps : int
         Of the columns that are not finished.
+    steps : ndarray of int of shape (k, shifts)
+        Of each shift, until it was solved or given up.
     residuals : ndarray of shape (k, shifts)
         Relative, of the best solution in the space for each shift, as the pivots of T + σ imply them.
     """
@@ -136,7 +116,7 @@ class _KrylovSpaces:
         self._least = self._pivots.copy()
         self._wanted = np.ones((k, len(shifts)), dtype=bool)
         self.residuals = np.tile(np.where(self._sizes > 0, 1.0, 0.0)[:, None], len(shifts))
-        self.n_steps = 0
+        self.n_steps, self.steps = 0, np.zeros((k, len(shifts)), dtype=int)
 
     def unfinished(self) -> Array:
         """The columns with shifts that are neither solved nor given up; none if all steps are made."""
@@ -162,6 +142,7 @@ class _KrylovSpaces:
         If roughly, it is made orthogonal to the basis in float32.
         """
         step = self.n_steps
+        self.steps[columns] += self._wanted[columns] & (self.residuals[columns] > self._rtol)
         before = self._bands[columns, 1, step - 1] if step else np.zeros(len(columns))
         new = slice(self._n_single, step + 1)
 
@@ -185,13 +166,6 @@ class _KrylovSpaces:
     def give_up(self, most: int) -> None:
         """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""
         self._wanted &= steps_needed(self.n_steps, self.residuals, self._rtol) <= most
-
-    def inverse(self, column: int) -> KrylovInverse:
-        """An approximate inverse, from the space of a column."""
-        dimension = self._dimensions[column]
-        return KrylovInverse(
-            self._basis[column, :dimension].astype(np.float32), self._bands[column, :, :dimension].copy()
-        )
 
     def solutions(self, column: int) -> Array:
         """The best in the space of a column, of shape (d, shifts)."""

@@ -15,6 +15,7 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.models.base import all_or_nothing, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite, seed_of
 from hiperplano.solvers.kernel.ridge.choice import SOLVERS, solve_ridge
+from hiperplano.solvers.kernel.ridge.gram import WeightedGram
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
@@ -31,7 +32,8 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
 
     def _problem(self, rows: Any, y: Array, weight: Array | None, alpha: Array) -> RidgeProblem:
         """For checked arrays with one penalty for each target."""
-        return RidgeProblem(self._settled_kernel(rows, weight), rows, y, weight, alpha, flag(self, "fit_intercept"))
+        gram = WeightedGram(self._settled_kernel(rows, weight), rows, weight)
+        return RidgeProblem(gram, y, alpha, flag(self, "fit_intercept"))
 
     def _control(self) -> dict[str, Any]:
         """The parameters of the solver, checked."""
@@ -45,13 +47,13 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
         }
 
     def _publish(self, problem: RidgeProblem, solution: KernelSolution, one_target: bool) -> Self:
-        self.kernel_ = problem.kernel
+        self.kernel_ = problem.gram.kernel
         refuse_infinite(self, solution.coef)
         self.solution_, self.n_iter_ = solution, solution.n_iter
         self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)
         intercept = solution.intercept[0] if one_target else solution.intercept
         self.intercept_ = intercept if self.fit_intercept else 0.0
-        self._keep_rows(problem.X, solution.rows)
+        self._keep_rows(problem.gram.X, solution.rows)
         if not solution.converged:
             warn_of_the_end(self, solution)
         return self

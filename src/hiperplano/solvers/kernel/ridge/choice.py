@@ -71,5 +71,5 @@ def fitting_solver(problem: RidgeProblem) -> str:
     if not tiles_fit(problem.n_rows, np.float32):
         return "nystroem"
     # Conjugate gradients need definite matrices.
-    definite = problem.kernel.positive_definite and problem.alpha.all()
+    definite = problem.gram.kernel.positive_definite and problem.alpha.all()
     return "conjugate" if definite and steps_of_cholesky(problem) > _FEW_STEPS else "cholesky"

@@ -67,8 +67,8 @@ def solve_conjugate(
         Whether to turn to a factorisation when that is faster.
     """
     n = problem.n_rows
-    trace = float(problem.diagonal().sum())
-    low = pivoted_cholesky(problem.columns, problem.diagonal(), largest_rank(n), 1e-12 * trace, seed)
+    trace = float(problem.gram.diagonal().sum())
+    low = pivoted_cholesky(problem.gram.columns, problem.gram.diagonal(), largest_rank(n), 1e-12 * trace, seed)
     penalties, kind = np.unique(problem.shift, return_inverse=True)
     lows = LowRankInverse.of_all_rows(low.factor, penalties)
     budget = steps_of_cholesky(problem) if otherwise_exact and tiles_fit(n, np.float64) else None
@@ -91,7 +91,7 @@ def solve_conjugate(
         gap=found.residual,
         converged=found.residual <= tol,
         status=_status(n, found, len(low.pivots), tol, found.n_iter >= steps),
-        kernel=str(problem.kernel),
+        kernel=str(problem.gram.kernel),
     )
 
 
@@ -116,7 +116,7 @@ def _corrected(
         product, held = _approximate(problem, dtype)
         found = refined_gradients(
             partial(_shifted, product, shift),
-            lambda answer, which: right[:, which] - problem.product(answer, shift[which]),
+            lambda answer, which: right[:, which] - problem.gram.product(answer, shift[which]),
             start=(u, left),
             size=np.linalg.norm(right, axis=0),
             precondition=precondition,
@@ -128,7 +128,7 @@ def _corrected(
         u, n_iter = found.x, n_iter + found.n_iter
         if found.residual <= tol or n_iter >= max_iter or budget is not None or not tiles_fit(len(u), np.float64):
             break
-        left = right - problem.product(u, shift)
+        left = right - problem.gram.product(u, shift)
     return _Progress(u, found.residual, n_iter, held)
 
 
@@ -138,13 +138,13 @@ def _shifted(product: Callable[[Array], Array], shift: Array, directions: Array,
 
 def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[[Array], Array], Message]:
     """S·K·S times vectors, as the steps use it, and how the matrix is held."""
-    if problem.held is not None:
-        tiles = problem.held.single if dtype == np.float32 else problem.held
+    if problem.gram.held is not None:
+        tiles = problem.gram.held.single if dtype == np.float32 else problem.gram.held
         return tiles.dot, _HELD[dtype]
     if tiles_fit(problem.n_rows, dtype.type):
-        return problem.tiles(dtype).dot, _HELD[dtype]
-    root = problem.root.astype(dtype)[:, None]
-    matrix = problem.matrix_in(dtype)
+        return problem.gram.tiles(dtype).dot, _HELD[dtype]
+    root = problem.gram.root.astype(dtype)[:, None]
+    matrix = problem.gram.matrix_in(dtype)
     return lambda right: root * matrix.dot(root * right.astype(dtype)), _HELD[None]
 
 

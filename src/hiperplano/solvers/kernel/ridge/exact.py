@@ -46,24 +46,24 @@ def solve_exactly(problem: RidgeProblem, note: Message | str = "") -> KernelSolu
         gap=residual,
         converged=bool(residual <= _SOLVED if np.isinf(smallest) else smallest >= 0),
         status=note + _status(problem, residual, smallest),
-        kernel=str(problem.kernel),
+        kernel=str(problem.gram.kernel),
     )
 
 
 def _refined(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float]:
     """The solution and its residual, after a step of refinement where rounding left more than it must."""
-    solve = _whole_factor(problem, shift) if problem.whole is not None else _factor_of_tiles(problem, shift)
+    solve = _whole_factor(problem, shift) if problem.gram.whole is not None else _factor_of_tiles(problem, shift)
     found = solve(right)
-    left = right - problem.product(found, np.array(shift))
+    left = right - problem.gram.product(found, np.array(shift))
     if _relative(left, right) > _REFINE:
         found = found + solve(left)
-        left = right - problem.product(found, np.array(shift))
+        left = right - problem.gram.product(found, np.array(shift))
     return found, _relative(left, right)
 
 
 def _whole_factor(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
     """(S·K·S + shift)⁻¹, for few rows."""
-    shifted = np.array(problem.whole)
+    shifted = np.array(problem.gram.whole)
     shifted.flat[:: len(shifted) + 1] += shift
     factor, failed = dpotrf(shifted.T, lower=True, overwrite_a=True, clean=False)  # LAPACK's layout: no copy
     if failed:
@@ -73,7 +73,7 @@ def _whole_factor(problem: RidgeProblem, shift: float) -> Callable[[Array], Arra
 
 def _factor_of_tiles(problem: RidgeProblem, shift: float) -> Callable[[Array], Array]:
     """The same, for many."""
-    tiles = problem.tiles(np.float64) if problem.held is None else problem.held.astype(np.float64)
+    tiles = problem.gram.tiles(np.float64) if problem.gram.held is None else problem.gram.held.astype(np.float64)
     tiles.add_to_diagonal(shift)
     return tiles.factor().solve
 
@@ -87,7 +87,7 @@ def _relative(left: Array, right: Array) -> float:
 def _by_eigenvectors(problem: RidgeProblem, shift: float, right: Array) -> tuple[Array, float, float]:
     """The shortest solution of a matrix that is not positive definite, its residual, and the smallest eigenvalue, which
     is 0 where it is rounding."""
-    matrix = problem.matrix.dense() * problem.root[:, None] * problem.root
+    matrix = problem.gram.matrix.dense() * problem.gram.root[:, None] * problem.gram.root
     matrix[np.diag_indices(len(matrix))] += shift
     values, vectors = eigh(matrix)
     limit = _ABSENT * len(values) * float(np.abs(values).max(initial=0.0))
@@ -122,5 +122,5 @@ def _status(problem: RidgeProblem, residual: float, smallest: float) -> Message:
         "these rows: the equations were solved, but the solution minimises nothing. Raise alpha, or choose another "
         "kernel.",
         smallest=smallest,
-        kernel=str(problem.kernel),
+        kernel=str(problem.gram.kernel),
     )

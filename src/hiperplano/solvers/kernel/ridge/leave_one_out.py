@@ -24,18 +24,18 @@ def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) ->
     alphas : ndarray of shape (alphas,)
         More than 0.
     """
-    n, root = problem.n_rows, problem.root
+    n, root = problem.n_rows, problem.gram.root
     require_bytes(
         16.0 * n * n,
         owner,
         Message("leave-one-out by eigenvectors of the Gram matrix of {n} rows", n=n),
         Message("Choose folds, for example cv=5."),
     )
-    matrix = problem.matrix.dense()
+    matrix = problem.gram.matrix.dense()
     matrix *= root[:, None]
     matrix *= root
     values, vectors = eigh(matrix, overwrite_a=True)
-    values = np.maximum(values, 0.0) if problem.kernel.positive_definite else values
+    values = np.maximum(values, 0.0) if problem.gram.kernel.positive_definite else values
     squares, turned = np.square(vectors), vectors.T @ (root[:, None] * problem.y)
     ones = vectors.T @ root
     found = np.empty((n, problem.y.shape[1], len(alphas)))

@@ -54,7 +54,7 @@ def solve_nystroem(
         gap=found.residual,
         converged=found.residual <= tol,
         status=note + _status(problem, len(beta), found.residual, found.n_iter, tol, cost),
-        kernel=str(problem.kernel),
+        kernel=str(problem.gram.kernel),
         rows=features.span.centres,
         approximation_cost=cost[1],
     )
@@ -113,7 +113,7 @@ def _cost(
     are moved apart by two standard errors of ‖g‖².
     """
     problem, inner = features.problem, solved[: len(features.span.centres)]
-    weight, n = np.square(problem.root)[:, None], problem.n_rows
+    weight, n = np.square(problem.gram.root)[:, None], problem.n_rows
     objective = np.einsum("ij,ij->j", weight * residual, residual) + problem.alpha * np.square(inner).sum(axis=0)
     if not (problem.alpha > 0).all() or not (objective > 0).all():
         return float(objective.sum()), (0.0, 1.0)
@@ -123,7 +123,7 @@ def _cost(
     rows = np.sort(rng.choice(n, _COST_ROWS, p=chance))
     share = 1.0 / (_COST_ROWS * chance[rows])[:, None]
     f = features.matrix.part(rows).dot(features.to_centres(solved)[0])
-    g = problem.matrix.part(rows).dot(a) - f
+    g = problem.gram.matrix.part(rows).dot(a) - f
     terms = problem.alpha * share * a[rows] * g
     square, doubt = terms.sum(axis=0), 2.0 * np.sqrt(_COST_ROWS) * terms.std(axis=0)
     least = np.maximum(square - doubt, 0.0)

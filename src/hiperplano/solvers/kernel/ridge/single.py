@@ -31,17 +31,17 @@ def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelS
     note : Message
         What to say of the choice of this solver.
     """
-    if problem.held is None or _bytes_needed(problem.n_rows) > memory_limit():
+    if problem.gram.held is None or _bytes_needed(problem.n_rows) > memory_limit():
         return None
     u, residual, n_iter = np.empty(problem.right.shape), 0.0, 0
     for shift in np.unique(problem.shift).tolist():
         mine = problem.shift == shift
         right = problem.right[:, mine]
-        inverse = inverse_in_single(problem.held.single.lower(), shift)
+        inverse = inverse_in_single(problem.gram.held.single.lower(), shift)
         if inverse is None:
             return None
         found = refined_gradients(
-            partial(_product, problem.held.single, shift),
+            partial(_product, problem.gram.held.single, shift),
             partial(_remainder, problem, shift, right),
             start=(np.zeros(right.shape), right),
             size=np.linalg.norm(right, axis=0),
@@ -70,7 +70,7 @@ def solve_in_single(problem: RidgeProblem, tol: float, note: Message) -> KernelS
             steps=n_iter,
             residual=residual,
         ),
-        kernel=str(problem.kernel),
+        kernel=str(problem.gram.kernel),
     )
 
 
@@ -103,7 +103,7 @@ def _product(single: SymmetricTiles, shift: float, directions: Array, _: Array) 
 
 
 def _remainder(problem: RidgeProblem, shift: float, right: Array, answers: Array, which: Array) -> Array:
-    return np.asarray(right[:, which] - problem.product(answers, np.array(shift)))
+    return np.asarray(right[:, which] - problem.gram.product(answers, np.array(shift)))
 
 
 def _of_all(inverse: Callable[[Array], Array], residuals: Array, _: Array) -> Array:

@@ -51,8 +51,8 @@ class WhitenedFeatures:
     @classmethod
     def of(cls, problem: RidgeProblem, n_centres: int, rng: np.random.Generator) -> WhitenedFeatures:
         """Draw the centres, and compute the kernel of all rows with them."""
-        span = Span.of(problem.matrix, n_centres, rng)
-        return cls(problem, span, problem.matrix.part(columns=span.centres), *_rough(problem, span, np.float32))
+        span = Span.of(problem.gram.matrix, n_centres, rng)
+        return cls(problem, span, problem.gram.matrix.part(columns=span.centres), *_rough(problem, span, np.float32))
 
     def in_double(self) -> WhitenedFeatures:
         """The same with sums in float64, for centres so close to each other that float32 cannot tell them apart."""
@@ -62,7 +62,7 @@ class WhitenedFeatures:
         """Ψᵀ·W·Ψ·directions, in the precision of `rough`."""
         size = _sizes(directions)
         beta, constant = (part.astype(self.rough.dtype) for part in self.to_centres(directions / size))
-        weight = np.square(self.problem.root).astype(self.rough.dtype)
+        weight = np.square(self.problem.gram.root).astype(self.rough.dtype)
         few, turned = directions.shape[1] <= _FEW, np.ascontiguousarray(beta.T)
 
         def block(rows: slice) -> Array:
@@ -79,7 +79,7 @@ class WhitenedFeatures:
 
     def rough_right(self) -> Array:
         """Ψᵀ·W·y, in the precision of `rough`."""
-        right = np.square(self.problem.root)[:, None] * self.problem.y
+        right = np.square(self.problem.gram.root)[:, None] * self.problem.y
         size = _sizes(right)
         right = right / size
 
@@ -98,7 +98,7 @@ class WhitenedFeatures:
         """y − Ψ·solved of every row, and Ψᵀ·W times that, in float64; for some of the targets."""
         beta, constant = self.to_centres(solved)
         y = self.problem.y[:, targets]
-        weight, residuals = np.square(self.problem.root)[:, None], np.empty(y.shape)
+        weight, residuals = np.square(self.problem.gram.root)[:, None], np.empty(y.shape)
 
         def block(rows: slice) -> Array:
             values = self.matrix.rows(rows)
@@ -125,7 +125,7 @@ class WhitenedFeatures:
         features = self.span.features(self.matrix.part(rows).dense())
         if self.problem.fit_intercept:
             features = np.column_stack([features, np.ones(size)])
-        features *= self.problem.root[rows, None]
+        features *= self.problem.gram.root[rows, None]
         gram = columns_dot(features, features) * (n / size)
         # Where nothing is penalised, what rounding leaves of the smallest directions must not decide.
         floor = np.finfo(float).eps * len(gram) * float(gram.diagonal().max(initial=1.0))
@@ -172,7 +172,7 @@ def _sizes(columns: Array) -> Array:
 
 def _rough(problem: RidgeProblem, span: Span, dtype: type) -> tuple[KernelMatrix, Array | None]:
     """k of all rows and the centres, also as an array where that fits in memory."""
-    rough = problem.matrix_in(dtype).part(columns=span.centres)
+    rough = problem.gram.matrix_in(dtype).part(columns=span.centres)
     cells = rough.shape[0] * rough.shape[1]
     return rough, rough.dense() if np.dtype(dtype).itemsize * cells <= memory_limit() else None
 

@@ -7,102 +7,63 @@ of a fold are near each other: one factorisation, in float32, serves as a precon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.data.threads import ordered_map, worker_count
+from hiperplano.data.threads import one_worker, ordered_map, worker_count
 from hiperplano.linalg.memory import memory_limit, require_bytes
 from hiperplano.messages import Message
-from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.ridge.choice import solve_ridge
+from hiperplano.solvers.kernel.ridge.conjugate import steps_of_cholesky
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
 from hiperplano.solvers.kernel.ridge.folds.low_rank import low_rank, solve_by_low_rank
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-from hiperplano.solvers.kernel.ridge.folds.steps import TOL, FoldSolutions, solve_folds
+from hiperplano.solvers.kernel.ridge.folds.steps import TOL, solve_folds
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _SMALL = 400  # rows up to which every system is factored
 _CELLS = 2**24  # of directions at a time
 _BEFORE_STEPS, _BEFORE_FACTORS = 0.2, 0.5  # ranks, as shares of the rows, up to which a low-rank approximation pays
-_REACH = 1e-5  # of a residual, with products in float32
 
 
 class FoldFits(NamedTuple):
-    """What the machines of every fold and penalty predict, and the fits of all rows that came with them.
+    """What the machines of every fold and penalty predict.
 
     Attributes
     ----------
     predicted : ndarray of shape (folds, n, targets, alphas)
         Of all rows.
-    whole : WholeFits or None
-        If asked for.
+    folds : FoldProblem
+    steps : ndarray of int of shape (alphas,)
+        Lanczos steps of the folds.
     """
 
     predicted: Array
-    whole: WholeFits | None
-
-
-@dataclass(frozen=True)
-class WholeFits:
-    """The systems of all rows, solved beside those of the folds and as roughly.
-
-    Attributes
-    ----------
-    folds : FoldProblem
-    found : FoldSolutions
-        The last fold is that of all rows.
-    """
-
     folds: FoldProblem
-    found: FoldSolutions
+    steps: Array
 
-    def solution(self, problem: RidgeProblem, number: int, tol: float) -> KernelSolution | None:
-        """Of `problem`, which has the penalty of this number, to a relative residual of `tol`; None if it was given up,
-        or is not reached soon."""
-        start, alpha, right = self.found.x[:, -1, number], float(problem.alpha[0]), self.folds.right
-        if self.folds.tiles is None or np.isnan(start).any():
-            return None
-        single = self.folds.tiles.single
-        found = refined_gradients(
-            lambda directions, which: single.dot(directions) + alpha * directions,
-            lambda answers, which: self._remainder(answers, right[:, which], alpha),
-            start=(start, self._remainder(start, right, alpha)),
-            size=np.linalg.norm(right, axis=0),
-            precondition=self.found.inverse(alpha),
-            tol=tol,
-            reach=_REACH,
-            max_iter=self.found.n_iter,
-        )
-        if found.residual > tol:
-            return None
-        coef, intercept, objective = problem.assemble(self.folds.in_place(found.x))
-        return KernelSolution(
-            coef=coef,
-            intercept=intercept,
-            method=self.found.method,
-            n_iter=self.found.n_iter + found.n_iter,
-            objective=objective,
-            gap=found.residual,
-            converged=True,
-            status=Message(
-                "Solved with the folds for {n} rows, {how}, and {corrections} more of conjugate gradients; relative "
-                "residual {residual:.1e}.",
-                n=problem.n_rows,
-                how=self.found.how,
-                corrections=found.n_iter,
-                residual=found.residual,
-            ),
-            kernel=str(problem.kernel),
-        )
-
-    def _remainder(self, answers: Array, right: Array, alpha: float) -> Array:
-        return right - self.folds.product(answers) - alpha * answers
+    def solve_all_rows(self, alphas: Array, number: int, solver: str, **control: Any) -> KernelSolution:
+        """The fit of all rows for one of the penalties, with the Gram matrix of the folds; as `solve_ridge`."""
+        problem = self.folds.problem
+        problem = replace(problem, alpha=np.full(problem.y.shape[1], alphas[number]))
+        found = None
+        if solver == "auto" and self.steps[number] > steps_of_cholesky(problem):
+            found = solve_in_single(problem, control["tol"], Message("The folds took many steps. "))
+        found = found or solve_ridge(problem, solver=solver, **control)
+        if self.folds.order is None:
+            return found
+        if found.rows is not None:
+            return replace(found, rows=self.folds.order[found.rows])
+        return replace(found, coef=self.folds.in_place(found.coef.T).T)
 
 
-def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], whole: bool = False) -> FoldFits:
+def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array]) -> FoldFits:
     """Fit every fold and penalty.
 
     Parameters
@@ -111,47 +72,43 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], whole: b
         More than 0.
     train : list of ndarray of int
         Rows of the folds to train on.
-    whole : bool
-        Whether to fit all rows too, as far as Lanczos steps do.
     """
     n, targets = problem.y.shape
-    whole = whole and _by_steps(problem)
-    every = FoldProblem.of(problem, [*train, np.arange(n)] if whole else train)
+    every = FoldProblem.of(problem, train, in_groups=_by_steps(problem))
     found = np.empty((every.n_folds, n, targets, len(alphas)))
     low = low_rank(every, alphas, _BEFORE_STEPS) if _by_steps(problem) else None
-    step, last = max(1, _CELLS // (n * len(alphas) * every.right.shape[1])), None
+    step = max(1, _CELLS // (n * len(alphas) * every.right.shape[1]))
+    steps = np.zeros(len(alphas), dtype=int)
     for first in range(0, every.n_folds, step):
         batch = slice(first, first + step)
-        some, last = _fit(every.some(batch), alphas, low, whole and first + step >= every.n_folds)
-        found[batch] = np.moveaxis(some, 0, 1).swapaxes(2, 3)
-    return FoldFits(found[: len(train)], last)
+        predicted, n_steps = _fit(every.some(batch), alphas, low)
+        found[batch] = np.moveaxis(predicted, 0, 1).swapaxes(2, 3)
+        np.maximum(steps, n_steps, out=steps)
+    return FoldFits(found, every, steps)
 
 
 def _by_steps(problem: RidgeProblem) -> bool:
     """Whether Lanczos steps are tried before factorisations."""
-    return problem.n_rows > _SMALL and problem.kernel.positive_definite
+    return problem.n_rows > _SMALL and problem.gram.kernel.positive_definite
 
 
-def _fit(folds: FoldProblem, alphas: Array, low: Array | None, whole: bool) -> tuple[Array, WholeFits | None]:
+def _fit(folds: FoldProblem, alphas: Array, low: Array | None) -> tuple[Array, Array]:
     """Predictions by a low-rank approximation or by Lanczos steps, and by factorisations where those did not lead to
-    the end; and the last of the folds, if that is of all rows."""
-    answers, fits, n = _Answers(folds, alphas), None, folds.problem.n_rows
-    if by_steps := _by_steps(folds.problem):
-        if low is not None:
-            found = solve_by_low_rank(folds, alphas, low)
-        else:
-            found = solve_folds(folds, alphas, limited=_bytes_of_factors(n) <= memory_limit())
-        answers.put(np.arange(len(alphas)), found.x)
-        if whole:
-            fits, answers.left[-1] = WholeFits(folds, found), False
+    the end; and the Lanczos steps for each penalty."""
+    answers, steps = _Answers(folds, alphas), np.zeros(len(alphas), dtype=int)
+    if low is not None:
+        answers.put(np.arange(len(alphas)), solve_by_low_rank(folds, alphas, low))
+    elif _by_steps(folds.problem):
+        limited = _bytes_of_factors(folds.problem.n_rows) <= memory_limit()
+        found, steps = solve_folds(folds, alphas, limited)
+        answers.put(np.arange(len(alphas)), found)
         some = np.flatnonzero(answers.left.any(axis=0))
-        if len(some) and low is None:
-            rest = low_rank(folds, alphas[some], _BEFORE_FACTORS)
-            if rest is not None:
-                answers.put(some, solve_by_low_rank(folds, alphas[some], rest).x)
+        rest = low_rank(folds, alphas[some], _BEFORE_FACTORS) if len(some) else None
+        if rest is not None:
+            answers.put(some, solve_by_low_rank(folds, alphas[some], rest))
     if answers.left.any():
-        _factor_the_rest(folds, alphas, answers, mixed=by_steps)
-    return folds.in_place(folds.predictions(answers.solved, answers.images)), fits
+        _factor_the_rest(folds, alphas, answers, mixed=_by_steps(folds.problem))
+    return folds.in_place(folds.predictions(answers.solved, answers.images)), steps
 
 
 class _Answers:
@@ -191,12 +148,14 @@ def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed
     def solve(fold: int) -> None:
         rows, matrix = folds.part(fold)
         solved[:, fold, left[fold]] = 0.0
-        part = factored(matrix, folds.right[rows], alphas[left[fold]], mixed)
+        with one_worker() if workers > 1 else nullcontext():
+            part = factored(matrix, folds.right[rows], alphas[left[fold]], mixed)
         solved[rows[:, None], fold, np.flatnonzero(left[fold])] = part
 
-    workers = worker_count()
-    fits = workers * _bytes_of_factors(n) <= memory_limit()
-    ordered_map(solve, np.flatnonzero(left.any(axis=1)).tolist(), workers if fits else 1)
+    chosen = np.flatnonzero(left.any(axis=1)).tolist()
+    workers = min(worker_count(), len(chosen))
+    workers = workers if workers * _bytes_of_factors(n) <= memory_limit() else 1
+    ordered_map(solve, chosen, workers)
     answers.images[:, left] = folds.product(solved[:, left].reshape(n, -1)).reshape(n, -1, solved.shape[3])
 
 

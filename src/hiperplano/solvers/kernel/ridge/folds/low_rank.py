@@ -7,7 +7,6 @@ matrix itself need a few steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,10 +15,9 @@ from scipy.linalg import LinAlgError
 from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 from hiperplano.linalg.products import columns_dot
-from hiperplano.messages import Message
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-from hiperplano.solvers.kernel.ridge.folds.steps import NEAR, TOL, FoldSolutions
+from hiperplano.solvers.kernel.ridge.folds.steps import NEAR, TOL
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
 _LEFT = 100.0  # times the smallest penalty: what F·Fᵀ may leave of the trace, spread over many directions
@@ -30,19 +28,19 @@ def low_rank(folds: FoldProblem, alphas: Array, share: float) -> Array | None:
     """F, of shape (n, rank), for some penalties; None where its rank would be more than a share of the rows."""
     problem, enough = folds.problem, _LEFT * float(alphas.min())
     most = int(share * problem.n_rows)
-    found = pivoted_cholesky(problem.columns, problem.diagonal(), most, enough, trial=True)
+    found = pivoted_cholesky(problem.gram.columns, problem.gram.diagonal(), most, enough, trial=True)
     if found.left.sum() > enough:
         return None
-    return found.factor if folds.order is None else found.factor[folds.order]
+    return found.factor
 
 
-def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> FoldSolutions:
-    """Solve all systems, with F·Fᵀ of a fold's rows as its preconditioner."""
+def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> Array:
+    """Solve all systems, with F·Fᵀ of a fold's rows as its preconditioner: as `solve_folds`."""
     n, sides = folds.right.shape
     fold_of = np.repeat(np.arange(folds.n_folds), sides)  # of each column
     masks = folds.masks[:, fold_of]
     right, grams = np.tile(folds.right, folds.n_folds) * masks, _grams(factor, folds.masks)
-    x, n_iter = np.full((n, folds.n_folds, len(alphas), sides), np.nan), 0
+    x = np.full((n, folds.n_folds, len(alphas), sides), np.nan)
     for number, alpha in enumerate(alphas.tolist()):
         try:
             inverse = LowRankInverse.of(factor, grams, np.full(len(grams), alpha))
@@ -56,14 +54,7 @@ def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> FoldS
             max_iter=_STEPS,
         )
         x[:, :, number] = np.where(found.residuals <= TOL, found.x, np.nan).reshape(n, -1, sides)
-        n_iter = max(n_iter, found.n_iter)
-    return FoldSolutions(
-        x,
-        n_iter,
-        Message("conjugate gradients"),
-        Message("by {steps} steps with {rank} pivots as a preconditioner", steps=n_iter, rank=factor.shape[1]),
-        partial(_inverse_of_all_rows, factor),
-    )
+    return x
 
 
 def _product(folds: FoldProblem, masks: Array, alpha: float, directions: Array, which: Array) -> Array:
@@ -72,11 +63,6 @@ def _product(folds: FoldProblem, masks: Array, alpha: float, directions: Array, 
 
 def _precondition(inverse: LowRankInverse, fold_of: Array, masks: Array, residuals: Array, which: Array) -> Array:
     return inverse(residuals, fold_of[which]) * masks[:, which]
-
-
-def _inverse_of_all_rows(factor: Array, alpha: float) -> Callable[[Array, Array], Array]:
-    inverse = LowRankInverse.of_all_rows(factor, np.array([alpha]))
-    return lambda residuals, which: inverse(residuals, np.zeros_like(which))
 
 
 def _grams(factor: Array, masks: Array) -> list[Array]:

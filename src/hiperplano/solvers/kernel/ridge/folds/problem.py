@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.tiles.symmetric import SymmetricTiles
-from hiperplano.solvers.kernel.ridge.conjugate import tiles_fit
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
 _GROUP = 128  # mean number of rows of a group for which tiles of their own pay
@@ -24,37 +22,40 @@ class FoldProblem:
     Attributes
     ----------
     problem : RidgeProblem
-        Its own penalty does not matter.
+        That of the rows as they lie here. Its own penalty does not matter.
     order : ndarray of int of shape (n,) or None
         The rows as they lie here; None if as given.
     masks : ndarray of shape (n, folds)
         1 for rows to train on, 0 for others.
     right : ndarray of shape (n, sides)
         Right sides of a system before rows are left out: targets and, with an intercept, ones.
-    tiles : SymmetricTiles or None
-        S·K·S in float64, where it fits in memory.
     """
 
     problem: RidgeProblem
     order: Array | None
     masks: Array
     right: Array
-    tiles: SymmetricTiles | None
 
     @classmethod
-    def of(cls, problem: RidgeProblem, train: list[Array]) -> FoldProblem:
-        """From the rows of the folds to train on."""
-        n = problem.n_rows
-        masks = np.zeros((n, len(train)))
+    def of(cls, problem: RidgeProblem, train: list[Array], in_groups: bool) -> FoldProblem:
+        """From the rows of the folds to train on.
+
+        Parameters
+        ----------
+        in_groups : bool
+            Whether to put rows of the same folds beside each other.
+        """
+        masks = np.zeros((problem.n_rows, len(train)))
         for fold, rows in enumerate(train):
             masks[rows, fold] = 1.0
-        order, borders = _groups(masks)
-        right = problem.root[:, None] * problem.y
+        order, borders = _groups(masks) if in_groups else (None, None)
+        if order is not None and borders is not None:
+            masks = masks[order]
+            problem = replace(problem, gram=problem.gram.in_order(order, borders), y=problem.y[order])
+        right = problem.gram.root[:, None] * problem.y
         if problem.fit_intercept:
-            right = np.column_stack([right, problem.root])
-        tiles = problem.tiles(np.float64, order, borders) if tiles_fit(n, np.float64) else None
-        placed = slice(None) if order is None else order
-        return cls(problem, order, masks[placed], right[placed], tiles)
+            right = np.column_stack([right, problem.gram.root])
+        return cls(problem, order, masks, right)
 
     @property
     def n_folds(self) -> int:
@@ -74,29 +75,21 @@ class FoldProblem:
 
     def product(self, right: Array) -> Array:
         """S·K·S·right, in float64."""
-        if self.tiles is not None:
-            return self.tiles.dot(right)
-        found = self.problem.product(self.in_place(right), np.zeros(1))
-        return found if self.order is None else found[self.order]
+        return self.problem.gram.product(right, np.zeros(1))
 
     def masked_product(self, right: Array, masks: Array, single: bool = False) -> Array:
         """The same for rows that are 0 where their mask is, and with 0 there; maybe in float32."""
-        if self.tiles is None:
+        tiles = self.problem.gram.held
+        if tiles is None:
             return self.product(right.T).T * masks
-        tiles = self.tiles.single if single else self.tiles
+        tiles = tiles.single if single else tiles
         there = np.logical_or.reduceat(masks, [each.start for each in tiles.cuts], axis=1).T
         return tiles.dot(right.T, there).T * masks
 
     def part(self, fold: int) -> tuple[Array, Array]:
         """The rows that a fold trains on, and S·K·S of them."""
-        problem, rows = self.problem, np.flatnonzero(self.masks[:, fold])
-        if self.tiles is not None:
-            return rows, self.tiles.part(rows)
-        placed = rows if self.order is None else self.order[rows]
-        values = problem.matrix.part(placed, placed).dense()
-        values *= problem.root[placed, None]
-        values *= problem.root[placed]
-        return rows, values
+        gram, rows = self.problem.gram, np.flatnonzero(self.masks[:, fold])
+        return rows, gram.part(rows) if gram.held is None else gram.held.part(rows)
 
     def residuals(self, solved: Array, images: Array, alphas: Array) -> Array:
         """The largest relative residual of each fold and penalty, from solutions and their images."""
@@ -108,7 +101,7 @@ class FoldProblem:
     def predictions(self, solved: Array, images: Array) -> Array:
         """Of all rows, of shape (n, folds, alphas, targets), from the solutions of all right sides and their images."""
         targets = self.problem.y.shape[1]
-        root = self.problem.root if self.order is None else self.problem.root[self.order]
+        root = self.problem.gram.root
         sums, intercept = images[..., :targets], np.zeros(())
         if self.problem.fit_intercept:
             totals = np.einsum("n,nfas->fas", root, solved)

@@ -6,15 +6,12 @@ of each fold; and a Krylov space serves all penalties.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.krylov.lanczos import KrylovInverse, shifted_solutions
-from hiperplano.messages import Message
+from hiperplano.linalg.krylov.lanczos import shifted_solutions
 
 if TYPE_CHECKING:
     from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
@@ -25,29 +22,10 @@ _STEPS_OF_CHOLESKY = 16  # the factorisations of a fold cost as much as n over t
 _MOST_STEPS = 500  # each keeps a direction for every right side
 
 
-class FoldSolutions(NamedTuple):
-    """Of all folds and penalties.
+def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> tuple[Array, Array]:
+    """Solve all systems that do not take too many steps: of shape (n, folds, alphas, sides), NaN for the others.
 
-    Attributes
-    ----------
-    x : ndarray of shape (n, folds, alphas, sides)
-        NaN where a system takes too many steps.
-    method, how : Message
-        The method's name; and a part of a sentence, how they were found.
-    inverse : callable, float -> callable
-        From a penalty to an approximate inverse of the last fold's system: a function of residuals and the numbers of
-        their right sides.
-    """
-
-    x: Array
-    n_iter: int
-    method: Message
-    how: Message
-    inverse: Callable[[float], Callable[[Array, Array], Array]]
-
-
-def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> FoldSolutions:
-    """Solve all systems that do not take too many steps.
+    The most steps of each penalty come with them.
 
     Parameters
     ----------
@@ -69,20 +47,6 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool) -> FoldSolutio
         alphas,
         rtol=0.5 * TOL,
         budget=min(_MOST_STEPS, max(40, n // (_STEPS_OF_CHOLESKY * sides))) if limited else _MOST_STEPS,
-        rounded=rounded if folds.tiles is not None else None,
-        inverses=range(len(masks) - sides, len(masks)),
+        rounded=rounded if folds.problem.gram.held is not None else None,
     )
-    return FoldSolutions(
-        np.moveaxis(found.x.reshape(n, -1, sides, len(alphas)), 2, 3),
-        found.n_iter,
-        Message("Lanczos"),
-        Message("by {steps} Lanczos steps", steps=found.n_iter),
-        lambda alpha: partial(_of_sides, found.inverses, alpha),
-    )
-
-
-def _of_sides(inverses: list[KrylovInverse], alpha: float, residuals: Array, which: Array) -> Array:
-    found = np.empty_like(residuals)
-    for place, side in enumerate(which.tolist()):
-        found[:, place] = inverses[side](residuals[:, place], alpha)
-    return found
+    return np.moveaxis(found.x.reshape(n, -1, sides, len(alphas)), 2, 3), found.steps.max(axis=0)
