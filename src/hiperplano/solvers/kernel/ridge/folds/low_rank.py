@@ -14,6 +14,7 @@ from scipy.linalg import LinAlgError
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
@@ -21,13 +22,15 @@ from hiperplano.solvers.kernel.ridge.folds.steps import NEAR, TOL
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
 _LEFT = 100.0  # times the smallest penalty: what F·Fᵀ may leave of the trace, spread over many directions
+_COPIES = 4  # of F, at most, that FᵀF of all folds and their factors take
 _STEPS = 40
 
 
 def low_rank(folds: FoldProblem, alphas: Array, share: float) -> Array | None:
-    """F, of shape (n, rank), for some penalties; None where its rank would be more than a share of the rows."""
+    """F, of shape (n, rank), for some penalties; None where its rank would be more than a share of the rows, or than
+    memory holds."""
     problem, enough = folds.problem, _LEFT * float(alphas.min())
-    most = int(share * problem.n_rows)
+    most = int(min(share * problem.n_rows, memory_limit() / (_COPIES * 8 * problem.n_rows)))
     found = pivoted_cholesky(problem.gram.columns, problem.gram.diagonal(), most, enough, trial=True)
     if found.left.sum() > enough:
         return None
