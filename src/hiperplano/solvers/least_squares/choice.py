@@ -71,7 +71,7 @@ def _solve(
         found = _by_few_passes(design, alpha, fit_intercept, tol)
         if found is not None:
             return found
-    solver = suited_solver(design, solver)
+    free, solver = solver == "auto", suited_solver(design, solver)
     if solver == "rows":
         rows = sums if isinstance(sums, CentredRows) else None
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, rows=rows)
@@ -86,7 +86,13 @@ def _solve(
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
     known = sums if isinstance(sums, Moments) else None
     return least_squares(
-        design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr", sums=known
+        design,
+        alpha=alpha,
+        fit_intercept=fit_intercept,
+        positive=positive,
+        orthogonal=solver == "qr",
+        single=free,
+        sums=known,
     )
 
 
