@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.orthogonal import Directions, dependent_columns, directions
+from hiperplano.linalg.orthogonal import Directions, all_present, dependent_columns, directions
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
@@ -181,7 +181,8 @@ def _solve(
     if not factored.squared:
         # A penalty too small to be seen beside rounding leaves the minimum-norm solution, its limit.
         rounding = plain.rounding if not alpha else np.zeros_like(plain.rounding)
-        found = directions(factored.factor.upper, factored.factor.scale, rounding)
+        if not all_present(factored.factor.condition, rounding):
+            found = directions(factored.factor.upper, factored.factor.scale, rounding)
     right = factored.right[:, which]
     if positive:
         answer = _nonnegative(factored.factor, right, found)
