@@ -92,13 +92,6 @@ class Block:
         out[...] = x
         return out
 
-    def root_weighted_rows(self, dtype: type = np.float64) -> Array:
-        """The rows of `x` times the square roots of the weights, in float64 or as they are; not to be written to."""
-        if self.weight is None:
-            return self.dense() if self.x.dtype == dtype else self.doubles()
-        root: Array = np.sqrt(self.weight).astype(dtype, copy=False)[:, None]
-        return np.multiply(self.dense(), root, out=scratch("doubles", self.x.shape, self.x, dtype))
-
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
         return np.asarray(self.x @ coef)

@@ -166,9 +166,13 @@ class MomentSums:
         """Whether rows are multiplied by their stored entries."""
         return self.sparse and not self.n_groups
 
+    def _as_they_are(self, block: Block) -> bool:
+        """Whether rows are multiplied without a copy, which weights, a shift and another precision take."""
+        return block.weight is None and block.x.dtype == self.dtype and not self.shift[: block.n_columns].any()
+
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if not self.n_groups and (self.sparse or not self.shift[: block.n_columns].any()):
+        if not self.n_groups and (self.sparse or self._as_they_are(block)):
             return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse, self.dtype),)
         rows = augmented(block, self.shift, self.dtype)
         if not self.n_groups:
@@ -183,16 +187,28 @@ class MomentSums:
 
 def augmented(block: Block, shift: Array, dtype: type = np.float64) -> Array:
     """√w·[1, x − shift, y − shift] of a block, as a scratch array."""
-    d, xp = block.n_columns, block.xp
+    d, xp, x = block.n_columns, block.xp, block.dense()
     out = scratch("augmented", (len(block), 1 + len(shift)), block.x, dtype)
     out[:, 0] = 1.0
-    xp.subtract(block.dense(), shift[:d].astype(dtype), out=out[:, 1 : d + 1])
     xp.subtract(block.y, shift[d:], out=out[:, d + 1 :], casting="same_kind")
-    return block.weighted_root(out)
+    if shift[:d].any():
+        xp.subtract(x, shift[:d].astype(dtype), out=out[:, 1 : d + 1])
+        return block.weighted_root(out)
+    if block.weight is None:
+        out[:, 1 : d + 1] = x
+        return out
+    root: Array = np.sqrt(block.weight).astype(dtype)[:, None]
+    xp.multiply(x, root, out=out[:, 1 : d + 1])  # one pass in place of two
+    out[:, :1] *= root
+    out[:, d + 1 :] *= root
+    return out
 
 
 def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtype: type) -> Array:
-    """The same matrix times itself without moved rows: if `sparse`, in the time of their stored entries."""
+    """The same matrix times itself without a copy of the rows: if `sparse`, in the time of their stored entries.
+
+    Dense rows have no weights then.
+    """
     d = block.n_columns
     small: Array = np.ones((len(block), 1 + len(target_shift)), dtype)
     np.subtract(block.y, target_shift, out=small[:, 1:], casting="same_kind")
@@ -201,7 +217,7 @@ def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtyp
         products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted)
         ends = small.T @ weighted
     else:
-        rows, small = block.root_weighted_rows(dtype), block.weighted_root(small)
+        rows = block.dense()
         products, cross, ends = rows.T @ rows, rows.T @ small, small.T @ small
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
