@@ -428,6 +428,8 @@ def test_wrong_data_are_refused_and_leave_the_model_alone():
         model.fit(X[:3], [0, 1, 2])
     with pytest.raises(InvalidData, match="no column varies"):
         model.fit(np.repeat(y, 5).reshape(-1, 5).astype(float), y)
+    with pytest.raises(InvalidData, match="no column varies"):
+        model.fit(np.zeros((4, 6)), [0, 1, 1, 0])
     with pytest.raises(InvalidData, match="difference"):
         LinearDiscriminantAnalysis(unbiased=True).fit(X, y, sample_weight=np.full(len(y), 0.001))
     with pytest.raises(InvalidData, match="TruncatedSVD"):

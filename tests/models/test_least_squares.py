@@ -191,6 +191,8 @@ class TestFewRows:
             assert "(rank 5 of 6): others may fit as well" in model.solution_.status
         else:
             np.testing.assert_allclose(model.predict(X), y, atol=1e-11)
+            shortest = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=1e-12)[0]
+            np.testing.assert_allclose(model.coef_, shortest, rtol=1e-11)
 
     def test_a_constant_target(self):
         X, _, w = table()

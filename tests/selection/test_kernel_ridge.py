@@ -142,3 +142,10 @@ def test_a_precomputed_matrix():
 def test_refusals(given, n, error, said):
     with pytest.raises(error, match=said):
         KernelRidgeCV(**given).fit(X[:n], Y[:n, 0])
+
+
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+def test_a_fold_of_one_row_has_no_score_and_is_no_error():
+    weight = np.where(np.isin(np.arange(N), [1, 2]), 0.0, 1.0)
+    folds = [(np.arange(3, N), np.arange(3)), (np.arange(N - 9), np.arange(N - 9, N))]
+    assert not np.isfinite(KernelRidgeCV(ALPHAS, cv=folds).fit(X, Y, weight).scores_).any()

@@ -76,7 +76,7 @@ class Block:
     def weighted_root(self, rows: Array) -> Array:
         """`rows`, of shape (m, k), times the square roots of the weights, in place."""
         if self.weight is not None:
-            rows *= np.sqrt(self.weight)[:, None]
+            rows *= np.sqrt(self.weight).astype(rows.dtype)[:, None]
         return rows
 
     def dense(self) -> Array:
@@ -91,12 +91,6 @@ class Block:
         out = scratch("doubles", x.shape, x)
         out[...] = x
         return out
-
-    def root_weighted_rows(self) -> Array:
-        """The rows of `x` times the square roots of the weights, in float64; not to be written to."""
-        if self.weight is None:
-            return self.doubles()
-        return np.multiply(self.dense(), np.sqrt(self.weight)[:, None], out=scratch("doubles", self.x.shape, self.x))
 
     def dot(self, coef: Array) -> Array:
         """x·coef, for `coef` of shape (d,) or (d, k)."""
@@ -202,8 +196,8 @@ class Block:
         return Block(self.x[which], {name: vector[which] for name, vector in self.vectors.items()})
 
 
-def scratch(name: str, shape: tuple[int, ...], like: Any = None) -> Array:
-    """A float64 array of any content, which the next call of this thread with the same name may overwrite.
+def scratch(name: str, shape: tuple[int, ...], like: Any = None, dtype: type = np.float64) -> Array:
+    """An array of any content, which the next call of this thread with the same name may overwrite.
 
     For temporaries of a block: the page faults of a fresh array of a megabyte take longer than what fills it.
 
@@ -218,13 +212,13 @@ def scratch(name: str, shape: tuple[int, ...], like: Any = None) -> Array:
     """
     size = math.prod(shape)
     if isinstance(like, np.ndarray) and like.strides[0] < like.strides[-1]:
-        return scratch(name, shape[::-1]).T
+        return scratch(name, shape[::-1], dtype=dtype).T
     if size > _MOST_KEPT:
-        return np.empty(shape)
+        return np.empty(shape, dtype)
     arrays: dict[str, Array] = _kept.__dict__
     if name not in arrays or arrays[name].size < size:
         arrays[name] = np.empty(size)
-    return arrays[name][:size].reshape(shape)
+    return arrays[name].view(dtype)[:size].reshape(shape)
 
 
 def transposed(x: Any) -> csc_array:

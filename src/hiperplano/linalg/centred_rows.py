@@ -139,12 +139,13 @@ def centred_rows(design: Design, fit_intercept: bool) -> CentredRows:
         Whether rows are centred.
     """
     here = design.sample(design.n_rows)
-    x = np.array(here.collect(here.map(Block.dense)), dtype=np.float64, order="C")
-    y = np.array(here.collect(here.vector("y")), dtype=np.float64)
+    x, y = here.collect(here.map(Block.dense)), here.collect(here.vector("y"))
     root = np.sqrt(here.collect(here.vector("weight")) if here.has_weight else np.ones(len(x)))[:, None]
-    mean, target_mean = np.zeros(x.shape[1]), np.zeros(y.shape[1])
     if fit_intercept:
-        mean, target_mean = _centre(x, root), _centre(y, root)
+        (x, mean), (y, target_mean) = _centred(x, root), _centred(y, root)
+    else:
+        x, y = np.array(x, dtype=np.float64, order="C"), np.array(y, dtype=np.float64)
+        mean, target_mean = np.zeros(x.shape[1]), np.zeros(y.shape[1])
     if here.has_weight:
         x *= root
         y *= root
@@ -166,22 +167,20 @@ def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
     columns = ColumnScale.exact(here, fit_intercept)
     length = np.where(columns.constant, 0.0, np.sqrt(here.total_weight) / columns.scale)
     x, y, weight = here.arrays()
-    y = np.array(y, dtype=np.float64)
     root = np.ones((len(y), 1)) if weight is None else np.sqrt(weight)[:, None]
-    target_mean = _centre(y, root) if fit_intercept else np.zeros(y.shape[1])
+    y, target_mean = _centred(y, root) if fit_intercept else (np.asarray(y, dtype=np.float64), np.zeros(y.shape[1]))
     data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
     rows = csr_array((data, x.indices, x.indptr), shape=x.shape)
     return CentredRows(rows, length, y * root, columns.shift, target_mean, root)
 
 
-def _centre(x: Array, root: Array) -> Array:
-    """Subtract the weighted means of the columns in place, and return them.
+def _centred(values: Array, root: Array) -> tuple[Array, Array]:
+    """The columns about their weighted means, in rows and float64, and the means.
 
     A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
     """
-    weight = np.square(root[:, 0])
-    first = x[0].copy()
-    x -= first
+    weight, first = np.square(root[:, 0]), values[0].astype(np.float64)
+    x: Array = np.subtract(values, first, order="C")
     step = weight @ x / weight.sum()
     x -= step
-    return np.asarray(first + step)
+    return x, np.asarray(first + step)

@@ -103,6 +103,20 @@ def directions(upper: Array, scale: Array, rounding: Array) -> Directions:
     return Directions(left[:, present], values[present], right[present].T, right[~present].T)
 
 
+def all_present(condition: float, rounding: Array) -> bool:
+    """Whether an estimate of the condition of a triangle of unit-length columns leaves no doubt of their rank.
+
+    It may be too small by a factor of ten, and is that of another norm: by √d at most.
+
+    Parameters
+    ----------
+    rounding : ndarray of shape (d,)
+        Of each column as it was written down, relative to its spread.
+    """
+    d = len(rounding)
+    return 10 * d * condition * max(16 * d * _EPS, 2 * float(rounding.max(initial=0.0))) < 1.0
+
+
 def is_present(values: Array, basis: Array, rounding: Array) -> Array:
     """Which of the k singular values of unit-length columns are more than rounding.
 

@@ -11,6 +11,10 @@ from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 
 _BLOCK = 1024
 _PANEL = 256  # rows multiplied with those before them: few enough to share out, many enough for BLAS
+_FEW = 2 * _PANEL  # rows that make too few panels to share out: parts of their columns are
+_PARTS = 4
+_SHORTEST = 512  # columns of a part
+_WORTH = 2**22  # multiplications for which another thread is worth calling
 
 
 def rows_dot(left: Array, right: Array, out: Array | None = None) -> Array:
@@ -40,6 +44,8 @@ def columns_dot(left: Array, right: Array) -> Array:
 def row_products(rows: Array) -> Array:
     """rows·rowsᵀ, of shape (n, n)."""
     n = len(rows)
+    if n <= _FEW:
+        return _products_of_few(rows)
     found = np.empty((n, n), dtype=rows.dtype)
 
     def panel(start: int) -> None:
@@ -51,3 +57,18 @@ def row_products(rows: Array) -> Array:
 
     in_threads(panel, reversed(range(0, n, _PANEL)), rows.size)  # the longest first
     return found
+
+
+def _products_of_few(rows: Array) -> Array:
+    """The same, as a sum over parts of the columns, each twice as long as the sum is wide, or more."""
+    n, d = rows.shape
+    n_parts = min(_PARTS, d // max(2 * n, _SHORTEST), n * n * d // _WORTH)
+    if n_parts < 2:
+        return np.asarray(rows @ rows.T)
+    length = -(-d // n_parts)
+
+    def product(start: int) -> Array:
+        part = rows[:, start : start + length]
+        return np.asarray(part @ part.T)
+
+    return ordered_reduce(product, range(0, d, length), iadd, worker_count())

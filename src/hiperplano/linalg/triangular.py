@@ -9,6 +9,7 @@ from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
 
+_EPS = float(np.finfo(float).eps)
 MAX_GRAM_CONDITION = 1e3  # of the columns: beyond it their Gram matrix, with its square, is no longer factored
 
 
@@ -23,11 +24,14 @@ class Factor:
         The diagonal of D; 0 for a constant column, whose coefficient is then 0.
     condition : float
         Estimated condition number of the columns, the square root of that of UᵀU.
+    rounding : float
+        Of the numbers that it was made of.
     """
 
     upper: Array
     scale: Array
     condition: float
+    rounding: float = _EPS
 
     def solve(self, right: Array) -> Array:
         """(UᵀU)⁻¹·right in scaled coordinates, for `right` of shape (d,) or (d, k)."""
@@ -57,7 +61,7 @@ class Columns:
     scale: Array
 
 
-def cholesky(gram: Array, scale: Array) -> Factor | None:
+def cholesky(gram: Array, scale: Array, rounding: float = _EPS) -> Factor | None:
     """Factor a Gram matrix with unit diagonal.
 
     Parameters
@@ -65,6 +69,8 @@ def cholesky(gram: Array, scale: Array) -> Factor | None:
     gram : ndarray of shape (d, d)
     scale : ndarray of shape (d,)
         By what the columns were multiplied.
+    rounding : float
+        Of the products of columns.
 
     Returns
     -------
@@ -75,7 +81,7 @@ def cholesky(gram: Array, scale: Array) -> Factor | None:
     if failed:
         return None
     rcond, _ = lapack.dpocon(upper, np.abs(gram).sum(axis=0).max(initial=0.0), uplo="U")
-    return Factor(upper, scale, float(max(rcond, 1e-300)) ** -0.5)
+    return Factor(upper, scale, float(max(rcond, 1e-300)) ** -0.5, rounding)
 
 
 def from_triangle(upper: Array, scale: Array) -> Factor:

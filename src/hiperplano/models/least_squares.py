@@ -116,7 +116,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
             raise
         publish(self, solution, design.dtype, design.one_target)
         self.rank_ = solution.rank
-        self.solver_ = suited_solver(design, self._solver())
+        self.solver_ = suited_solver(design, self._solver(), alphas, self.fit_intercept, self.positive)
         self._sample_ = Sample.of(design)
         return self
 
@@ -166,7 +166,7 @@ class LinearRegression(LeastSquares):
     singular_ : ndarray of shape (min(n, d),)
         Singular values of the centred columns, largest first; not after "cg".
     solver_ : str
-        The solver that was taken: "gram", "qr", "cg", or "rows" where rows are fewer than columns.
+        The solver that was taken: "gram", "qr", "cg", or "rows" where rows are too few for the columns.
     solution_ : LeastSquaresSolution
         How the fit ended: `status`, `method`, `digits`, `condition`, `gap`.
     n_iter_ : int

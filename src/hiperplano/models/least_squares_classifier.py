@@ -178,9 +178,10 @@ class RidgeClassifier(LinearClassifier):
         accept(self, copy_X=FLAG, random_state=SEED)
         solver = one_of_ours(self, "solver", SOLVERS, SCIKIT_LEARN_SOLVERS)
         self.classes_, design = signed_classes(self, X, y, sample_weight)
+        alphas = alphas_of_targets(self, design.n_targets)
         solution = solve_least_squares(
             design,
-            alpha=alphas_of_targets(self, design.n_targets),
+            alpha=alphas,
             fit_intercept=flag(self, "fit_intercept"),
             positive=flag(self, "positive"),
             solver=solver,
@@ -188,7 +189,7 @@ class RidgeClassifier(LinearClassifier):
             max_iter=whole(self, "max_iter", low=1, optional=True),
         )
         publish(self, solution, design.dtype, one_target=False)
-        self.solver_ = suited_solver(design, solver)
+        self.solver_ = suited_solver(design, solver, alphas, self.fit_intercept, self.positive)
         self.n_iter_ = np.full(design.n_targets, solution.n_iter)
         return self
 

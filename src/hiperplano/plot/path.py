@@ -18,7 +18,7 @@ from hiperplano.plot.style import GREY, INK, Display, colour, format_number, hid
 from hiperplano.selection.logistic import LogisticRegressionCV
 from hiperplano.selection.ridge import RidgeCV
 from hiperplano.selection.scoring import Scorer
-from hiperplano.solvers.least_squares.ridge_path import ridge_path
+from hiperplano.solvers.least_squares.path.ridge_path import ridge_path
 
 _MOST_SIDE = 5000  # rows or columns up to which ridge is factored once for all λ
 _NAMED = 6  # lines with a colour of their own

@@ -220,6 +220,7 @@ class KernelRidgeCV(KernelLeastSquares):
             targets, given = np.repeat(y[rows], len(each), axis=1), predicted.reshape(len(rows), -1)
             with np.errstate(over="ignore", invalid="ignore"):  # an error too large to be squared is infinite
                 found = r2_score(targets, given, sample_weight=weight, multioutput="raw_values")
+            found = np.broadcast_to(found, targets.shape[1])  # of a single row there is one NaN for all
             return np.asarray(found.reshape(-1, len(each)).mean(axis=0))
         scorer = Scorer(self.scoring or "r2", weight, extra=extra)
         shape = (slice(None), 0) if design.one_target else (slice(None),)

@@ -18,8 +18,8 @@ from hiperplano.selection.routing import Routed, of_rows
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import Split, row_splits
 from hiperplano.solvers.least_squares.choice import fits_in_memory
-from hiperplano.solvers.least_squares.leave_one_out import LeaveOneOutPath
-from hiperplano.solvers.least_squares.ridge_folds import fold_paths, predictions, squared_errors
+from hiperplano.solvers.least_squares.path.leave_one_out import LeaveOneOutPath
+from hiperplano.solvers.least_squares.path.ridge_folds import fold_paths, predictions, squared_errors
 from hiperplano.solvers.statistics import Moments, align_rows, moments
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them

@@ -89,17 +89,17 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
     d = design.n_columns
     sparse = design.is_sparse and design.density < SPARSE_PRODUCTS
     with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
-        shift = _sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
-        (raw,) = design.fold(_MomentSums(shift, sparse, n_groups))
+        shift = sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
+        (raw,) = design.fold(MomentSums(shift, sparse, n_groups))
         together = raw.sum(axis=0) if n_groups else raw
         refuse_out_of_range(design, together.diagonal()[1 : d + 1], shift[:d])
-        if centred and _digits_lost(together, _CANCELLED_SPARSE if sparse else _CANCELLED):
+        if centred and digits_lost(together, _CANCELLED_SPARSE if sparse else _CANCELLED):
             shift = shift + together[0, 1:] / together[0, 0]
-            (raw,) = design.fold(_MomentSums(shift, sparse=False, n_groups=n_groups))
+            (raw,) = design.fold(MomentSums(shift, sparse=False, n_groups=n_groups))
     return Moments(raw, design.n_targets, shift)
 
 
-def _sampled_shift(design: Design, sparse: bool) -> Array:
+def sampled_shift(design: Design, sparse: bool) -> Array:
     """In each column of [x, y] the sampled value closest to the mean of the sample.
 
     A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and zero for
@@ -143,7 +143,7 @@ def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = N
         raise NonFiniteRows
 
 
-def _digits_lost(raw: Array, share: float) -> bool:
+def digits_lost(raw: Array, share: float = _CANCELLED) -> bool:
     """Whether centring takes away nearly all of a sum of squares."""
     if raw[0, 0] <= 0:
         return False
@@ -152,26 +152,31 @@ def _digits_lost(raw: Array, share: float) -> bool:
 
 
 @dataclass(frozen=True)
-class _MomentSums:
-    """Σ w·v·vᵀ of v = [1, x − shift, y − shift], together or by group."""
+class MomentSums:
+    """Σ w·v·vᵀ of v = [1, x − shift, y − shift], together or by group: products in `dtype`, their sums in float64."""
 
     sums_squares = True
     shift: Array
     sparse: bool
     n_groups: int
+    dtype: type = np.float64
 
     @property
     def stays_sparse(self) -> bool:
         """Whether rows are multiplied by their stored entries."""
         return self.sparse and not self.n_groups
 
+    def _as_they_are(self, block: Block) -> bool:
+        """Whether rows are multiplied without a copy, which weights, a shift and another precision take."""
+        return block.weight is None and block.x.dtype == self.dtype and not self.shift[: block.n_columns].any()
+
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
-        if not self.n_groups and (self.sparse or not self.shift[: block.n_columns].any()):
-            return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse),)
-        rows = augmented(block, self.shift)
+        if not self.n_groups and (self.sparse or self._as_they_are(block)):
+            return (_products_about_origin(block, self.shift[block.n_columns :], self.sparse, self.dtype),)
+        rows = augmented(block, self.shift, self.dtype)
         if not self.n_groups:
-            return (rows.T @ rows,)
+            return ((rows.T @ rows).astype(np.float64, copy=False),)
         group = block.vectors["fold"]
         out = xp.zeros((self.n_groups, rows.shape[1], rows.shape[1]))
         for number in np.unique(group[group >= 0]):
@@ -180,26 +185,39 @@ class _MomentSums:
         return (out,)
 
 
-def augmented(block: Block, shift: Array) -> Array:
+def augmented(block: Block, shift: Array, dtype: type = np.float64) -> Array:
     """√w·[1, x − shift, y − shift] of a block, as a scratch array."""
-    d, xp = block.n_columns, block.xp
-    out = scratch("augmented", (len(block), 1 + len(shift)), block.x)
+    d, xp, x = block.n_columns, block.xp, block.dense()
+    out = scratch("augmented", (len(block), 1 + len(shift)), block.x, dtype)
     out[:, 0] = 1.0
-    xp.subtract(block.dense(), shift[:d], out=out[:, 1 : d + 1])
-    xp.subtract(block.y, shift[d:], out=out[:, d + 1 :])
-    return block.weighted_root(out)
+    xp.subtract(block.y, shift[d:], out=out[:, d + 1 :], casting="same_kind")
+    if shift[:d].any():
+        xp.subtract(x, shift[:d].astype(dtype), out=out[:, 1 : d + 1])
+        return block.weighted_root(out)
+    if block.weight is None:
+        out[:, 1 : d + 1] = x
+        return out
+    root: Array = np.sqrt(block.weight).astype(dtype)[:, None]
+    xp.multiply(x, root, out=out[:, 1 : d + 1])  # one pass in place of two
+    out[:, :1] *= root
+    out[:, d + 1 :] *= root
+    return out
 
 
-def _products_about_origin(block: Block, target_shift: Array, sparse: bool) -> Array:
-    """The same matrix times itself without moved rows: if `sparse`, in the time of their stored entries."""
-    d, small = block.n_columns, np.ones((len(block), 1 + len(target_shift)))
-    np.subtract(block.y, target_shift, out=small[:, 1:])
+def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtype: type) -> Array:
+    """The same matrix times itself without a copy of the rows: if `sparse`, in the time of their stored entries.
+
+    Dense rows have no weights then.
+    """
+    d = block.n_columns
+    small: Array = np.ones((len(block), 1 + len(target_shift)), dtype)
+    np.subtract(block.y, target_shift, out=small[:, 1:], casting="same_kind")
     if sparse:
         weighted = block.weighted(small)
         products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted)
         ends = small.T @ weighted
     else:
-        rows, small = block.root_weighted_rows(), block.weighted_root(small)
+        rows = block.dense()
         products, cross, ends = rows.T @ rows, rows.T @ small, small.T @ small
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)

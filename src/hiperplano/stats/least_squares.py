@@ -74,10 +74,18 @@ def summarise(model: Any, level: float) -> Summary:
     found = table(model, solution, model._sample_, spread, "classical", level)
     if slopes.error < _ACCURATE:
         return found
+    digits = max(0.0, -np.log10(slopes.error))
+    if solution.factor is not None and solution.factor.rounding > _EPS:
+        note = Message(
+            "float32 rows were multiplied as such, which leaves standard errors about {digits:.0f} digits here. Set "
+            "solver='gram' and fit again for all of them.",
+            digits=digits,
+        )
+        return replace(found, notes=(*found.notes, note))
     note = Message(
         "columns are so nearly collinear that standard errors have about {digits:.0f} digits here. {in_python}",
         in_python=Message("inference(model, X, y) makes them from the rows, with all digits."),
-        digits=max(0.0, -np.log10(slopes.error)),
+        digits=digits,
     )
     return replace(found, notes=(*found.notes, note))
 

@@ -86,6 +86,8 @@ class Slopes:
             return cls.plain(factor)
         columns, near = _without_penalty(factor, solution.scale)
         error = _EPS * factor.condition**4 if near < _NEAR else 0.0
+        if factor.rounding > _EPS:  # products in float32
+            error = factor.rounding * factor.condition**2
         return replace(cls.penalised(columns, alpha), error=error)
 
     def with_intercept(self, mean: Array, total: float, fit_intercept: bool) -> Array:
@@ -112,7 +114,7 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
     gram *= unit[:, None]
     gram *= unit
     np.fill_diagonal(gram, scale > 0)
-    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * _EPS, lower=0)
+    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * factor.rounding, lower=0)
     rows = np.empty((rank, len(gram)))
     rows[:, pivots - 1] = np.triu(upper)[:rank]
     # What was left of a column that was dropped is below rounding, which is not to say that it was nothing.

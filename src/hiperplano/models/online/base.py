@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
+from numbers import Integral
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -165,7 +168,7 @@ class OnlineModel(SparseCoefficients, ABC):
     def _draw(self) -> int:
         """A seed drawn from `random_state`."""
         try:
-            return int(check_random_state(self.random_state).randint(2**31 - 1))
+            return _drawn(self.random_state)
         except ValueError as problem:
             raise InvalidParameter(
                 "{model}: random_state={random_state!r}; it must be None, a whole number of 0 or more, or a numpy "
@@ -323,3 +326,22 @@ class OnlineModel(SparseCoefficients, ABC):
             model=type(self).__name__,
             pass_number=pass_number,
         )
+
+
+def _drawn(random_state: Any) -> int:
+    """A first draw from what scikit-learn takes for a random state."""
+    if not isinstance(random_state, Integral):
+        return int(check_random_state(random_state).randint(_SEEDS))
+    with _drawing:
+        _generator().seed(int(random_state))
+        return int(_generator().randint(_SEEDS))
+
+
+_SEEDS = 2**31 - 1
+_drawing = Lock()
+
+
+@cache
+def _generator() -> np.random.RandomState:
+    """One for all draws: to make it takes a hundred times as long as to seed it, and longer than a small pass."""
+    return np.random.RandomState(0)

@@ -143,7 +143,7 @@ def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, A
     turned = _turned_rows(apart, n_classes)
     if turned is not None:
         values = np.linalg.norm(turned, axis=1)
-        if is_present(values, turned / values[:, None], rounding).all():
+        if values.all() and is_present(values, turned / values[:, None], rounding).all():
             return _from_nearly_orthogonal(turned, values, scale), means, weight
     values, basis = svd(apart, full_matrices=False, check_finite=False, overwrite_a=True)[1:]
     present = is_present(values, basis, rounding)

@@ -71,7 +71,7 @@ def _solve(
         found = _by_few_passes(design, alpha, fit_intercept, tol)
         if found is not None:
             return found
-    solver = suited_solver(design, solver)
+    free, solver = solver == "auto", suited_solver(design, solver, alpha, fit_intercept, positive)
     if solver == "rows":
         rows = sums if isinstance(sums, CentredRows) else None
         return wide_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, rows=rows)
@@ -86,7 +86,13 @@ def _solve(
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
     known = sums if isinstance(sums, Moments) else None
     return least_squares(
-        design, alpha=alpha, fit_intercept=fit_intercept, positive=positive, orthogonal=solver == "qr", sums=known
+        design,
+        alpha=alpha,
+        fit_intercept=fit_intercept,
+        positive=positive,
+        orthogonal=solver == "qr",
+        single=free,
+        sums=known,
     )
 
 
@@ -127,16 +133,20 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
 
 def sums_first(design: Design, solver: str) -> bool:
     """Whether the first thing done with the rows is a sum over all of them, which shows NaN and infinity."""
-    by_passes = solver == "auto" and design.is_sparse
-    return suited_solver(design, solver) in ("gram", "qr") and not by_passes
+    if solver != "auto":
+        return solver != "cg"
+    return design.n_rows > design.n_columns and fits_in_memory(design) and not design.is_sparse
 
 
-def suited_solver(design: Design, solver: str) -> str:
+def suited_solver(design: Design, solver: str, alpha: Array, fit_intercept: bool, positive: bool) -> str:
     """The solver that was asked for; for "auto" that which suits the shape."""
     if solver != "auto":
         return solver
-    direct = "rows" if design.n_rows < design.n_columns else "gram"
-    return direct if fits_in_memory(design) else "cg"
+    if not fits_in_memory(design):
+        return "cg"
+    # As many rows as columns, less the mean that an intercept takes, are dependent unless a penalty makes up for it.
+    short = fit_intercept and not positive and design.n_rows == design.n_columns and not alpha.any()
+    return "rows" if design.n_rows < design.n_columns or short else "gram"
 
 
 def fits_in_memory(design: Design) -> bool:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hiperplano.data.blas import one_blas_thread
-from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
+from hiperplano.solvers.least_squares.gradient import Centre, Gradients
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
@@ -65,9 +65,11 @@ def conjugate_least_squares(
             drift = design.fold(_ColumnSums(mean))[0] / total
         # Rounding of products with rows that are not centred hides a gradient below this.
         noise = _EPS * (1.0 if columns.centre_rows else offset)
-        centre = _Centre(mean, drift, target_mean, columns.centre_rows)
+        centre = Centre(mean, columns.centre_rows)
         ends = [
-            _Normal(design, centre, length, t, float(alpha[t]), fit_intercept).solve(tol, max_iter, noise, trial)
+            _Normal(design, centre, drift, target_mean, length, t, float(alpha[t]), fit_intercept).solve(
+                tol, max_iter, noise, trial
+            )
             for t in range(design.n_targets)
         ]
         coef = np.stack([end.coef for end in ends])
@@ -158,53 +160,12 @@ class _ColumnSums:
         return (centred_product(block, self.mean, block.weights),)
 
 
-class _Centre(NamedTuple):
-    """Means of the columns, what rounding left of them, and means of the targets.
-
-    `first` is whether dense rows are centred before they are multiplied, for the sake of digits; otherwise their
-    products are, which takes no copy.
-    """
-
-    mean: Array
-    drift: Array
-    target_mean: Array
-    first: bool
-
-    def rows(self, block: Block) -> tuple[Block, Array]:
-        """Rows as they are multiplied, and the means to be taken off their products."""
-        if block.is_sparse:
-            return block, self.mean
-        if not self.first:
-            return Block(block.doubles(), block.vectors), self.mean
-        x = block.xp.subtract(block.dense(), self.mean, out=scratch("centred", block.x.shape, block.x))
-        return Block(x, block.vectors), np.zeros_like(self.mean)
-
-
-@dataclass(frozen=True)
-class _Gradient:
-    """Xᵀ·W·r, Σ w·r and Σ w·r² of r = y − x·coef about the means, for one target."""
-
-    stays_sparse = True
-    centre: _Centre
-    coef: Array
-    target: int
-
-    def __call__(self, block: Block) -> Sums:
-        rows, mean = self.centre.rows(block)
-        r = block.y[:, self.target] - self.centre.target_mean[self.target]
-        if self.coef.any():
-            r -= rows.dot(self.coef) - mean @ self.coef
-        weighted = block.weighted(r)
-        level = weighted.sum()
-        return rows.transpose_dot(weighted) - level * mean, np.array([level]), np.array([weighted @ r])
-
-
 @dataclass(frozen=True)
 class _Product:
     """Xᵀ·W·X·direction and Σ w·x·direction about the means: what every step asks for, and nothing else."""
 
     stays_sparse = True
-    centre: _Centre
+    centre: Centre
     direction: Array
 
     def __call__(self, block: Block) -> Sums:
@@ -215,26 +176,38 @@ class _Product:
 
 
 class _Normal:
-    """D·(XᵀWX + alpha)·D of centred columns as an operator, with its right-hand side for one target."""
+    """D·(XᵀWX + alpha)·D of centred columns as an operator, with its right-hand side for one target.
+
+    `drift` is what rounding left of the means of the columns.
+    """
 
     def __init__(
-        self, design: Design, centre: _Centre, length: Array, target: int, alpha: float, fit_intercept: bool
+        self,
+        design: Design,
+        centre: Centre,
+        drift: Array,
+        target_mean: Array,
+        length: Array,
+        target: int,
+        alpha: float,
+        fit_intercept: bool,
     ) -> None:
-        self.design, self.centre, self.target, self.alpha = design, centre, target, alpha
+        self.design, self.centre, self.drift, self.alpha = design, centre, drift, alpha
+        self.targets, self.level = np.array([target]), target_mean[[target]]
         self.fit_intercept = fit_intercept
         self.scale = np.where(length > 0, reciprocal(np.hypot(length, np.sqrt(alpha))), 0.0)
 
     def _scaled_gradient(self, coef: Array) -> tuple[Array, float]:
         """The descent direction at `coef`, and the sum of squares there, with the best intercept if there is one."""
-        inner, level, squares = self.design.fold(_Gradient(self.centre, coef, self.target))
+        inner, level, squares = self.design.fold(Gradients(self.centre, self.targets, self.level, coef[:, None]))
         if self.fit_intercept:
             squares = squares - level**2 / self.design.total_weight
-        return self.scale * (inner - self.centre.drift * level - self.alpha * coef), float(squares[0])
+        return self.scale * (inner[:, 0] - self.drift * level - self.alpha * coef), float(squares[0])
 
     def __call__(self, z: Array) -> Array:
         direction = self.scale * z
         inner, level = self.design.fold(_Product(self.centre, direction))
-        inner += self.alpha * direction - self.centre.drift * level
+        inner += self.alpha * direction - self.drift * level
         inner *= self.scale
         return inner
 

@@ -17,12 +17,14 @@ from scipy.optimize import nnls
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.orthogonal import Directions, dependent_columns, directions
+from hiperplano.linalg.orthogonal import Directions, all_present, dependent_columns, directions
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
 from hiperplano.messages import Message
+from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
 from hiperplano.solvers.least_squares.normal import NormalEquations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.least_squares.refine import Refinement
+from hiperplano.solvers.least_squares.single import equations_in_single, factor_in_single, suits_single
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
 from hiperplano.solvers.solution import smallest_digits, trusted_digits
 from hiperplano.solvers.statistics import Moments, moments
@@ -76,6 +78,7 @@ def least_squares(
     fit_intercept: bool = True,
     positive: bool = False,
     orthogonal: bool = False,
+    single: bool = False,
     sums: Moments | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖², for every target.
@@ -87,17 +90,22 @@ def least_squares(
         Constrain the coefficients to be non-negative.
     orthogonal : bool
         Go to the orthogonal factorisation at once.
+    single : bool
+        Whether products of float32 rows may be made in float32, which leaves standard errors fewer digits.
     sums : Moments, optional
         Of the rows, if they are known.
     """
     with one_blas_thread():
+        if single and sums is None and not positive and suits_single(design, alpha):
+            found = _in_single(design, alpha, fit_intercept)
+            if found is not None:
+                return found
         sums = moments(design, centred=fit_intercept) if sums is None else sums
         plain = NormalEquations.of(sums, fit_intercept)
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
-        strengths = set(alpha.tolist())
         worst: _Answer | None = None
-        for strength in strengths:
+        for strength in set(alpha.tolist()):
             which = np.flatnonzero(alpha == strength)
             answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal)
             coef[which] = answer.coef
@@ -105,7 +113,14 @@ def least_squares(
             centre = plain.target_mean[which] - answer.coef @ plain.mean
             intercept[which] = centre if answer.intercept is None else answer.intercept
         rss = residual_squares(design, plain, coef, fit_intercept)
-    answer = worst or answer
+    return _solution(plain, worst or answer, alpha, coef, intercept, rss)
+
+
+def _solution(
+    plain: NormalEquations, answer: _Answer, alpha: Array, coef: Array, intercept: Array, rss: Array
+) -> LeastSquaresSolution:
+    """The verdict on all targets; `answer` is the worst of them."""
+    one_penalty = len(set(alpha.tolist())) == 1
     return LeastSquaresSolution(
         coef=coef,
         intercept=intercept,
@@ -125,8 +140,8 @@ def least_squares(
         total=plain.total,
         alpha=alpha,
         dependent=answer.dependent,
-        factor=answer.factor if len(strengths) == 1 else None,
-        columns=answer.columns if len(strengths) == 1 else None,
+        factor=answer.factor if one_penalty else None,
+        columns=answer.columns if one_penalty else None,
     )
 
 
@@ -166,7 +181,8 @@ def _solve(
     if not factored.squared:
         # A penalty too small to be seen beside rounding leaves the minimum-norm solution, its limit.
         rounding = plain.rounding if not alpha else np.zeros_like(plain.rounding)
-        found = directions(factored.factor.upper, factored.factor.scale, rounding)
+        if not all_present(factored.factor.condition, rounding):
+            found = directions(factored.factor.upper, factored.factor.scale, rounding)
     right = factored.right[:, which]
     if positive:
         answer = _nonnegative(factored.factor, right, found)
@@ -204,6 +220,9 @@ def _unique(
         if error <= enough:
             gap, method = _relative(cross - equations.gram @ z, cross), Message("normal equations")
             return _Answer(coef, method, 1, _digits(error), gap, rank, factor, constant, _solved_by(method))
+        found = _by_gradients(design, plain, equations, factor, which, alpha, fit_intercept) if alpha else None
+        if found is not None:
+            return _refined(*found, Message("normal equations, refined"), factor, constant)
     refinement = Refinement.of(design, equations, factor, alpha, fit_intercept)
     refined = [refinement.refine(start, int(target)) for start, target in zip(coef, which, strict=True)]
     error = max(one.error for one in refined)
@@ -219,6 +238,62 @@ def _unique(
         constant,
         _solved_by(method),
         np.array([one.intercept for one in refined]),
+    )
+
+
+def _in_single(design: Design, alpha: Array, fit_intercept: bool) -> LeastSquaresSolution | None:
+    """By products in float32, refined; None where that is not accurate enough."""
+    plain = equations_in_single(design, fit_intercept)
+    if plain is None:
+        return None
+    equations, all_targets = plain.penalised(alpha[0]), np.arange(design.n_targets)
+    factor = factor_in_single(equations)
+    if factor is None:
+        return None
+    found = _by_gradients(design, plain, equations, factor, all_targets, alpha[0], fit_intercept)
+    if found is None:
+        return None
+    refined, error = found
+    answer = _refined(
+        refined, error, Message("normal equations in float32, refined"), factor, np.zeros(0, dtype=np.intp)
+    )
+    return _solution(plain, answer, alpha, refined.coef, refined.intercept, refined.rss)
+
+
+def _by_gradients(
+    design: Design,
+    plain: NormalEquations,
+    equations: NormalEquations,
+    factor: Factor,
+    which: Array,
+    alpha: float,
+    fit_intercept: bool,
+) -> tuple[Refined, float] | None:
+    """An answer refined by gradients in float64, and its error; None where that takes doubled precision.
+
+    The condition of the columns is not squared in it.
+    """
+    refined = refine_by_gradients(design, equations, factor, which, alpha, fit_intercept, _ENOUGH_PENALISED)
+    if refined is None:
+        return None
+    noise = np.sqrt(refined.rss / plain.total / design.n_rows)
+    error = max(refined.error, EPS * factor.condition * _cancellation(plain, which, refined.coef, noise))
+    return (refined, error) if error <= _ENOUGH_PENALISED else None
+
+
+def _refined(refined: Refined, error: float, method: Message, factor: Factor, constant: Array) -> _Answer:
+    rank = refined.coef.shape[1] - len(constant)
+    return _Answer(
+        refined.coef,
+        method,
+        refined.steps,
+        _digits(error),
+        error,
+        rank,
+        factor,
+        constant,
+        _solved_by(method),
+        refined.intercept,
     )
 
 

@@ -81,8 +81,8 @@ class Learner:
 
     def squared_norm(self, planes: Any) -> float:
         """Σ of the squares of the planes' weights after the last step."""
-        weights, scale = np.atleast_2d(self.weights[planes]), self.states[planes][..., at.SCALE]
-        return float(np.sum(np.square(scale) * np.einsum("ij,ij->i", weights, weights)))
+        weights, scale = self.weights[planes], self.states[planes][..., at.SCALE]
+        return float(np.vdot(scale * scale, np.einsum("...i,...i", weights, weights)))
 
     def copy(self) -> Self:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))

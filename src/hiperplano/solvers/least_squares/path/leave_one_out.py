@@ -9,7 +9,7 @@ from scipy.linalg import svd
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.linalg.centred_rows import CentredRows
-from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path, wide_path
+from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
 from hiperplano.solvers.statistics import Moments
 
 _EPS = float(np.finfo(float).eps)

@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
-from hiperplano.solvers.least_squares.ridge_path import RidgePath, ridge_path
+from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path
 from hiperplano.solvers.statistics import moments
 
 _MOST_BYTES = 2**29  # for the moments of all folds together

@@ -1,0 +1,132 @@
+"""Gradients of least squares in float64, and steps that refine an answer with them.
+
+The factor that gave the answer may have few digits, as long as a step leaves little of the error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hiperplano.data.block import scratch
+from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.linalg.triangular import Factor
+from hiperplano.solvers.least_squares.normal import NormalEquations
+
+_SLOW = 0.2  # share of an error that a step may leave
+_MOST_STEPS = 6
+_FAR = 10.0  # standard deviations of a mean from which on rows are centred before they are multiplied
+_TINY = 1e-300
+
+
+class Centre(NamedTuple):
+    """Means of the columns; `first` is whether dense rows are centred before they are multiplied, for the digits.
+
+    Otherwise their products are, which takes no copy.
+    """
+
+    mean: Array
+    first: bool
+
+    def rows(self, block: Block) -> tuple[Block, Array]:
+        """Rows as they are multiplied, and the means to be taken off their products."""
+        if block.is_sparse:
+            return block, self.mean
+        if not self.first:
+            return Block(block.doubles(), block.vectors), self.mean
+        x = block.xp.subtract(block.dense(), self.mean, out=scratch("centred", block.x.shape, block.x))
+        return Block(x, block.vectors), np.zeros_like(self.mean)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Xᵀ·W·r about the means, Σ w·r and Σ w·r² of r = y − level − (x − mean)·coef, for some targets.
+
+    Attributes
+    ----------
+    targets : ndarray of int of shape (k,)
+    level : ndarray of shape (k,)
+    coef : ndarray of shape (d, k)
+    """
+
+    stays_sparse = True
+    centre: Centre
+    targets: Array
+    level: Array
+    coef: Array
+
+    def __call__(self, block: Block) -> Sums:
+        rows, mean = self.centre.rows(block)
+        r = block.y[:, self.targets] - self.level
+        if self.coef.any():
+            r -= rows.dot(self.coef) - mean @ self.coef
+        weighted = block.weighted(r)
+        gain = weighted.sum(axis=0)
+        return (
+            rows.transpose_dot(weighted) - np.multiply.outer(mean, gain),
+            gain,
+            np.einsum("ij,ij->j", weighted, r),
+        )
+
+
+class Refined(NamedTuple):
+    """An answer, and the relative error of its coefficients, in scaled coordinates, that is to be expected.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (targets, d)
+    intercept, rss : ndarray of shape (targets,)
+    """
+
+    coef: Array
+    intercept: Array
+    rss: Array
+    error: float
+    steps: int
+
+
+def refine_by_gradients(
+    design: Design,
+    equations: NormalEquations,
+    factor: Factor,
+    which: Array,
+    alpha: float,
+    fit_intercept: bool,
+    tol: float,
+) -> Refined | None:
+    """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² for the targets in `which`; None if steps do not help.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        With the penalty.
+    factor : Factor
+        Of them, maybe of few digits.
+    tol : float
+        Relative error to leave.
+    """
+    column, total = factor.scale[:, None], equations.total
+    offset = np.abs(equations.mean) * factor.scale * np.sqrt(total)
+    centre = Centre(equations.mean, bool(offset.max(initial=0.0) > _FAR))
+    z, level = factor.solve(equations.cross[:, which]), equations.target_mean[which]
+    change = np.linalg.norm(z, axis=0)
+    for step in range(1, _MOST_STEPS + 1):
+        gradient, gain, rss = design.fold(Gradients(centre, which, level, column * z))
+        left = column * gradient - alpha * column**2 * z
+        correction = factor.solve(left)
+        curved = left - alpha * column**2 * correction  # D·XᵀWX·D·correction
+        rss = rss - np.sum(correction * (2 * column * gradient - curved), axis=0)
+        z = z + correction
+        if fit_intercept:
+            level, rss = level + gain / total, rss - gain**2 / total
+        before, change = change, np.linalg.norm(correction, axis=0)
+        shrinking = float((change / np.maximum(before, _TINY)).max())
+        error = shrinking * float((change / np.maximum(np.linalg.norm(z, axis=0), _TINY)).max())
+        if error <= tol:
+            coef = (column * z).T
+            return Refined(coef, level - coef @ equations.mean, rss, error, step)
+        if not shrinking <= _SLOW:
+            return None
+    return None

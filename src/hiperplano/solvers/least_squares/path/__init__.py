@@ -1,0 +1,1 @@
+"""Ridge for many penalties: paths, folds, leaving one row out."""

@@ -1,0 +1,60 @@
+"""Products of float32 rows in float32, refined by gradients: the answers of the same rows in float64."""
+
+import numpy as np
+import pytest
+
+from hiperplano import Ridge
+
+N, D = 700, 130
+
+
+def table(kind):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((N, D))
+    x = {
+        "plain": x,
+        "far": x + 100,
+        "scales": x * np.logspace(-5, 5, D),
+        "alike": 0.4 * x + rng.standard_normal((N, 1)),
+        "too alike": 1e-3 * x + rng.standard_normal((N, 1)),
+        "too large": x * 1e20,
+        "constant": np.column_stack([x[:, 1:], np.full(N, 3.0)]),
+    }[kind].astype(np.float32)
+    return x, rng.standard_normal((N, 2)) + x[:, :2] / np.abs(x[:, :2]).max(), rng.uniform(0.5, 2, N)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "far", "scales", "alike", "too alike", "too large", "constant"])
+def test_coefficients_are_those_of_float64(kind, fit_intercept):
+    x, y, weight = table(kind)
+    model = Ridge(alpha=0.1, fit_intercept=fit_intercept)
+    wanted = model.fit(x.astype(np.float64), y, weight).solution_
+    found = model.fit(x, y, weight).solution_
+    difficult = kind in ("too alike", "too large") or (kind == "constant" and fit_intercept)
+    assert ("float32" in found.method) is not (difficult or (kind == "far" and not fit_intercept))
+    sizes = np.linalg.norm(wanted.coef / wanted.scale, axis=1, keepdims=True) if not difficult else 1.0
+    scale = wanted.scale if not difficult else 1.0
+    assert np.abs((found.coef - wanted.coef) / scale / sizes).max() < 1e-10
+    np.testing.assert_allclose(found.intercept, wanted.intercept, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(found.rss, wanted.rss, rtol=1e-10)
+    np.testing.assert_allclose(found.tss, wanted.tss, rtol=1e-10)
+
+
+def test_standard_errors_say_their_digits_and_gram_gives_all():
+    x, y, _ = table("alike")
+    wanted = Ridge(solver="gram").fit(x.astype(np.float64), y[:, 0]).summary().se
+    summary = Ridge().fit(x, y[:, 0]).summary()
+    np.testing.assert_allclose(summary.se, wanted, rtol=1e-4)
+    assert "solver='gram'" in summary.notes[-1]
+    np.testing.assert_allclose(Ridge(solver="gram").fit(x, y[:, 0]).summary().se, wanted, rtol=1e-10)
+
+
+def test_an_intercept_that_cancels_takes_one_gradient_of_a_penalised_fit():
+    rng = np.random.default_rng(0)
+    x = 0.1 * rng.standard_normal((N, 40)) + rng.standard_normal((N, 1)) + 50
+    y = x[:, 0] - x[:, 1] + 0.1 * rng.standard_normal(N)
+    found = Ridge(alpha=1e-3).fit(x, y).solution_
+    exact = Ridge(alpha=1e-3, solver="qr").fit(x, y).solution_
+    assert found.method == "normal equations, refined"
+    np.testing.assert_allclose(found.coef, exact.coef, rtol=0, atol=1e-11 * np.abs(exact.coef).max())
+    np.testing.assert_allclose(found.intercept, exact.intercept, rtol=1e-9)
