@@ -172,7 +172,7 @@ class InMemory(Design):
                     continue
                 with allocating:
                     if name not in kept:
-                        kept[name] = np.empty((self.n_rows, *part.shape[1:]), part.dtype)
+                        kept[name] = np.empty_like(part, shape=(self.n_rows, *part.shape[1:]))  # in its order
                 kept[name][rows] = part
             return sums
 
