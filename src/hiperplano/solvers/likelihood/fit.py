@@ -48,6 +48,8 @@ _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several 
 _WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
+_AT_ONCE_IN_SPAN = 12.0  # the same of products of rows, with a weak penalty
+_MOST_CURVATURE = 0.25  # of a logistic loss
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
@@ -205,7 +207,10 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
     state = _told(problem, Purchase(theta, plain))
-    budget = Budget(costs.row_products / costs.gradient, tol)
+    price = costs.row_products / costs.gradient
+    # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
+    weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
+    budget = Budget(0.0 if weak and price <= _AT_ONCE_IN_SPAN else price, tol)
     state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), SinglePrecision(problem, tol).evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
