@@ -172,7 +172,7 @@ class InMemory(Design):
                     continue
                 with allocating:
                     if name not in kept:
-                        kept[name] = np.empty((self.n_rows, *part.shape[1:]), part.dtype)
+                        kept[name] = np.empty_like(part, shape=(self.n_rows, *part.shape[1:]))  # in its order
                 kept[name][rows] = part
             return sums
 
@@ -225,12 +225,13 @@ class InMemory(Design):
         held[self.x.indices.astype(np.intp, copy=False)] = True  # NumPy takes three times as long to convert by itself
         return held
 
-    def with_columns(self, kept: Array) -> InMemory:
-        """Sparse rows with those columns only that a mask keeps, which must be all that hold a number."""
-        position = np.cumsum(kept, dtype=self.x.indices.dtype) - 1
-        shape = self.n_rows, int(np.count_nonzero(kept))
+    def with_columns(self, numbers: Array) -> InMemory:
+        """Sparse rows with these columns only, which must be all that hold a number."""
+        position = np.empty(self.n_columns, dtype=self.x.indices.dtype)  # nobody looks at those of other columns
+        position[numbers] = np.arange(len(numbers), dtype=position.dtype)
+        shape = self.n_rows, len(numbers)
         x = csr_array((self.x.data, position[self.x.indices], self.x.indptr), shape=shape)
-        names = None if self.names is None else np.asarray(self.names)[kept]
+        names = None if self.names is None else np.asarray(self.names)[numbers]
         vectors = dict(self.vectors)
         return InMemory(x, vectors.pop("y"), None, self.one_target, names, vectors)
 

@@ -12,7 +12,7 @@ def shares(score: Array) -> Array:
     """The probabilities that the scores of each row stand for."""
     p = score - score.max(axis=1, keepdims=True)
     np.exp(p, out=p)
-    p /= p.sum(axis=1, keepdims=True)
+    p *= 1.0 / p.sum(axis=1, keepdims=True)  # a division for each row, not for each class
     return np.asarray(p)
 
 
@@ -38,7 +38,7 @@ class Softmax(NamedTuple):
         own = p[at]
         np.exp(p, out=p)
         total = p.sum(axis=1)
-        p /= total[:, None]
+        p *= (1.0 / total)[:, None]
         p[at] -= 1.0
         return np.asarray(np.log(total) - own), p
 

@@ -78,6 +78,16 @@ class Costs:
         return self.n_scores * (self.n_rows * _ROW + self.n_columns * _STEP) + by_cell
 
     @property
+    def passes_to_copy(self) -> float:
+        """Passes in float32, each of which saves half the time of its products, that a copy of dense rows is worth.
+
+        Infinite where they save nothing: to keep scores and slopes between passes costs about as much as a loss.
+        """
+        number = _CELL + _CELL_SCORE * self.n_scores
+        saved = 0.5 * self.n_columns * number - self.n_scores * _ROW
+        return self.n_columns * _COPY / saved if saved > 0 else math.inf
+
+    @property
     def square_product(self) -> float:
         """Xᵀ·X times a vector, and the rest of a step of conjugate gradients."""
         cells = float(self.n_rows) * self.n_columns * self.density

@@ -29,7 +29,7 @@ class HeldColumns:
     """
 
     def __init__(self, design: InMemory, held: Array) -> None:
-        self.numbers, self.n_all, self._held, self._design = np.flatnonzero(held), len(held), held, design
+        self.numbers, self.n_all, self._design = np.flatnonzero(held), len(held), design
 
     @classmethod
     def of(cls, design: Design) -> HeldColumns | None:
@@ -42,11 +42,11 @@ class HeldColumns:
 
     def narrow(self) -> InMemory:
         """The rows with these columns only."""
-        return self._design.with_columns(self._held)
+        return self._design.with_columns(self.numbers)
 
     def widen(self, values: Array, fill: Any = 0.0) -> Array:
         """Values of shape (…, held) for all columns: `fill` for those that hold nothing."""
-        wide = np.zeros((*values.shape[:-1], len(self._held)), dtype=values.dtype)
+        wide = np.zeros((*values.shape[:-1], self.n_all), dtype=values.dtype)
         if fill:
             wide[...] = fill
         wide[..., self.numbers] = values

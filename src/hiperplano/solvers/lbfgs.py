@@ -152,7 +152,12 @@ def lbfgs(
 
 
 def _is_close(state: State, step: Array, history: list[float], close: float) -> bool:
-    """Whether a step leaves no more than `close` if it does as the last ones did, or those led nowhere."""
+    """Whether a step leaves no more than `close` if it does as the last ones did, or those led nowhere.
+
+    Or the gradient is rounding: a minimum at infinity is never close.
+    """
+    if state.largest <= _FLAT:
+        return True
     taken = min(len(history) - 1, _RECENT)
     share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else 0.0
     length = float(np.abs(step).max(initial=0.0))

@@ -25,9 +25,10 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.lbfgs import State, drive, lbfgs
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
-from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
+from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
+from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers
 from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
@@ -47,6 +48,8 @@ _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several 
 _WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
+_AT_ONCE_IN_SPAN = 12.0  # the same of products of rows, with a weak penalty
+_MOST_CURVATURE = 0.25  # of a logistic loss
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 _SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
 _CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
@@ -203,9 +206,12 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    state = _told(problem, Purchase(theta, plain, problem.evaluate))
-    budget = Budget(costs.row_products / costs.gradient, tol)
-    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), problem.evaluate)
+    state = _told(problem, Purchase(theta, plain))
+    price = costs.row_products / costs.gradient
+    # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
+    weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
+    budget = Budget(0.0 if weak and price <= _AT_ONCE_IN_SPAN else price, tol)
+    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), SinglePrecision(problem, tol).evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
     span, watch = problem.in_row_span, problem.watch
@@ -238,7 +244,7 @@ def _lbfgs_with_purchases(
         if current.found is None and current.theta is begin.theta:
             current = current._replace(found=begin.found)
         left = left if left[0].again else left[1:]
-    state = _told(problem, current)
+    state, passes = _told(problem, current), SinglePrecision(problem, tol)
     products = problem.strength > 0  # of the Hessian: whether they are still to be tried
     while True:
         price = left[0].cost / a_pass if left else np.inf
@@ -246,7 +252,7 @@ def _lbfgs_with_purchases(
         turn = products and (early or not left)
         steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
         budget = Budget(steps, tol) if steps < np.inf else None
-        end = _lbfgs_with_late_hessian(problem, state, current, tol, max_iter, near, budget)
+        end = _lbfgs_with_late_hessian(problem, passes, state, current, tol, max_iter, near, budget)
         state = end.state
         if state.largest <= tol and end.hessian is None:
             step = current.precondition(state.gradient) if state.next_step is None else -state.next_step
@@ -254,7 +260,7 @@ def _lbfgs_with_purchases(
         if state.largest > tol and state.steps < max_iter and turn:
             products, method = False, Message("Newton with conjugate gradients")
             most = np.inf if not left else price if problem.n_scores == 1 else _PATIENT * left[-1].cost / a_pass
-            state = truncated_newton(problem, state, tol, max_iter, most, problem.watch)
+            state = truncated_newton(passes, state, tol, max_iter, most, problem.watch)
             end = Minimum(state)
         if state.largest <= tol or state.steps >= max_iter or not left:
             return method, end
@@ -269,7 +275,7 @@ def _first_purchase(problem: Likelihood, start: Array | None) -> Purchase:
     """Where to begin, and a preconditioner that costs a few passes at most."""
     diagonal = problem.diagonal_preconditioner()
     if not _suits_discriminant(problem):
-        return Purchase(problem.prior() if start is None else start, diagonal, problem.evaluate)
+        return Purchase(problem.prior() if start is None else start, diagonal)
     if start is None:
         return at_discriminant(problem)
     found = problem.evaluate(start)
@@ -277,7 +283,7 @@ def _first_purchase(problem: Likelihood, start: Array | None) -> Purchase:
         other = at_discriminant(problem)
         if other.found is not None and other.found[0] < found[0]:
             return other
-    return Purchase(start, diagonal, problem.evaluate, found)
+    return Purchase(start, diagonal, found)
 
 
 def _suits_discriminant(problem: Likelihood) -> bool:
@@ -305,6 +311,7 @@ def _has_few_rows(problem: Likelihood) -> bool:
 
 def _lbfgs_with_late_hessian(
     problem: Likelihood,
+    passes: SinglePrecision,
     state: State,
     current: Purchase,
     tol: float,
@@ -314,8 +321,8 @@ def _lbfgs_with_late_hessian(
 ) -> Minimum:
     if not near:
         search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch, _CLOSE * tol)
-        return Minimum(drive(search, current.evaluate))
-    late = LateHessian(problem, state.theta, current.precondition, near)
+        return Minimum(drive(search, passes.evaluate))
+    late = LateHessian(passes, state.theta, current.precondition, near)
     state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch), late.evaluate)
     if state.largest > tol and state.steps < max_iter and budget is not None:
         return Minimum(state)
@@ -334,7 +341,7 @@ def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, set
 
 def _told(problem: Likelihood, start: Purchase) -> State:
     """The state to start from, of which whoever watches is told."""
-    state = State(start.theta, *(start.found or start.evaluate(start.theta)))
+    state = State(start.theta, *(start.found or problem.evaluate(start.theta)))
     if problem.watch is not None:
         problem.watch(state)
     return state

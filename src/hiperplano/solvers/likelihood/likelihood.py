@@ -186,7 +186,7 @@ class Likelihood(Objective):
         """The same of the only block of rows, which are kept as they are multiplied."""
         assert self._few_rows is not None
         block, rows = self._few_rows
-        chance = _chances((theta @ rows.T).T)
+        chance = probabilities((theta @ rows.T).T)
         diagonal = block.weighted(chance * (1.0 - chance)).T @ np.square(rows)
 
         def products(vector: Array) -> Array:
@@ -252,7 +252,7 @@ class ClassWeights:
         return (np.bincount(codes, block.weights, max(2, self.n_scores)),)
 
 
-def _chances(score: Array) -> Array:
+def probabilities(score: Array) -> Array:
     """The probabilities of the classes, or that of +1, from scores of shape (m, scores)."""
     return shares(score) if score.shape[1] > 1 else np.asarray(expit(score))
 
@@ -275,7 +275,7 @@ class CurvatureSums:
     scores: LinearScores
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
-        chance = _chances(self.scores(block))
+        chance = probabilities(self.scores(block))
         curvature = block.weighted(chance * (1.0 - chance))
         sums = curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
         return sums, {"chance": chance}

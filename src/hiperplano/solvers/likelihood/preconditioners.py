@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +23,13 @@ WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
 class Purchase(NamedTuple):
-    """Where to go on, with which preconditioner, and what evaluates the objective from now on.
+    """Where to go on, and with which preconditioner.
 
     Value and gradient there, if they came with the preconditioner.
     """
 
     theta: Array
     precondition: Preconditioner
-    evaluate: Callable[[Array], tuple[float, Array]]
     found: tuple[float, Array] | None = None
 
 
@@ -102,7 +100,7 @@ class _AllRows(Offer):
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
-        return Purchase(theta, SymmetricSolver(hessian).precondition, self._problem.evaluate, (value, gradient))
+        return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient))
 
 
 class _Sample(Offer):
@@ -124,7 +122,7 @@ class _Sample(Offer):
             hessian = part.evaluate_with_hessian(theta)[2]
         problem = self._problem
         problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
-        return Purchase(theta, SymmetricSolver(hessian).precondition, problem.evaluate)
+        return Purchase(theta, SymmetricSolver(hessian).precondition)
 
     def _part(self) -> Likelihood:
         sample = self._samples.pop()
@@ -150,7 +148,7 @@ class _ClassBlocks(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = on_sample(self._problem, self._problem.design.sample(self._size))
         self._problem.passes += self._size / self._problem.design.n_rows
-        return Purchase(theta, by_class(self._problem, sample.class_hessians(theta)), self._problem.evaluate)
+        return Purchase(theta, by_class(self._problem, sample.class_hessians(theta)))
 
 
 def at_discriminant(problem: Likelihood) -> Purchase:
@@ -160,7 +158,7 @@ def at_discriminant(problem: Likelihood) -> Purchase:
     blocks = curvature[:, None, None] * moments
     at = np.arange(problem.scale.size)
     blocks[:, at, at] += problem.penalty.strength
-    return Purchase(theta, by_class(problem, blocks), problem.evaluate, (value, gradient))
+    return Purchase(theta, by_class(problem, blocks), (value, gradient))
 
 
 def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
-from hiperplano.solvers.svm.curvature import Curvature, rows_with_one, solve
+from hiperplano.solvers.svm.curvature import Curvature, rounds_well, rows_with_one, solve
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,20 @@ class ClassLoss:
         own = self.own(block)
         return 0.5 * self.high * (own - (1.0 - own) / (self.n_scores - 1))
 
-    def free_gram(self, block: Block, alpha: Array, shift: Array) -> Array:
+    def free_gram(self, block: Block, alpha: Array, shift: Array, softness: float) -> Array:
         """Σ of weight·(diag(a) − a·aᵀ/Σa) ⊗ [x − shift, 1]ᵀ[x − shift, 1], a marking the free classes of a row."""
         free = alpha < self.high * self.own(block)
         some = np.flatnonzero(free.sum(axis=1) > 1)
         free, block = free[some], block.take(some)
         x, weight = rows_with_one(block, shift), block.weights
+        x = x.astype(np.float32) if rounds_well(x * np.sqrt(weight)[:, None], softness) else x
         share = weight / free.sum(axis=1)
         out = np.zeros((self.n_scores, x.shape[1], self.n_scores, x.shape[1]))
         for k in range(self.n_scores):
             for m in range(k, self.n_scores):
                 both = np.flatnonzero(free[:, k] & free[:, m])
                 size = -share[both] if m > k else weight[both] - share[both]
-                product = x[both].T @ (x[both] * size[:, None])
+                product = x[both].T @ (x[both] * size[:, None].astype(x.dtype))
                 out[k, :, m] = product
                 out[m, :, k] = product.T
         return out.reshape(self.n_scores * x.shape[1], -1)

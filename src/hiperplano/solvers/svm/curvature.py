@@ -20,6 +20,9 @@ from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 _SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
+_EPS_SINGLE = float(np.finfo(np.float32).eps)
+_HIDDEN = 1e-3  # share of the penalty that rounding in float32 may be
+_MANY_COLUMNS = 128  # whose products cost more than a look at their lengths
 _FEW_ROWS = 800
 _GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
 _GATHERED_ENTRIES = 2**27
@@ -90,6 +93,17 @@ def rows_with_one(block: Block, shift: Array) -> Array:
     np.subtract(block.dense(), shift, out=rows[:, :-1])
     rows[:, -1] = 1.0
     return rows
+
+
+def rounds_well(rows: Array, softness: float) -> bool:
+    """Whether products of weighted rows may be made in float32, in half of the time: a step needs few digits of them.
+
+    It divides them by `softness` and adds a penalty of 1, which must hide what is rounded away.
+    """
+    if rows.shape[1] < _MANY_COLUMNS:
+        return False
+    longest = float(np.einsum("ij,ij->j", rows, rows).max(initial=0.0))
+    return _EPS_SINGLE * longest <= _HIDDEN * softness
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
-from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, rows_with_one
+from hiperplano.solvers.svm.curvature import Curvature, MatrixCurvature, rounds_well, rows_with_one
 
 _FURTHEST = 1e30
 _TIGHT = 4 * float(np.finfo(float).eps)
@@ -127,8 +127,8 @@ class DualLoss:
             return np.full(len(residual), 0.5 * (self.low + self.high))
         return 0.5 * np.where(residual > 0, self.high, self.low)
 
-    def free_gram(self, block: Block, gamma: Array, shift: Array) -> Array:
-        """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1]."""
+    def free_gram(self, block: Block, gamma: Array, shift: Array, softness: float) -> Array:
+        """Σ over free rows of weight·[x − shift, 1]ᵀ[x − shift, 1], which a step divides by `softness`."""
         free = np.flatnonzero(self.free(gamma))
         taken = Block(block.x, {}).take(free)
         if block.is_sparse and not shift.any():
@@ -136,7 +136,9 @@ class DualLoss:
         rows = rows_with_one(taken, shift)
         if block.weight is not None:
             rows *= np.sqrt(block.weight[free])[:, None]
-        return np.asarray(rows.T @ rows)
+        if rounds_well(rows, softness):
+            rows = rows.astype(np.float32)
+        return np.asarray(rows.T @ rows, dtype=np.float64)
 
     def curvature(self, gram: Array, row: float) -> Curvature:
         """How a matrix of curvature is solved with; `row` is what one row adds to that of the level."""

@@ -246,7 +246,7 @@ class _Pass:
             kept["stiffness"] = block.weighted(xp.where(free, self.stiffness, 0.0))
             totals += [xp.sum(kept["stiffness"]), xp.asarray(xp.sum(free), dtype=xp.float64)]
         sums = rows.transpose_dot(beta), xp.asarray(xp.sum(beta, axis=0)), xp.asarray(xp.sum(xp.abs(beta), axis=0))
-        gram = (loss.free_gram(block, gamma, self.shift),) if self.gram else ()
+        gram = (loss.free_gram(block, gamma, self.shift, loss.ridge + self.proximity),) if self.gram else ()
         return (*sums, xp.stack(totals), *gram), kept
 
 

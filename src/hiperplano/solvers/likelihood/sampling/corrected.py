@@ -17,8 +17,8 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import State, drive, line_search
-from hiperplano.solvers.likelihood.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.newton import Minimum
 
 _CLOSE = 1e-5  # share of the gradient of all rows up to which the minimum of the corrected sample is found

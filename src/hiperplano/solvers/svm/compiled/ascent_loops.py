@@ -15,6 +15,7 @@ from hiperplano.solvers.svm.dual_loops import shuffle
 
 _AHEAD = 4  # rows between asking for one and using it
 _NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
+_FIRST_LOOK, _LATER = 20, 1.5  # passes after which all rows are checked in any case, and by what those become more
 _WINDOW = 8  # last passes that tell how fast the ascent converges
 _EARLY, _FEWEST = 0.125, 10.0  # share of the affordable passes on dense rows, and passes, that are made in any case
 _PATIENCE = 10  # checks at which dual variables rest
@@ -196,7 +197,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
     early = _EARLY if x.ndim == 2 else 1.0  # what others cost on sparse rows is not known so well
-    size, beyond, used, still, trigger = n, np.inf, 0, 0, np.inf
+    size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
     least, objective_there = np.inf, 0.0
     while True:
         size, beyond, losses, slack, total = _one_pass(
@@ -211,7 +212,10 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
         ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable, early)
-        if ended or rests or slack <= min(2.0 * wanted, trigger):
+        # A level that is still on its way adds to the slack of a plain loss what is no part of the gap at the best one.
+        due = used >= look and box.soft[0] == 0.0
+        if ended or rests or due or slack <= min(2.0 * wanted, trigger):
+            look = max(look, _LATER * used)
             level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
             used += 1
             history[used % _WINDOW_SIZE] = slack

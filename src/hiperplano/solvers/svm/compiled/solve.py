@@ -35,6 +35,7 @@ _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
 _SURELY = 1e-3  # share of a floor that is rounding in any case
 _DENSE_CELLS = 2**20  # of sparse rows that are made dense
+_MOST_DENSE_CELLS = 2**24  # the same for the interior point method: 128 MB
 _MOST_ROWS = 4000  # whose products are taken
 
 
@@ -278,14 +279,21 @@ def solve_sparse(search: Search) -> None:
     """Ascent, and Newton's method for rows whose span, or table, is small; what is left is for sums over all rows."""
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
-    small = not wide and n * d <= _DENSE_CELLS
-    passes = affordable_passes(rows, bool(search.box.soft[0]), small)
+    squared = bool(search.box.soft[0])
+    dense = not squared and _interior_cost(n, d) < min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
+    small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
+    passes = affordable_passes(rows, squared, small)
     if passes or not small:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
-    plain, in_span = not search.box.soft[0], wide and not _is_separate(rows)
-    if plain and not small and not in_span and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared=False):
+    in_span = wide and not _is_separate(rows)
+    if (
+        not squared
+        and not small
+        and not in_span
+        and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared=False)
+    ):
         search.interior()
     if search.proved or search.left <= 0:
         return

@@ -7,7 +7,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.solvers.lbfgs import Preconditioner
-from hiperplano.solvers.objective import Objective
+from hiperplano.solvers.newton import Problem
 
 _FIRST_RATE = 0.3  # by which steps are expected to shrink before two of them were seen
 
@@ -28,7 +28,7 @@ class LateHessian:
         Relative to the largest parameter, or to 1 if that is less; 0 for no Hessian.
     """
 
-    def __init__(self, problem: Objective, start: Array, precondition: Preconditioner, near: float) -> None:
+    def __init__(self, problem: Problem, start: Array, precondition: Preconditioner, near: float) -> None:
         self._problem, self._precondition, self._near = problem, precondition, near
         self._last, self._size, self._rate = start, np.inf, _FIRST_RATE
         self._hessian: Array | None = None

@@ -1,0 +1,42 @@
+"""Passes in float32 about a point whose sums are known in float64."""
+
+import numpy as np
+import pytest
+
+from hiperplano import LogisticRegression
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.validate import design as make_design
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
+
+
+@pytest.mark.parametrize("n_scores", [1, 4])
+def test_steps_are_as_good_as_in_float64(n_scores):
+    """Value, gradient and products with the Hessian; near the base they lose a share of the step, no more."""
+    rng = np.random.default_rng(0)
+    X = 5.0 + rng.normal(size=(1_500, 200)) * 10.0 ** rng.uniform(-20, 20, size=200)
+    y = np.where(rng.random(1_500) < 0.3, 1.0, -1.0) if n_scores == 1 else rng.integers(4, size=1_500).astype(float)
+    rows = make_design(X, y, rng.uniform(0.5, 2.0, size=1_500))
+    problem = Likelihood(rows, ColumnScale.exact(rows, fit_intercept=True), n_scores, 1e-3)
+    passes = SinglePrecision(problem, 1e-8)
+    passes._history = [1.0] * 1_000  # so many passes that a copy is worth its time
+    base, step = rng.normal(size=problem.shape) / 100, rng.normal(size=problem.shape)
+    passes.evaluate(base)
+    for length in (1e-2, 1e-5, 1e-8):
+        theta = base + length * step
+        value, gradient = passes.evaluate(theta)
+        exact, slope = problem.evaluate(theta)
+        assert abs(value - exact) <= 1e-15 + 1e-6 * length**2
+        np.testing.assert_allclose(gradient, slope, rtol=0, atol=1e-16 + 1e-6 * length)
+    image = passes.curvature_at(base).product(step)
+    np.testing.assert_allclose(image, problem.curvature_at(base).product(step), rtol=0, atol=1e-5 * np.abs(image).max())
+
+
+def test_a_fit_with_float32_passes_has_all_digits():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 700))
+    y = X[:, :5].sum(axis=1) + rng.logistic(size=900) > 0
+    model = LogisticRegression(C=0.01).fit(X, y)
+    assert model.solution_.method == "L-BFGS"
+    exact = LogisticRegression(C=0.01, solver="newton").fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
