@@ -10,7 +10,7 @@ from hiperplano import KernelRidge, Ridge, load, save
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidFile, InvalidParameter, NotAvailable
 from hiperplano.kernels import RBF, Exponential, FeatureMap, Linear, Polynomial
 from hiperplano.linalg import memory
-from hiperplano.solvers.kernel.ridge import choice, conjugate, problem
+from hiperplano.solvers.kernel.ridge import choice, conjugate, gram
 from tests.shipped import Shipped
 
 RNG = np.random.default_rng(0)
@@ -143,7 +143,7 @@ def test_more_rows_than_a_tile_holds():
 
 
 def test_memory_decides_and_is_named(monkeypatch):
-    for module in (memory, problem):
+    for module in (memory, gram):
         monkeypatch.setattr(module, "memory_limit", lambda: 100_000)
     for module in (conjugate, choice):
         monkeypatch.setattr(module, "tiles_fit", lambda n, dtype: False)

@@ -19,6 +19,7 @@ _SLOW = 0.2  # share of an error that a step may leave
 _MOST_STEPS = 6
 _FAR = 10.0  # standard deviations of a mean from which on rows are centred before they are multiplied
 _TINY = 1e-300
+_EPS = float(np.finfo(float).eps)
 
 
 class Centre(NamedTuple):
@@ -123,7 +124,9 @@ def refine_by_gradients(
             level, rss = level + gain / total, rss - gain**2 / total
         before, change = change, np.linalg.norm(correction, axis=0)
         shrinking = float((change / np.maximum(before, _TINY)).max())
-        error = shrinking * float((change / np.maximum(np.linalg.norm(z, axis=0), _TINY)).max())
+        # Rows about means that are rounded: what their residuals sum to, which the level takes up, is in the gradient.
+        lag = _EPS * factor.condition**2 * offset.max(initial=0.0) * np.abs(gain) / np.sqrt(total)
+        error = float(((shrinking * change + lag) / np.maximum(np.linalg.norm(z, axis=0), _TINY)).max())
         if error <= tol:
             coef = (column * z).T
             return Refined(coef, level - coef @ equations.mean, rss, error, step)
