@@ -135,7 +135,7 @@ class Stream(Design):
         Threads read and sum runs of their own where enough runs can be begun; elsewhere the next chunk is read while
         all threads sum the last.
         """
-        if not reads_rows:
+        if not reads_rows or not runs:  # nothing is read, not even opened, where a checkpoint has all sums
             yield (function(self._without_rows(run)) for run in runs)
             return
         chunks = [chunk for run in runs for chunk in run]
