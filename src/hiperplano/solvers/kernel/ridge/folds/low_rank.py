@@ -22,15 +22,14 @@ from hiperplano.solvers.kernel.ridge.folds.steps import NEAR, TOL
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
 _LEFT = 100.0  # times the smallest penalty: what F·Fᵀ may leave of the trace, spread over many directions
-_COPIES = 4  # of F, at most, that FᵀF of all folds and their factors take
 _STEPS = 40
 
 
 def low_rank(folds: FoldProblem, alphas: Array, share: float) -> Array | None:
     """F, of shape (n, rank), for some penalties; None where its rank would be more than a share of the rows, or than
     memory holds."""
-    problem, enough = folds.problem, _LEFT * float(alphas.min())
-    most = int(min(share * problem.n_rows, memory_limit() / (_COPIES * 8 * problem.n_rows)))
+    problem, enough, limit = folds.problem, _LEFT * float(alphas.min()), memory_limit() / 16  # F, FᵀF and copies
+    most = int(min(share * problem.n_rows, limit / problem.n_rows, np.sqrt(limit / folds.n_folds)))
     found = pivoted_cholesky(problem.gram.columns, problem.gram.diagonal(), most, enough, trial=True)
     if found.left.sum() > enough:
         return None
