@@ -38,7 +38,7 @@ def factor_in_place(matrix: Array) -> bool:
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
-        By rows, in float32 or float64; what lies above the diagonal is not looked at.
+        By rows, in float32 or float64; what lies above the diagonal is not looked at, and may be overwritten.
     """
     if not matrix.flags.c_contiguous:
         raise ValueError("the matrix must lie in memory row by row")
@@ -75,25 +75,9 @@ def _divide(matrix: Array, own: slice, below: slice) -> None:
 
 
 def _subtract(matrix: Array, own: slice, pair: tuple[slice, slice]) -> None:
-    """From a block, what the rows and columns of `own` make of it; of one on the diagonal, from its lower half."""
-    block, left, right = matrix[pair], matrix[pair[0], own], matrix[pair[1], own]
-    number = _NUMBERS[matrix.dtype]
-    factor = (POINTER(number), c_void_p, _INT)
-    height, width, inner, apart = (c_int(size) for size in (*block.shape, left.shape[1], _apart(matrix).value))
-    less, one, end = number(-1.0), number(1.0), (block.ctypes.data, byref(apart))
-    kinds: tuple[Any, ...]
-    if pair[0] == pair[1]:
-        kinds = (c_char_p, c_char_p, _INT, _INT, *factor, *factor)
-        _function("blas", "syrk", matrix.dtype, *kinds)(
-            *(_UPPER, _TURNED, byref(height), byref(inner), byref(less)),
-            *(left.ctypes.data, byref(apart), byref(one), *end),
-        )
-    else:
-        kinds = (c_char_p, c_char_p, _INT, _INT, _INT, *factor, c_void_p, _INT, *factor)
-        _function("blas", "gemm", matrix.dtype, *kinds)(
-            *(_TURNED, _AS_IT_IS, byref(width), byref(height), byref(inner), byref(less)),
-            *(right.ctypes.data, byref(apart), left.ctypes.data, byref(apart), byref(one), *end),
-        )
+    """From a block, what the rows and columns of `own` make of it."""
+    rows, columns = pair
+    matrix[rows, columns] -= matrix[rows, own] @ matrix[columns, own].T
 
 
 def _apart(part: Array) -> c_int:
