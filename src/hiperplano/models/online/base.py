@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from functools import cache
 from numbers import Integral
-from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -329,19 +328,17 @@ class OnlineModel(SparseCoefficients, ABC):
 
 
 def _drawn(random_state: Any) -> int:
-    """A first draw from what scikit-learn takes for a random state."""
+    """A first draw from what scikit-learn takes for a random state.
+
+    A thread keeps its generator and seeds it again: to make one takes longer than a pass over a small table.
+    """
     if not isinstance(random_state, Integral):
         return int(check_random_state(random_state).randint(_SEEDS))
-    with _drawing:
-        _generator().seed(int(random_state))
-        return int(_generator().randint(_SEEDS))
+    if not hasattr(_kept, "generator"):
+        _kept.generator = np.random.RandomState(0)
+    _kept.generator.seed(int(random_state))
+    return int(_kept.generator.randint(_SEEDS))
 
 
 _SEEDS = 2**31 - 1
-_drawing = Lock()
-
-
-@cache
-def _generator() -> np.random.RandomState:
-    """One for all draws: to make it takes a hundred times as long as to seed it, and longer than a small pass."""
-    return np.random.RandomState(0)
+_kept = threading.local()
