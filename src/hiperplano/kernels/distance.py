@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from hiperplano.data.block import Array
 from hiperplano.kernels.algebra import Kernel, Prepared, dense, length
+from hiperplano.kernels.exponential import exponentials
 from hiperplano.kernels.inner_product import inner_products, row_squares
 from hiperplano.kernels.width import check_gamma, shown_gamma, width
 
@@ -78,8 +79,7 @@ class RBF(Radial):
         if len(far) and len(also_far):  # so far from the centre that squares leave no digits of what lies between them
             apart = cdist(dense(rows[far]), dense(others[also_far]), "sqeuclidean")
             out[np.ix_(far, also_far)] = -0.5 * apart
-        reach = sum(np.sqrt(max(0.0, -float(part[2].min(initial=0.0)))) for part in (x, z)) ** 2
-        _exponentials(out, reach)
+        exponentials(out)
 
 
 @dataclass(frozen=True)
@@ -117,19 +117,4 @@ class Laplacian(Radial):
         else:
             out[...] = cdist(x[0], z[0], "cityblock")
         out *= -width(self)
-        _exponentials(out, np.inf)
-
-
-def _exponentials(out: Array, reach: float) -> None:
-    """exp of every number in place, none of which is below −reach; 0 for what is too small to have all its digits.
-
-    Numbers that have lost digits (subnormal ones) take a hundred times as long, here and in every sum they enter.
-    """
-    tiny = np.finfo(out.dtype).tiny
-    least = np.log(tiny) + 1.0  # at the smallest number itself, exp is as slow as below it
-    if reach < -least:
-        np.exp(out, out=out)
-        return
-    np.maximum(out, least, out=out)
-    np.exp(out, out=out)
-    out *= out > 4.0 * tiny
+        exponentials(out)
