@@ -18,6 +18,7 @@ from hiperplano.solvers.online.passes import OnePlane
 from hiperplano.solvers.online.training import Record, Task
 
 _FURTHER = 300_000  # cells walked on over, to see whether a plane exists: half a millisecond,
+_VISIT = 10  # what a visit costs beside its cells,
 _FEWEST = 50  # if that makes so many passes
 
 
@@ -214,7 +215,7 @@ class Perceptron(OnlineClassifier):
             return
         for task, record in zip(tasks, records, strict=True):
             if record.ended == "no_improvement" and record.mistakes[-1] and isinstance(task.trainer, OnePlane):
-                passes = _FURTHER // (task.trainer.length * self.n_features_in_)
+                passes = _FURTHER // (task.trainer.length * (self.n_features_in_ + _VISIT))
                 record.separable = passes >= _FEWEST and task.trainer.walks_clean(task.rule, passes)
 
     def _looks_at_rows(self) -> bool:

@@ -81,8 +81,8 @@ class Learner:
 
     def squared_norm(self, planes: Any) -> float:
         """Σ of the squares of the planes' weights after the last step."""
-        weights, scale = self.weights[planes], self.states[planes][..., at.SCALE]
-        return float(np.vdot(scale * scale, np.einsum("...i,...i", weights, weights)))
+        weights = (self.states[planes][..., at.SCALE, None] * self.weights[planes]).ravel()
+        return float(np.dot(weights, weights))
 
     def copy(self) -> Self:
         pocket = self.pocket and Pocket(*(part.copy() for part in vars(self.pocket).values()))

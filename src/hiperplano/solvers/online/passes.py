@@ -93,19 +93,20 @@ class OnePlane(RowByRow):
     """
 
     def __init__(self, target: Array, order: SamplingOrder, learner: Learner, plane: int = 0) -> None:
+        from hiperplano.solvers.online.loops.example_loops import walk  # numba is loaded by the first fit that needs it
+
         super().__init__(target, order, learner)
+        self._walk = walk
         self.planes = plane
         self.counts = learner.states[plane]
 
     def advance(self, start: int, stop: int, rule: Array) -> int:
-        # numba is loaded by the first fit that needs it.
-        from hiperplano.solvers.online.loops.batch_loops import walk_batches
-        from hiperplano.solvers.online.loops.example_loops import walk
-
         learner, k = self.learner, self.planes
         visits = (*self.sampling_order.arrays, self.target, self.order, self.visit_weight, start, stop, rule)
         if rule[at.BATCH] == 1.0 and rule[at.PROJECT] == 0.0:
-            return int(walk(*visits, learner.weights[k], learner.sums[k], learner.states[k]))
+            return int(self._walk(*visits, learner.weights[k], learner.sums[k], learner.states[k]))
+        from hiperplano.solvers.online.loops.batch_loops import walk_batches
+
         steps = np.empty(int(rule[at.BATCH]))
         return int(walk_batches(*visits, learner.weights[k], learner.sums[k], learner.states[k], steps))
 

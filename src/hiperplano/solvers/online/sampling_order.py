@@ -19,8 +19,8 @@ from hiperplano.solvers.online.learner import NO_WEIGHTS
 _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs nothing
 _BLOCK = 2**15  # bytes side by side, where they do not
 _POOL = 16  # blocks
-_FEW = 2**10  # visits for which no loop needs to be compiled
 _MOST_VISITS = 8
+_STEP, _ALL = 0x9E3779B97F4A7C15, 2**64 - 1  # from the seed of a pass to that of the next; 64 bits
 _KEPT_VISITS = 2**17  # of all passes, for the next plane: every class is told from the rest in the same orders
 
 
@@ -53,7 +53,7 @@ class SamplingOrder:
     ) -> None:
         n_rows = len(target)
         self.arrays = arrays
-        self._seed = seed
+        self._seed = None if seed is None else int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
         self._base: Array | None = None
         self._visit_weight = NO_WEIGHTS
         size = arrays.x.nbytes + arrays.indices.nbytes
@@ -105,18 +105,23 @@ class SamplingOrder:
     def _visits(self, number: int) -> tuple[Array, Array]:
         if self._seed is None:
             return frozen(np.arange(self.count) if self._base is None else self._base), self._visit_weight
-        order = self._shuffled(np.random.SeedSequence((self._seed, number)))
+        order = self._shuffled(_mixed((self._seed + number * _STEP) & _ALL))
         rows = order if self._base is None else self._base[order]
         return frozen(rows), self._visit_weight[order] if len(self._visit_weight) else self._visit_weight
 
-    def _shuffled(self, seed: np.random.SeedSequence) -> Array:
-        if self.count <= min(self._block, _FEW):
-            return np.random.Generator(np.random.SFC64(seed)).permutation(self.count)
+    def _shuffled(self, seed: int) -> Array:
         from hiperplano.solvers.online.loops.shuffle_loops import shuffle_in_pools
 
         order = np.empty(self.count, dtype=np.intp)
-        shuffle_in_pools(order, self._block, _POOL, seed.generate_state(1, np.uint64)[0] | np.uint64(1))
+        shuffle_in_pools(order, self._block, _POOL, np.uint64(seed | 1))
         return order
+
+
+def _mixed(state: int) -> int:
+    """A number of 64 bits, each of which depends on all bits of the state (SplitMix64: Steele, Lea and Flood 2014)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = ((state ^ state >> shift) * factor) & _ALL
+    return state ^ state >> 31
 
 
 def _by_content(arrays: RowArrays, target: Array) -> Array:

@@ -255,12 +255,12 @@ def run_pass(trainer: Trainer, rule: Array, accuracy: PlaneMetric | None = None)
             if position < trainer.length:  # the weights are about to change, after a long run of right answers
                 update_pocket(trainer, accuracy)
                 trainer.counts[at.RUN] = min(0.0, trainer.counts[at.BEST_RUN])
-        learner, planes = trainer.learner, trainer.planes
-        state = learner.states[planes]
-        total = learner.weights[planes].sum() + state[..., at.INTERCEPT].sum()
-        if rule[at.AVERAGE_FROM]:  # the sums are 0 otherwise
-            total += learner.sums[planes].sum() + state[..., at.INTERCEPT_SUM].sum()
-        return bool(np.isfinite(total))
+    learner, planes = trainer.learner, trainer.planes
+    state = learner.states[planes]
+    learnt = [learner.weights[planes], state[..., at.INTERCEPT]]
+    if rule[at.AVERAGE_FROM]:  # the sums are 0 otherwise
+        learnt += [learner.sums[planes], state[..., at.INTERCEPT_SUM]]
+    return all(np.isfinite(each).all() for each in learnt)
 
 
 def update_pocket(trainer: Trainer, accuracy: PlaneMetric | None, of_any_run: bool = False) -> None:
