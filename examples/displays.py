@@ -40,7 +40,7 @@ def main():
         "coefficients": plot.CoefficientDisplay.from_estimator(plain, credit),
         "residuals": plot.ResidualDisplay.from_estimator(plain, credit, line),
         "path": plot.PathDisplay.from_estimator(search, measures, progress),
-        "replay": plot.ReplayDisplay.from_estimator(Perceptron(tol=None, random_state=1), points, side),
+        "replay": plot.ReplayDisplay.from_estimator(Perceptron(tol=None, random_state=13), points, side),
         "divergence": plot.DivergenceDisplay.from_estimator(model, X_new, shifted, bins=5),
     }
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
