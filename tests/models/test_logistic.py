@@ -504,3 +504,23 @@ def test_nine_digits_of_coefficients(n, d, classes, rare):
     y = (score + rng.gumbel(size=score.shape)).argmax(axis=1)
     exact = sklearn.linear_model.LogisticRegression(solver="newton-cholesky", tol=1e-13).fit(X, y)
     np.testing.assert_allclose(LogisticRegression().fit(X, y).coef_, exact.coef_, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(80, 400, 3), (60, 120, 2)])
+def test_a_small_objective_is_as_close_to_its_minimum_as_a_large_one(n, d, k):
+    """Nearly separated classes: the gradient of C·Σ loss + ½‖w‖² bounds what is left by half of its square."""
+    rng = np.random.default_rng(2)
+    X, C = rng.normal(size=(n, d)), 1e6
+    y = (X @ rng.normal(size=(d, k)) + rng.gumbel(size=(n, k))).argmax(axis=1)
+    model = LogisticRegression(C=C, fit_intercept=False).fit(X, y)
+    coef = model.coef_ if k > 2 else np.concatenate([-model.coef_, model.coef_]) / 2
+    score = X @ coef.T
+    apart = score - score[np.arange(n), y][:, None]
+    apart[np.arange(n), y] = -np.inf
+    others = np.exp(apart)
+    slope = others / (1 + others.sum(axis=1, keepdims=True))
+    slope[np.arange(n), y] = -slope.sum(axis=1)
+    share = 1.0 if k > 2 else 0.5  # two classes halve the coefficients, and with them the penalty
+    objective = C * np.log1p(others.sum(axis=1)).sum() + 0.5 / share * np.sum(coef**2)
+    gradient = C * slope.T @ X + coef / share
+    assert 0.5 * share * np.sum(gradient**2) < 1e-5 * objective

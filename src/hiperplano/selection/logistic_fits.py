@@ -11,8 +11,8 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.selection.logistic_folds import TrainingWeight
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.likelihood.fit import fit_likelihood
-from hiperplano.solvers.likelihood.likelihood_folds import fold_coefficients
+from hiperplano.solvers.likelihood.folds.likelihood_folds import fold_coefficients
+from hiperplano.solvers.likelihood.folds.penalty_path import PenaltyPath
 from hiperplano.solvers.row_span import SpannedRows, is_wide
 
 
@@ -47,18 +47,10 @@ def _one_by_one(
     converged = True
     for split in range(n_splits):
         part = design.with_vectors(weight=design.map(TrainingWeight(split))).weighted_rows()
-        start = None
+        path = PenaltyPath(part, n_classes, **control)
         for position in np.argsort(Cs):
-            found = fit_likelihood(
-                part,
-                n_scores=n_classes,
-                strength=1.0 / (Cs[position] * part.total_weight),
-                start=start,
-                keep_hessian=False,
-                **control,
-            )
-            start = found.coef, found.intercept
-            coef[position, split], intercept[position, split] = start
+            found = path.fit(1.0 / (Cs[position] * part.total_weight))
+            coef[position, split], intercept[position, split] = found.coef, found.intercept
             steps[position, split] = found.n_iter
             converged &= found.converged
     return coef, intercept, steps, converged

@@ -27,6 +27,7 @@ _MEMORY, _MEMORY_OF_FEW, _FEW = 12, 30, 4_000  # pairs that are kept, and that o
 _ARMIJO = 1e-4
 _FLAT = 4e-15  # relative change of a value that is rounding only
 _PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
+_UNSEEN = 0.5  # share of the way that a first step is expected to leave
 _RECENT, _SLOWEST = 6, 0.9  # steps that tell which share of the way the next one leaves, and the largest
 
 
@@ -41,7 +42,7 @@ class State:
     left : float
         Share of the largest entry of the gradient that the last step left; 0 before the first.
     next_step : ndarray or None
-        The next one of L-BFGS, which has ended.
+        The next one of a minimisation that has ended, if it is known without a pass.
     """
 
     theta: Array
@@ -61,6 +62,16 @@ class State:
     def unit(self) -> float:
         """The largest parameter, or 1 if that is less."""
         return max(1.0, float(np.abs(self.theta).max(initial=0.0)))
+
+    def repenalised(self, change: Array) -> State:
+        """The same point, before the first step, when the strengths of an L2 penalty are changed by so much."""
+        value = self.value + 0.5 * float(np.sum(change * self.theta**2))
+        return State(self.theta, value, self.gradient + change * self.theta)
+
+    def take_next_step(self) -> None:
+        """Go where the next step leads, if it is known. Value and gradient stay those of the last point seen."""
+        if self.next_step is not None:
+            self.theta, self.next_step = self.theta + self.next_step, None
 
     def settles_by(self, step: Array, near: float) -> bool:
         """Whether a step, made without a pass, leaves less than `near` to go, relative to the largest parameter or 1.
@@ -159,7 +170,7 @@ def _is_close(state: State, step: Array, history: list[float], close: float) -> 
     if state.largest <= _FLAT:
         return True
     taken = min(len(history) - 1, _RECENT)
-    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else 0.0
+    share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _UNSEEN
     length = float(np.abs(step).max(initial=0.0))
     return share > _SLOWEST or share / (1.0 - share) * length <= close * state.unit
 

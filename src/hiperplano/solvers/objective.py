@@ -68,12 +68,19 @@ class Objective:
         extra: float = 0.0,
         check_finite: bool = False,
     ) -> None:
-        self.design, self.loss, self.scale, self.n_scores, self.strength = design, loss, scale, n_scores, strength
+        self.design, self.loss, self.scale, self.n_scores, self._extra = design, loss, scale, n_scores, extra
         self.check_finite = check_finite
         self.total = design.total_weight
-        self.penalty = L2(np.concatenate([np.zeros(int(scale.fit_intercept)), scale.penalty(strength) + extra]))
+        self.penalise(strength)
         self.passes: float = 0
         self._origin = scale.origin
+
+    def penalise(self, strength: float) -> None:
+        """Change the penalty: what is kept of the rows is the same."""
+        self.strength = strength
+        inner = self.scale.penalty(strength) + self._extra
+        self.penalty = L2(np.concatenate([np.zeros(int(self.scale.fit_intercept)), inner]))
+        self.__dict__.pop("in_row_span", None)
 
     def with_rows(self, design: Design, scale: ColumnScale) -> Self:
         """The same objective of other rows."""

@@ -27,9 +27,9 @@ from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.orthogonal_rows import fit_independent, hides_directions
-from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
-from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers
+from hiperplano.solvers.likelihood.preconditioned_lbfgs import SETTLED, PreconditionedLBFGS, continued, told
+from hiperplano.solvers.likelihood.preconditioners import Purchase
 from hiperplano.solvers.likelihood.sampling.corrected import newton_by_sample
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
@@ -37,29 +37,24 @@ from hiperplano.solvers.likelihood.solution import LogisticSolution, logistic_so
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.row_span import is_wide
 from hiperplano.solvers.separation.unbounded_columns import largest_margin, smallest_margin, unbounded_columns
-from hiperplano.solvers.statistics import SPARSE_PRODUCTS, NonFiniteRows
-from hiperplano.solvers.truncated_newton import truncated_newton
+from hiperplano.solvers.statistics import NonFiniteRows
 
-_FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
+FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which parameters settle to the last digit
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
 _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
 _WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
-_AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
-_AT_ONCE_IN_SPAN = 12.0  # the same of products of rows, with a weak penalty
+_AT_ONCE_IN_SPAN = 12.0  # passes that products of rows may cost to be bought before the first step
 _MOST_CURVATURE = 0.25  # of a logistic loss
-# Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
-_SETTLED, _SETTLED_SMALL = 1e-7, 1e-12
+_SETTLED_SMALL = 1e-12  # `SETTLED` of small tables
 _CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
 # same for other blocks of rows
 _SETTLED_PENALISED, _SETTLED_SMALL_PENALISED = 1e-4, 1e-6  # whose standard errors are a guide at best
-_LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
-_BEFORE_PRODUCTS = 10.0  # the same where those are worth more
-_FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
-_FEW_ROWS = 4  # for each column
-_PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
+_GAP = 1e-6  # share of the objective that may be left
+_LEAST_SHARE = 0.01  # of a mean loss, that its curvature in standardised columns is at least
+_MOST_CLOSER, _LEAST_TOL = 5, 1e-15
 _FAR_OUT = 10.0  # margin of rows that a plane separates, when the gradient is already below 1e-8
 _FURTHER = 300  # steps to go on for, to see whether scores still grow
 MOST_KEPT = 512  # parameters up to which the Hessian at the solution is kept for standard errors
@@ -120,7 +115,7 @@ def fit_likelihood(
         )
         return widened(found, columns)
     if isinstance(design, InMemory):
-        design = design.in_doubles(_FEW_CELLS)
+        design = design.in_doubles(FEW_CELLS)
     with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
@@ -135,9 +130,11 @@ def fit_likelihood(
         del sample  # whoever takes it out of the list can let it go before making another
         near = _settled(problem) if wanted else 0.0
         method, end = _minimise(problem, theta, samples, solver, tol, max_iter, near)
+        if strength > 0:
+            method, end = _closer(problem, method, end, solver, tol, max_iter)
         if wanted and end.hessian is None and solver != "gradient" and not end.state.stalled:
             # One more pass, for standard errors; it also tells whether the parameters have settled.
-            end = _continued(problem, end.state, tol, max_iter, _settled(problem))
+            end = continued(problem, end.state, tol, max_iter, _settled(problem))
         rank = None
         if strength == 0:
             method, end, rank = _beyond_the_hessian(problem, method, end, tol, max_iter)
@@ -169,10 +166,48 @@ def _minimise(
 
     A Hessian that was needed on the way serves for standard errors, too, if it is no further than `near` from the end.
     """
+    other = other_way(problem, start, samples, solver, tol, max_iter, near)
+    if other is not None:
+        return other
+    method, end = PreconditionedLBFGS(problem, samples, tol, max_iter, _CLOSE * tol).minimise(start, near)
+    end.state.take_next_step()
+    return method, end
+
+
+def _closer(
+    problem: Likelihood, method: Message, end: Minimum, solver: str, tol: float, max_iter: int
+) -> tuple[Message, Minimum]:
+    """Go on where the objective is so small that a gradient of `tol` leaves more than a share of it.
+
+    Classes that are nearly separated, with a weak penalty: losses vanish with their slopes and curvatures.
+    """
+    for _ in range(_MOST_CLOSER):
+        state = end.state
+        # Where losses are small, curvatures are about as small.
+        curvature = problem.penalty.strength + _LEAST_SHARE * state.value
+        gap = 0.5 * float(np.sum(state.gradient**2 / curvature))
+        if state.largest > tol or state.steps >= max_iter or gap <= _GAP * state.value:
+            break
+        closer = max(_LEAST_TOL, 0.5 * float(np.sqrt(_GAP * state.value / gap)) * state.largest)
+        if closer >= state.largest:
+            break
+        later, found = _minimise(problem, state.theta, [], solver, closer, max_iter - state.steps, 0.0)
+        if found.state.value > state.value or found.state.largest > tol:
+            break
+        method = later if found.state.steps > state.steps else method
+        found.state.steps += state.steps
+        end = found
+    return method, end
+
+
+def other_way(
+    problem: Likelihood, start: Array | None, samples: list[Design], solver: str, tol: float, max_iter: int, near: float
+) -> tuple[Message, Minimum] | None:
+    """What is faster than L-BFGS on all rows and columns, or was asked for; None if nothing is."""
     costs = Costs.of(problem.design, problem.n_scores)
     few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
     if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
-        settled = _settled(problem) if _is_small(problem) else _SETTLED
+        settled = _settled(problem) if _is_small(problem) else SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)
     if solver == "gradient":
         theta = problem.prior() if start is None else start
@@ -184,7 +219,7 @@ def _minimise(
         return _from_sample(problem, samples.pop(), tol, max_iter, near)
     if is_wide(problem.design):
         return _in_row_span(problem, problem.prior() if start is None else start, tol, max_iter)
-    return _lbfgs_with_purchases(problem, start, samples, tol, max_iter, near)
+    return None
 
 
 def _from_sample(
@@ -196,9 +231,9 @@ def _from_sample(
     end = newton_by_sample(problem, part, start, tol, max_iter, near)
     problem.passes += part.passes * sample.n_rows / problem.design.n_rows
     if end is None:
-        return Message("Newton"), problem.newton(None, tol, max_iter, _SETTLED)
+        return Message("Newton"), problem.newton(None, tol, max_iter, SETTLED)
     if end.state.stalled:
-        end = _continued(problem, end.state, tol, max_iter, _SETTLED)
+        end = continued(problem, end.state, tol, max_iter, SETTLED)
     return Message("Newton with a Hessian corrected by a sample of {n} rows", n=sample.n_rows), end
 
 
@@ -206,7 +241,7 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    state = _told(problem, Purchase(theta, plain))
+    state = told(problem, Purchase(theta, plain))
     price = costs.row_products / costs.gradient
     # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
@@ -228,125 +263,6 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     return Message("{method} in the span of the rows", method=method), Minimum(state, None, end.unbounded)
 
 
-def _lbfgs_with_purchases(
-    problem: Likelihood, start: Array | None, samples: list[Design], tol: float, max_iter: int, near: float
-) -> tuple[Message, Minimum]:
-    """L-BFGS from a cheap preconditioner, with better ones, or products with Hessians, when they are worth it."""
-    a_pass = Costs.of(problem.design, problem.n_scores).gradient
-    left = offers(problem, samples)
-    method, current = Message("L-BFGS"), _first_purchase(problem, start)
-    # Curvatures of several classes at the prior are of little use further on.
-    placed = problem.n_scores == 1 or start is not None or current.found is not None
-    bought = placed and bool(left) and left[0].first_cost <= _AT_ONCE * a_pass
-    if bought:
-        method, begin = left[0].method, current
-        current = left[0].buy(begin.theta, first=True)
-        if current.found is None and current.theta is begin.theta:
-            current = current._replace(found=begin.found)
-        left = left if left[0].again else left[1:]
-    state, passes = _told(problem, current), SinglePrecision(problem, tol)
-    products = problem.strength > 0  # of the Hessian: whether they are still to be tried
-    while True:
-        price = left[0].cost / a_pass if left else np.inf
-        early = not bought and _suits_products(problem) and WORTH * price >= _BEFORE_PRODUCTS
-        turn = products and (early or not left)
-        steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
-        budget = Budget(steps, tol) if steps < np.inf else None
-        end = _lbfgs_with_late_hessian(problem, passes, state, current, tol, max_iter, near, budget)
-        state = end.state
-        if state.largest <= tol and end.hessian is None:
-            step = current.precondition(state.gradient) if state.next_step is None else -state.next_step
-            state.theta = state.theta - step  # it costs no pass
-        if state.largest > tol and state.steps < max_iter and turn:
-            products, method = False, Message("Newton with conjugate gradients")
-            most = np.inf if not left else price if problem.n_scores == 1 else _PATIENT * left[-1].cost / a_pass
-            state = truncated_newton(passes, state, tol, max_iter, most, problem.watch)
-            end = Minimum(state)
-        if state.largest <= tol or state.steps >= max_iter or not left:
-            return method, end
-        if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
-            return method, _continued(problem, state, tol, max_iter, _SETTLED)
-        state.stalled, bought = False, True
-        method, current = left[0].method, left[0].buy(state.theta, first=False)
-        left = left if left[0].again else left[1:]
-
-
-def _first_purchase(problem: Likelihood, start: Array | None) -> Purchase:
-    """Where to begin, and a preconditioner that costs a few passes at most."""
-    diagonal = problem.diagonal_preconditioner()
-    if not _suits_discriminant(problem):
-        return Purchase(problem.prior() if start is None else start, diagonal)
-    if start is None:
-        return at_discriminant(problem)
-    found = problem.evaluate(start)
-    if np.abs(found[1]).max() > _FAR:
-        other = at_discriminant(problem)
-        if other.found is not None and other.found[0] < found[0]:
-            return other
-    return Purchase(start, diagonal, found)
-
-
-def _suits_discriminant(problem: Likelihood) -> bool:
-    """Whether the linear discriminant of several classes is cheap, and likely to be close to the end."""
-    design, size, k = problem.design, problem.scale.size, problem.n_scores
-    if k == 1 or not problem.scale.fit_intercept or k * size**2 > MOST_PARAMETERS**2:
-        return False
-    if _has_few_rows(problem) or design.density < SPARSE_PRODUCTS:
-        return False
-    return Costs.of(design, 1).hessian <= _AT_ONCE * Costs.of(design, k).gradient
-
-
-def _suits_products(problem: Likelihood) -> bool:
-    """Whether products with the Hessian are worth more than its parts.
-
-    Columns of sparse rows have little to do with each other, so that its diagonal is a good preconditioner; and where
-    classes have few rows for each column they are nearly separated, and no Hessian is good for more than a step.
-    """
-    return problem.design.is_sparse or (problem.n_scores > 1 and _has_few_rows(problem))
-
-
-def _has_few_rows(problem: Likelihood) -> bool:
-    return problem.design.n_rows <= _FEW_ROWS * problem.design.n_columns
-
-
-def _lbfgs_with_late_hessian(
-    problem: Likelihood,
-    passes: SinglePrecision,
-    state: State,
-    current: Purchase,
-    tol: float,
-    max_iter: int,
-    near: float,
-    budget: Budget | None,
-) -> Minimum:
-    if not near:
-        search = lbfgs(state, current.precondition, tol, max_iter, budget, problem.watch, _CLOSE * tol)
-        return Minimum(drive(search, passes.evaluate))
-    late = LateHessian(passes, state.theta, current.precondition, near)
-    state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch), late.evaluate)
-    if state.largest > tol and state.steps < max_iter and budget is not None:
-        return Minimum(state)
-    hessian = late.hessian_near(state.theta)
-    if hessian is not None:  # as Newton's last step: without a pass, it squares the error for nothing
-        state.theta = state.theta - late.precondition(state.gradient)
-    return Minimum(state, hessian)
-
-
-def _continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:
-    """Newton's method from where another method ended."""
-    end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
-    end.state.steps += state.steps
-    return end
-
-
-def _told(problem: Likelihood, start: Purchase) -> State:
-    """The state to start from, of which whoever watches is told."""
-    state = State(start.theta, *(start.found or problem.evaluate(start.theta)))
-    if problem.watch is not None:
-        problem.watch(state)
-    return state
-
-
 def _is_small(problem: Likelihood) -> bool:
     return Costs.of(problem.design, problem.n_scores).hessian <= _SMALL
 
@@ -355,7 +271,7 @@ def _settled(problem: Likelihood) -> float:
     """Where parameters stand still enough for standard errors."""
     if problem.strength:
         return _SETTLED_SMALL_PENALISED if _is_small(problem) else _SETTLED_PENALISED
-    return _SETTLED_SMALL if _is_small(problem) else _SETTLED
+    return _SETTLED_SMALL if _is_small(problem) else SETTLED
 
 
 def _beyond_the_hessian(
@@ -369,7 +285,7 @@ def _beyond_the_hessian(
     if not end.unbounded and (end.hessian is None or singular):
         end = end._replace(unbounded=_is_unbounded(problem, end, tol))
     if singular and not end.unbounded and hides_directions(problem, end.hessian):
-        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, _SETTLED), None
+        return Message("Newton on orthogonalised columns"), fit_independent(problem, end, tol, max_iter, SETTLED), None
     rank = None
     if singular and not end.unbounded:
         end.state.theta, rank = shortest_parameters(end.state.theta, end.hessian, problem.scale)

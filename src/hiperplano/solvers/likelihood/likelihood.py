@@ -130,15 +130,12 @@ class Likelihood(Objective):
         return direction
 
     def discriminant(self) -> Discriminant:
-        """The linear discriminant of several classes, in three passes; the prior where that is better.
+        """The linear discriminant of several classes, in three passes, later in one; the prior where that is better.
 
         The gradient at the prior holds the means of the classes, and the Hessian of least squares the covariance of the
         rows: parameters of Gaussian classes with a common covariance follow.
         """
-        prior, share = self.prior(), self.class_shares
-        at_prior = self.evaluate(prior)
-        squares = Objective(self.design, Squared(), self.scale, 1, 0.0, check_finite=self.check_finite)
-        moments = squares.evaluate_with_hessian(np.zeros((1, self.scale.size)))[2]
+        prior, share, at_prior, moments = self.prior(), self.class_shares, self._at_prior, self._moments
         apart = -at_prior[1][:, 1:] / np.maximum(share, 1e-12)[:, None]  # means of the classes, about that of all
         mean = moments[0, 1:]
         within = moments[1:, 1:] - np.outer(mean, mean) - _EXPLAINED * (apart * share[:, None]).T @ apart
@@ -148,9 +145,20 @@ class Likelihood(Objective):
         level = prior[:, 0] - 0.5 * np.einsum("kj,kj->k", coef, apart) - coef @ mean
         theta = self.balanced(np.column_stack([level, coef]))
         there = self.evaluate(theta)
-        self.passes += squares.passes
         theta, (value, gradient) = (theta, there) if there[0] < at_prior[0] else (prior, at_prior)
         return Discriminant(theta, value, gradient, moments)
+
+    @cached_property
+    def _at_prior(self) -> tuple[float, Array]:
+        """Value and gradient at the prior, which no penalty changes."""
+        return self.evaluate(self.prior())
+
+    @cached_property
+    def _moments(self) -> Array:
+        """The mean of [1, z]·[1, z]ᵀ over all rows."""
+        squares = Objective(self.design, Squared(), self.scale, 1, 0.0, check_finite=self.check_finite)
+        self.passes += 1
+        return squares.evaluate_with_hessian(np.zeros((1, self.scale.size)))[2]
 
     def diagonal_preconditioner(self) -> Preconditioner:
         """One over the curvature at the prior, if standardised columns were uncorrelated."""

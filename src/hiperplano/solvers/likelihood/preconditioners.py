@@ -25,12 +25,14 @@ WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 class Purchase(NamedTuple):
     """Where to go on, and with which preconditioner.
 
-    Value and gradient there, if they came with the preconditioner.
+    Value and gradient there, if they came with the preconditioner; and what that is the inverse of, if it is not
+    diagonal: the Hessian of shape (1, scores·size, scores·size), or its blocks of shape (scores, size, size).
     """
 
     theta: Array
     precondition: Preconditioner
     found: tuple[float, Array] | None = None
+    curvature: Array | None = None
 
 
 class Offer(ABC):
@@ -100,7 +102,7 @@ class _AllRows(Offer):
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
-        return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient))
+        return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient), hessian[None])
 
 
 class _Sample(Offer):
@@ -122,7 +124,7 @@ class _Sample(Offer):
             hessian = part.evaluate_with_hessian(theta)[2]
         problem = self._problem
         problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
-        return Purchase(theta, SymmetricSolver(hessian).precondition)
+        return Purchase(theta, SymmetricSolver(hessian).precondition, None, hessian[None])
 
     def _part(self) -> Likelihood:
         sample = self._samples.pop()
@@ -148,7 +150,8 @@ class _ClassBlocks(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = on_sample(self._problem, self._problem.design.sample(self._size))
         self._problem.passes += self._size / self._problem.design.n_rows
-        return Purchase(theta, by_class(self._problem, sample.class_hessians(theta)))
+        blocks = sample.class_hessians(theta)
+        return Purchase(theta, by_class(self._problem, blocks), None, blocks)
 
 
 def at_discriminant(problem: Likelihood) -> Purchase:
@@ -158,7 +161,18 @@ def at_discriminant(problem: Likelihood) -> Purchase:
     blocks = curvature[:, None, None] * moments
     at = np.arange(problem.scale.size)
     blocks[:, at, at] += problem.penalty.strength
-    return Purchase(theta, by_class(problem, blocks), (value, gradient))
+    return Purchase(theta, by_class(problem, blocks), (value, gradient), blocks)
+
+
+def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purchase:
+    """The same curvature of the loss with another penalty: that of the problem, whose strengths have changed."""
+    if purchase.curvature is None:
+        return purchase._replace(precondition=problem.diagonal_preconditioner())
+    blocks = purchase.curvature.copy()
+    at = np.arange(blocks.shape[1])
+    blocks[:, at, at] += np.tile(change, len(at) // len(change))
+    precondition = SymmetricSolver(blocks[0]).precondition if len(blocks) == 1 else by_class(problem, blocks)
+    return purchase._replace(precondition=precondition, curvature=blocks)
 
 
 def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:

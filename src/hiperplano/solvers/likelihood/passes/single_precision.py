@@ -58,6 +58,13 @@ class SinglePrecision:
         self._base: _Base | None = None
         self._near = 0  # passes from this base
 
+    def repenalise(self) -> None:
+        """Go on when the penalty of the likelihood has changed: a base is known without it."""
+        self._history.clear()
+        if self._base is not None:
+            gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
+            self._near, self._base = 0, self._base._replace(largest=_largest(gradient))
+
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
         if self._base is None and (not self._budget.is_spent(self._history) or self._rows is None):

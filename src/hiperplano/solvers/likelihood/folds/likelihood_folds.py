@@ -114,7 +114,7 @@ def fold_coefficients(
         penalty = np.zeros_like(before)
         penalty[:, int(fit_intercept) :] = scale.penalty(strengths[:, None])
         # What was seen of the rows still holds: only the penalty changes.
-        states = [_repenalised(*each) for each in zip(states, before, penalty, strict=True)] if states else []
+        states = [state.repenalised(change) for state, change in zip(states, penalty - before, strict=False)]
         if not states or max(state.largest for state in states) > tol:
             middle = Likelihood(sample, scale, 1, float(strengths.mean()), extra=1.0 / sample.n_rows)
             if cheap:
@@ -141,12 +141,6 @@ def fold_coefficients(
         thetas = [state.theta + step for state, step in zip(states, unseen, strict=True)]
         coef[position], intercept[position] = scale.coefficients(np.concatenate(thetas))
     return coef, intercept, steps, converged
-
-
-def _repenalised(state: State, before: Array, after: Array) -> State:
-    change = after - before
-    value = state.value + 0.5 * float(np.sum(change * state.theta**2))
-    return State(state.theta, value, state.gradient + change * state.theta)
 
 
 def _together(

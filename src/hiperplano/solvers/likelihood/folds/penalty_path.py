@@ -1,0 +1,90 @@
+"""Logistic and softmax fits of the same rows with one penalty after another, from strong to weak.
+
+What does not depend on the penalty is kept from one to the next: standardised rows, the curvature of the loss where the
+last fit ended, and value and gradient there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hiperplano.data.blas import one_blas_thread
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.design import Array, Design
+from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.lbfgs import State
+from hiperplano.solvers.likelihood.fit import FEW_CELLS, fit_likelihood, other_way
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBFGS
+from hiperplano.solvers.likelihood.sampling.sample import first_sample
+
+
+class PathFit(NamedTuple):
+    """Coefficients and intercepts of one penalty, the steps that were taken, and whether they led to the minimum."""
+
+    coef: Array
+    intercept: Array
+    n_iter: int
+    converged: bool
+
+
+class PenaltyPath:
+    """Fits of the same rows.
+
+    Parameters
+    ----------
+    design, n_scores, fit_intercept, solver, tol, max_iter
+        As in `fit_likelihood`. A last step without a pass leaves no more than `tol` of parameters.
+    """
+
+    def __init__(
+        self, design: Design, n_scores: int, *, fit_intercept: bool, solver: str, tol: float, max_iter: int
+    ) -> None:
+        if isinstance(design, InMemory):
+            design = design.in_doubles(FEW_CELLS)
+        sample = first_sample(design, n_scores)
+        self._problem = Likelihood(design, ColumnScale.estimate(design, fit_intercept, sample), n_scores, 0.0)
+        self._samples: list[Design] = [] if sample is None else [sample]
+        self._solver, self._tol, self._max_iter = solver, tol, max_iter
+        self._lbfgs: PreconditionedLBFGS | None = None
+        self._state: State | None = None  # where the last fit ended, as it was seen
+
+    def fit(self, strength: float) -> PathFit:
+        """The fit with the next penalty."""
+        if strength == 0:
+            return self._without_penalty()
+        with one_blas_thread():
+            self._state = state = self._minimise(strength)
+        return PathFit(*self._coefficients(state), state.steps, state.largest <= self._tol)
+
+    def _coefficients(self, state: State) -> tuple[Array, Array]:
+        theta = state.theta if state.next_step is None else state.theta + state.next_step
+        return self._problem.scale.coefficients(self._problem.balanced(theta))
+
+    def _without_penalty(self) -> PathFit:
+        """By itself: the minimum may lie at infinity, or not be the only one."""
+        problem = self._problem
+        found = fit_likelihood(
+            problem.design,
+            n_scores=problem.n_scores,
+            strength=0.0,
+            fit_intercept=problem.scale.fit_intercept,
+            solver=self._solver,
+            tol=self._tol,
+            max_iter=self._max_iter,
+            start=None if self._state is None else self._coefficients(self._state),
+            keep_hessian=False,
+        )
+        return PathFit(found.coef, found.intercept, found.n_iter, found.converged)
+
+    def _minimise(self, strength: float) -> State:
+        problem, tol, max_iter = self._problem, self._tol, self._max_iter
+        if self._lbfgs is not None and self._state is not None:
+            return self._lbfgs.minimise_with(strength, self._state)[1].state
+        problem.penalise(strength)
+        start = None if self._state is None else self._state.theta
+        other = other_way(problem, start, self._samples, self._solver, tol, max_iter, 0.0)
+        if other is not None:
+            return other[1].state
+        self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, tol)
+        return self._lbfgs.minimise(start)[1].state

@@ -1,0 +1,196 @@
+"""L-BFGS on a likelihood, which buys better preconditioners, or products with Hessians, when they are worth it.
+
+For one penalty, or for several one after the other: the rows that passes keep, the curvature of the loss, and value and
+gradient where the last one ended do not depend on the penalty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.design import Array, Design
+from hiperplano.messages import Message
+from hiperplano.solvers.cost import Budget, Costs
+from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
+from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
+from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers, repenalised
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
+from hiperplano.solvers.newton import Minimum
+from hiperplano.solvers.statistics import SPARSE_PRODUCTS
+from hiperplano.solvers.truncated_newton import truncated_newton
+
+AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
+# Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
+SETTLED = 1e-7
+_LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
+_BEFORE_PRODUCTS = 10.0  # the same where those are worth more
+_FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
+_NEAR = 10.0  # times `tol`, a gradient at the start with which the curvature of the last penalty's end will do
+_FEW_ROWS = 4  # for each column
+_PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
+
+
+class PreconditionedLBFGS:
+    """Minimise a likelihood by L-BFGS, from a cheap preconditioner.
+
+    Parameters
+    ----------
+    samples : list of Design
+        As in `offers`.
+    tol : float
+        Largest entry of the gradient.
+    close : float
+        Most that a last step without a pass may leave of parameters, as in `lbfgs`.
+    """
+
+    def __init__(self, problem: Likelihood, samples: list[Design], tol: float, max_iter: int, close: float) -> None:
+        self._problem, self._tol, self._max_iter, self._close = problem, tol, max_iter, close
+        self._a_pass = Costs.of(problem.design, problem.n_scores).gradient
+        self._passes, self._samples = SinglePrecision(problem, tol), samples
+        self._last: Purchase  # with which the last minimisation ended
+
+    def minimise(self, start: Array | None, near: float = 0.0) -> tuple[Message, Minimum]:
+        """From a point, or from where the shape of the data suggests.
+
+        Parameters
+        ----------
+        start : ndarray of shape (scores, size) or None
+        near : float
+            A Hessian that was needed serves for standard errors if it is no further than this from the end; 0 for none.
+
+        Returns
+        -------
+        method : Message
+        end : Minimum
+            `next_step` of its state, if there is one, costs no pass.
+        """
+        current = _first_purchase(self._problem, start)
+        # Curvatures of several classes at the prior are of little use further on.
+        placed = self._problem.n_scores == 1 or start is not None or current.found is not None
+        return self._from(current, self._samples, placed, near)
+
+    def minimise_with(self, strength: float, state: State) -> tuple[Message, Minimum]:
+        """With another penalty, from the end of the last minimisation.
+
+        Parameters
+        ----------
+        strength : float
+        state : State
+            Where that ended, as it was seen.
+        """
+        problem, before = self._problem, self._problem.penalty.strength
+        problem.penalise(strength)
+        self._passes.repenalise()
+        change = problem.penalty.strength - before
+        state = state.repenalised(change)
+        if state.largest > _FAR:
+            current = _first_purchase(problem, state.theta, (state.value, state.gradient))
+            return self._from(current, [], True, 0.0)
+        current = repenalised(problem, self._last, change)
+        current = current._replace(theta=state.theta, found=(state.value, state.gradient))
+        return self._from(current, [], state.largest > _NEAR * self._tol, 0.0)
+
+    def _from(self, current: Purchase, samples: list[Design], at_once: bool, near: float) -> tuple[Message, Minimum]:
+        problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
+        method, left = Message("L-BFGS"), offers(problem, samples)
+        bought = at_once and bool(left) and left[0].first_cost <= AT_ONCE * a_pass
+        if bought:
+            method, begin = left[0].method, current
+            current = left[0].buy(begin.theta, first=True)
+            if current.found is None and current.theta is begin.theta:
+                current = current._replace(found=begin.found)
+            left = left if left[0].again else left[1:]
+        state = told(problem, current)
+        products = problem.strength > 0  # of the Hessian: whether they are still to be tried
+        while True:
+            self._last = current
+            price = left[0].cost / a_pass if left else np.inf
+            early = not bought and _suits_products(problem) and WORTH * price >= _BEFORE_PRODUCTS
+            turn = products and (early or not left)
+            steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
+            budget = Budget(steps, tol) if steps < np.inf else None
+            end = self._run(state, current, near, budget)
+            state = end.state
+            if state.largest > tol and state.steps < max_iter and turn:
+                products, method = False, Message("Newton with conjugate gradients")
+                most = np.inf if not left else price if problem.n_scores == 1 else _PATIENT * left[-1].cost / a_pass
+                state = truncated_newton(self._passes, state, tol, max_iter, most, problem.watch)
+                end = Minimum(state)
+            if state.largest <= tol or state.steps >= max_iter or not left:
+                return method, end
+            if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
+                return method, continued(problem, state, tol, max_iter, SETTLED)
+            state.stalled, bought = False, True
+            method, current = left[0].method, left[0].buy(state.theta, first=False)
+            left = left if left[0].again else left[1:]
+
+    def _run(self, state: State, current: Purchase, near: float, budget: Budget | None) -> Minimum:
+        """With one preconditioner, or until the budget is spent."""
+        problem, tol, max_iter = self._problem, self._tol, self._max_iter
+        late = LateHessian(self._passes, state.theta, current.precondition, near)
+        close = np.inf if near else self._close
+        state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch, close), late.evaluate)
+        left = state.largest > tol
+        hessian = None if left and state.steps < max_iter and budget is not None else late.hessian_near(state.theta)
+        if hessian is not None:  # as Newton's last step: without a pass, it squares the error for nothing
+            state.next_step = -late.precondition(state.gradient)
+        elif left:
+            state.next_step = None
+        elif state.next_step is None:
+            state.next_step = -current.precondition(state.gradient)
+        return Minimum(state, hessian)
+
+
+def continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:
+    """Newton's method from where another method ended."""
+    end = problem.newton(state.theta, tol, max_iter - state.steps, settled)
+    end.state.steps += state.steps
+    return end
+
+
+def told(problem: Likelihood, start: Purchase) -> State:
+    """The state to start from, of which whoever watches is told."""
+    state = State(start.theta, *(start.found or problem.evaluate(start.theta)))
+    if problem.watch is not None:
+        problem.watch(state)
+    return state
+
+
+def _first_purchase(problem: Likelihood, start: Array | None, found: tuple[float, Array] | None = None) -> Purchase:
+    """Where to begin, and a preconditioner that costs a few passes at most."""
+    diagonal = problem.diagonal_preconditioner()
+    if not _suits_discriminant(problem):
+        return Purchase(problem.prior() if start is None else start, diagonal, found)
+    if start is None:
+        return at_discriminant(problem)
+    found = found or problem.evaluate(start)
+    if np.abs(found[1]).max() > _FAR:
+        other = at_discriminant(problem)
+        if other.found is not None and other.found[0] < found[0]:
+            return other
+    return Purchase(start, diagonal, found)
+
+
+def _suits_discriminant(problem: Likelihood) -> bool:
+    """Whether the linear discriminant of several classes is cheap, and likely to be close to the end."""
+    design, size, k = problem.design, problem.scale.size, problem.n_scores
+    if k == 1 or not problem.scale.fit_intercept or k * size**2 > MOST_PARAMETERS**2:
+        return False
+    if _has_few_rows(problem) or design.density < SPARSE_PRODUCTS:
+        return False
+    return Costs.of(design, 1).hessian <= AT_ONCE * Costs.of(design, k).gradient
+
+
+def _suits_products(problem: Likelihood) -> bool:
+    """Whether products with the Hessian are worth more than its parts.
+
+    Columns of sparse rows have little to do with each other, so that its diagonal is a good preconditioner; and where
+    classes have few rows for each column they are nearly separated, and no Hessian is good for more than a step.
+    """
+    return problem.design.is_sparse or (problem.n_scores > 1 and _has_few_rows(problem))
+
+
+def _has_few_rows(problem: Likelihood) -> bool:
+    return problem.design.n_rows <= _FEW_ROWS * problem.design.n_columns
