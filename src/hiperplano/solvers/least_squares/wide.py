@@ -20,7 +20,12 @@ from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
-from hiperplano.solvers.least_squares.sparse_factor import by_sparse_factor, sparse_factor_cost
+from hiperplano.solvers.least_squares.sparse_factor import (
+    by_sparse_factor,
+    least_factor_cost,
+    seldom_meet,
+    sparse_factor_cost,
+)
 from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
@@ -123,10 +128,18 @@ def few_sparse_rows(
         rows = sparse_rows(design, fit_intercept)
         if rows.cancels:
             return None
-        to_factor = _PATIENCE * sparse_factor_cost(rows.x) / Costs.of(design, 1).square_product  # in steps
-        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, to_factor)))
-        if end is None and to_factor < max_iter:
-            end = _by_sparse_factor(rows, alpha, fit_intercept)
+        n, d = rows.x.shape
+        density, step = rows.x.nnz / max(1, n * d), Costs.of(design, 1).square_product / _PATIENCE
+        first = least_factor_cost(n, d, density) / step if seldom_meet(n, d, density) else np.inf
+        end, to_factor = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first))), np.inf
+        if end is None and first < np.inf:
+            to_factor = sparse_factor_cost(rows.x) / step
+        if end is None and first < max_iter:
+            end = (
+                _by_sparse_factor(rows, alpha, fit_intercept)
+                if to_factor < max_iter
+                else _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
+            )
         if end is None and products:
             end = _by_row_products(rows, alpha, fit_intercept)
             if end is None and max_iter <= to_factor < _ORTHOGONAL * max_iter:
