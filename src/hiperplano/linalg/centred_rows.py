@@ -56,6 +56,11 @@ class CentredRows:
         return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
 
     @property
+    def stored_squares(self) -> Array:
+        """The same of the rows as they are stored: sparse ones are not centred."""
+        return self._raw_squares if issparse(self.x) else self.squares
+
+    @property
     def cancels(self) -> bool:
         """Whether products of sparse rows lose too many digits by being centred afterwards."""
         if not issparse(self.x):

@@ -56,7 +56,7 @@ def conjugate_gradient(
     atol: float,
     rtol: float = 0.0,
     max_iter: int,
-    preconditioner: Array | None = None,
+    preconditioner: Callable[[Array], Array] | None = None,
     trial: bool = False,
 ) -> ConjugateGradientResult:
     """Solve matrix·x = right for a symmetric positive semidefinite matrix, from x = 0.
@@ -70,14 +70,14 @@ def conjugate_gradient(
         Length of the residual to reach.
     rtol : float, default=0.0
         Or its length in the norm of the preconditioner, relative to that of `right`.
-    preconditioner : ndarray of shape (d,), optional
-        Diagonal of an approximate inverse of the matrix.
+    preconditioner : callable, ndarray of shape (d,) -> ndarray of shape (d,), optional
+        An approximate inverse of the matrix times a residual. Steps stay in its range.
     trial : bool, default=False
         Whether to give up soon where `max_iter` steps will not be enough, for another method.
     """
     result = ConjugateGradientResult(np.zeros_like(right), [], [])
     residual = right.copy()
-    scaled = residual if preconditioner is None else preconditioner * residual
+    scaled = residual if preconditioner is None else preconditioner(residual)
     direction = scaled.copy()
     square = start = float(residual @ scaled)
     slow = 0
@@ -97,7 +97,7 @@ def conjugate_gradient(
         step = square / curvature
         np.add(result.x, step * direction, out=result.x)
         residual -= step * image
-        scaled = residual if preconditioner is None else preconditioner * residual
+        scaled = residual if preconditioner is None else preconditioner(residual)
         before, square = square, float(residual @ scaled)
         result.steps.append(step)
         result.ratios.append(square / before)

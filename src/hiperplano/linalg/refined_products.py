@@ -1,4 +1,4 @@
-"""Systems of products of rows, x·xᵀ + alpha: factored with few digits, and refined by residuals of the rows.
+"""Systems of products of rows, x·xᵀ + alpha: as operators, or factored with few digits and refined by their residuals.
 
 Residuals are made of the rows themselves, so the products may be rounded, to float32 at half the cost, as long as a
 step of refinement leaves little of the error.
@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
 
 _MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error
@@ -52,6 +53,28 @@ class SingleRows:
         size = float(np.linalg.norm(shares)) or 1.0
         found = self._x @ (self._x.T @ (shares / size).astype(np.float32))
         return np.multiply(found, size / self.unit**2, dtype=np.float64)
+
+
+class RowSystem:
+    """x·xᵀ + alpha of centred rows as an operator, on shares that add up to nothing where there is an intercept."""
+
+    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
+        self._rows, self._alpha, self._single = rows, alpha, single
+        squares = rows.stored_squares + alpha
+        self._inverse = 1.0 / np.where(squares > 0, squares, squares.mean() or 1.0)
+        self._level = rows.root[:, 0] * float(fit_intercept)
+        self._lifted = self._inverse * self._level
+        self._size = float(self._lifted @ self._level) or 1.0
+
+    def __call__(self, shares: Array) -> Array:
+        """In float32, if there are such rows."""
+        rows = self._rows if self._single is None else self._single
+        return np.asarray(rows.square_product(shares) + self._alpha * shares)
+
+    def precondition(self, residual: Array) -> Array:
+        """By the rows' squares as they are stored: what all rows have in common is left out."""
+        level = float(self._lifted @ residual) / self._size
+        return np.asarray(self._inverse * residual - level * self._lifted)
 
 
 def solve_refined(

@@ -7,6 +7,7 @@ the curvature is another one after every step, and what L-BFGS remembers of it m
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -72,7 +73,7 @@ def truncated_newton(
             atol=0.0,
             rtol=accuracy,
             max_iter=_MOST_PRODUCTS,
-            preconditioner=1.0 / curvature.diagonal.ravel(),
+            preconditioner=partial(np.multiply, 1.0 / curvature.diagonal.ravel()),
         )
         products += len(found.steps)
         reached = drive(line_search(state, found.x.reshape(shape)), problem.evaluate)

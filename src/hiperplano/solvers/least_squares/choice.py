@@ -5,13 +5,14 @@ from __future__ import annotations
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.errors import InvalidParameter
-from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.centred_rows import CentredRows, sparse_rows
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, with_all_columns
-from hiperplano.solvers.least_squares.wide import few_sparse_rows, wide_least_squares
+from hiperplano.solvers.least_squares.sparse_factor import least_factor_cost, seldom_meet, sparse_factor_cost
+from hiperplano.solvers.least_squares.wide import factored_sparse_rows, few_sparse_rows, wide_least_squares
 from hiperplano.solvers.statistics import Moments
 
 SOLVERS = ("auto", "gram", "qr", "cg")
@@ -107,13 +108,7 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
         return None
     costs = Costs.of(design, 1)
     if design.n_rows >= design.n_columns:
-        steps = int(_PATIENCE * costs.hessian / costs.square_product / design.n_targets)
-        if not fits_in_memory(design) or steps < _FEWEST_STEPS:
-            return None
-        found = conjugate_least_squares(
-            design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps, trial=True
-        )
-        return found if found.converged else None
+        return _by_steps_of_columns(design, alpha, fit_intercept, tol, costs)
     steps = int(_PATIENCE * costs.row_products / costs.square_product)
     if not design.is_sparse:
         if not fits_in_memory(design):
@@ -129,6 +124,35 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
         products=products,
         last=not fits_in_memory(design),
     )
+
+
+def _by_steps_of_columns(
+    design: Design, alpha: Array, fit_intercept: bool, tol: float, costs: Costs
+) -> LeastSquaresSolution | None:
+    """The same of rows that are no fewer than columns.
+
+    Where rows seldom meet in a column, a sparse factorisation takes its turn when as much has been spent as it costs.
+    """
+    fits, step = fits_in_memory(design), costs.square_product * design.n_targets
+    steps = int(_PATIENCE * costs.hessian / step) if fits else 10 * design.n_columns
+
+    def trial(most: int) -> LeastSquaresSolution | None:
+        if most < _FEWEST_STEPS:
+            return None
+        found = conjugate_least_squares(
+            design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=most, trial=True
+        )
+        return found if found.converged else None
+
+    if isinstance(design, InMemory) and seldom_meet(design.n_rows, design.n_columns, design.density):
+        first = int(_PATIENCE * least_factor_cost(design.n_rows, design.n_columns, design.density) / step)
+        found = trial(min(first, steps))
+        if found is not None or steps <= first:
+            return found
+        rows = sparse_rows(design, fit_intercept)
+        if sparse_factor_cost(rows.x) < steps * step:
+            return factored_sparse_rows(design, rows, alpha=alpha, fit_intercept=fit_intercept)
+    return trial(steps) if fits else None
 
 
 def sums_first(design: Design, solver: str) -> bool:

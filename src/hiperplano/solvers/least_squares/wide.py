@@ -8,16 +8,24 @@ import numpy as np
 from scipy.linalg import eigh, lapack, qr, svd
 from scipy.optimize import nnls
 from scipy.sparse import issparse
+from scipy.sparse.csgraph import structural_rank
 
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.refined_products import SingleRows, solve_refined
+from hiperplano.linalg.refined_products import RowSystem, SingleRows, solve_refined
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.least_squares.sparse_factor import (
+    by_sparse_factor,
+    least_factor_cost,
+    seldom_meet,
+    sparse_factor_cost,
+)
 from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
@@ -26,6 +34,8 @@ _MOST_FACTORED = 256  # columns up to which it is computed for their sake alone:
 _MOST_LOST = 1e-11  # relative error up to which the products of rows will do: an intercept may lose two digits more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
+_PATIENCE = 1.5  # times the cost of a sparse factorisation, for conjugate gradients that seem to end in time
+_ORTHOGONAL = 20  # products of rows that take as long as an orthogonal factorisation of them, or less
 _ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
 _SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
 _FEWEST_SINGLE = 256  # rows whose products cost more than what rounding to float32 takes to make up for
@@ -118,11 +128,33 @@ def few_sparse_rows(
         rows = sparse_rows(design, fit_intercept)
         if rows.cancels:
             return None
-        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
+        n, d = rows.x.shape
+        density, step = rows.x.nnz / max(1, n * d), Costs.of(design, 1).square_product / _PATIENCE
+        first = least_factor_cost(n, d, density) / step if seldom_meet(n, d, density) else np.inf
+        end, to_factor = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first))), np.inf
+        if end is None and first < np.inf:
+            to_factor = sparse_factor_cost(rows.x) / step
+        if end is None and first < max_iter:
+            end = (
+                _by_sparse_factor(rows, alpha, fit_intercept)
+                if to_factor < max_iter
+                else _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
+            )
         if end is None and products:
             end = _by_row_products(rows, alpha, fit_intercept)
+            if end is None and max_iter <= to_factor < _ORTHOGONAL * max_iter:
+                end = _by_sparse_factor(rows, alpha, fit_intercept)
         if end is None and products and last:
             end = _by_eigenvectors(rows, alpha)
+    return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
+
+
+def factored_sparse_rows(
+    design: Design, rows: CentredRows, *, alpha: Array, fit_intercept: bool
+) -> LeastSquaresSolution | None:
+    """The same by elimination, for any number of rows; None where that does not give the digits."""
+    with one_blas_thread():
+        end = None if rows.cancels else _by_sparse_factor(rows, alpha, fit_intercept)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
 
 
@@ -159,6 +191,7 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     with one_blas_thread():
         rss = rows.residual_squares(end.coef, fit_intercept)
     scale = reciprocal(rows.length)
+    many = not bool((alpha > 0).all()) and end.rank < np.count_nonzero(rows.length)
     trusted = trusted_digits(end.digits, smallest_digits(end.digits, end.coef, scale))
     return LeastSquaresSolution(
         coef=end.coef,
@@ -178,7 +211,7 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         scale=scale,
         total=float(np.square(rows.root).sum()),
         alpha=alpha,
-        dependent=np.arange(0 if bool((alpha > 0).all()) else design.n_columns),
+        dependent=np.arange(design.n_columns) if many else np.flatnonzero(rows.length == 0),
         columns=None if end.factor is None else Columns(end.factor, scale),
     )
 
@@ -201,25 +234,26 @@ def _by_conjugate_gradients(
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
     if max_iter < _FEWEST_STEPS:
         return None
-    shares, steps, gap, error, condition = np.zeros_like(rows.right), 0, EPS, EPS, 1.0
+    coef, steps, gap, error, condition = np.zeros((len(alpha), len(rows.length))), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
-        right, size = rows.right[:, target], float(np.linalg.norm(rows.right[:, target]))
-        system, left = _RowSystem(rows, strength, fit_intercept, single), right
+        right, size = rows.right[:, [target]], float(np.linalg.norm(rows.right[:, target]))
+        system, left, shares = RowSystem(rows, strength, fit_intercept, single), right, np.zeros_like(right)
         for _ in range(_ROUNDS):
             found = conjugate_gradient(
-                system.product,
-                left,
+                system,
+                left[:, 0],
                 atol=0.5 * tol * size,
                 rtol=0.0 if single is None else _SINGLE,
                 max_iter=max_iter - steps,
-                preconditioner=system.preconditioner,
+                preconditioner=system.precondition,
                 trial=not steps,
             )
             if found.given_up:
                 return None
             steps += len(found.steps)
-            shares[:, target] += found.x
-            left = right - system(shares[:, target])
+            shares[:, 0] += found.x
+            coef[target] += rows.combined(found.x[:, None])[0]  # of this round: sums of all shares would cancel more
+            left = right - rows.scores(coef[[target]]) - strength * shares
             reached = float(np.linalg.norm(left)) / (size or 1.0)
             smallest, largest = found.eigenvalue_range()
             condition = max(condition, largest / smallest)
@@ -231,26 +265,7 @@ def _by_conjugate_gradients(
     digits, rank = float(np.clip(-np.log10(error), 0.0, 15.0)), _rank(rows, fit_intercept)
     unique, method = bool((alpha > 0).all()), Message("conjugate gradients in the span of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(rows.combined(shares), method, status, rank, float(np.sqrt(condition)), digits, None, steps, gap)
-
-
-class _RowSystem:
-    """x·xᵀ + alpha of centred rows as an operator."""
-
-    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool, single: SingleRows | None) -> None:
-        self._rows, self._alpha, self._single = rows, alpha, single
-        self._ones, self._weight = _free_direction(rows), float(rows.squares.mean()) if fit_intercept else 0.0
-        self.preconditioner = reciprocal(rows.squares + alpha)
-
-    def __call__(self, shares: Array) -> Array:
-        return self._completed(self._rows.square_product(shares), shares)
-
-    def product(self, shares: Array) -> Array:
-        """The same in float32, if there are such rows."""
-        return self(shares) if self._single is None else self._completed(self._single.square_product(shares), shares)
-
-    def _completed(self, products: Array, shares: Array) -> Array:
-        return np.asarray(products + self._alpha * shares + self._weight * (self._ones @ shares) * self._ones)
+    return _End(coef, method, status, rank, float(np.sqrt(condition)), digits, None, steps, gap)
 
 
 def _free_direction(rows: CentredRows) -> Array:
@@ -261,6 +276,19 @@ def _free_direction(rows: CentredRows) -> Array:
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
     """Independent columns, where rows are independent but for their mean."""
     return min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
+
+
+def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
+    """By elimination in sparse rows that seldom meet; None where ten digits are not left."""
+    found = by_sparse_factor(rows, alpha, fit_intercept)
+    if found is None:
+        return None
+    digits = float(np.clip(-np.log10(found.error), 0.0, 15.0))
+    rank = min(_rank(rows, fit_intercept), int(structural_rank(rows.x)))
+    unique, method = bool((alpha > 0).all()), Message("sparse factorisation of the rows")
+    many = not unique and rank < np.count_nonzero(rows.length)
+    status = Message("Solved by {method}", method=method) + (_MANY if many else "")
+    return _End(found.coef, method, status, rank, found.condition, digits, None, found.n_iter, found.error)
 
 
 def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -169,9 +169,9 @@ class RowCurvature(Curvature):
             return np.asarray(p + rows.fold(_Product(p))[0] - mass * float(mean @ p) * mean)
 
         right = -slope[:-1] + (slope[-1] * mean if level else 0.0)
-        diagonal = 1.0 / (1.0 + self.squares * mass)
+        inverse = partial(np.multiply, 1.0 / (1.0 + self.squares * mass))
         coef = conjugate_gradient(
-            product, right, atol=enough, rtol=_ROUGH, max_iter=_MOST_STEPS, preconditioner=diagonal
+            product, right, atol=enough, rtol=_ROUGH, max_iter=_MOST_STEPS, preconditioner=inverse
         ).x
         rise = -slope[-1] / mass - float(mean @ coef) if level else 0.0
         return np.append(coef, rise)

@@ -1,0 +1,184 @@
+"""Least squares of few sparse rows by a sparse factorisation, where rows seldom meet in a column.
+
+Such rows fall into small groups, or nearly so, each with columns of its own; what conjugate gradients would have to
+find for every group, elimination does at once, whatever the scales of the columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import block_array, csc_matrix, diags_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import SuperLU, splu
+
+from hiperplano.data.design import Array
+from hiperplano.linalg.centred_rows import CentredRows
+
+EPS = float(np.finfo(float).eps)
+_ENTRY = 700.0  # nanoseconds for a number of the matrix that is factored
+_PRODUCT = 0.1  # the same for a multiplication inside the part that fills up
+_MOST_ENTRIES = 2  # for a row or column, beyond which nearly everything fills up
+_LEAST = 1e-7  # penalty of the factor where there is none: its root, as a share of the longest row of a group
+_PIVOT = 1e-3  # share of the largest number of a column, from which on the diagonal is the pivot
+_ENOUGH = 1e-13  # relative change that ends the refinement
+_SLOW = 0.2  # share of a change that the next one may be
+_MOST_STEPS = 8
+
+
+class FactoredAnswer(NamedTuple):
+    """Coefficients of shape (targets, d), their relative error, the condition of the rows and steps of refinement."""
+
+    coef: Array
+    error: float
+    condition: float
+    n_iter: int
+
+
+def seldom_meet(n_rows: int, n_columns: int, density: float) -> bool:
+    """Whether a sparse factorisation of the rows is worth a look: otherwise nearly everything fills up."""
+    return density < 1.0 and n_rows * n_columns * density <= _MOST_ENTRIES * (n_rows + n_columns)
+
+
+def least_factor_cost(n_rows: int, n_columns: int, density: float) -> float:
+    """Nanoseconds of a sparse factorisation in which nothing fills up."""
+    return _ENTRY * (2 * n_rows * n_columns * density + n_rows + n_columns)
+
+
+def sparse_factor_cost(x: Any) -> float:
+    """Nanoseconds that a sparse factorisation of the rows takes, from the cycles in the graph of rows and columns.
+
+    Rows and columns that meet only one other are eliminated without filling anything. What is left fills, at worst,
+    a matrix of as many rows as the graph has independent cycles.
+    """
+    n, d = x.shape
+    density = x.nnz / max(1, n * d)
+    if not seldom_meet(n, d, density):
+        return np.inf
+    row, column = np.repeat(np.arange(n), np.diff(x.indptr)), x.indices
+    while True:
+        in_row, in_column = np.bincount(row, minlength=n), np.bincount(column, minlength=d)
+        stays = (in_row[row] > 1) & (in_column[column] > 1)
+        if stays.all():
+            break
+        row, column = row[stays], column[stays]
+    n_rows = int(np.count_nonzero(in_row))
+    cycles = len(row) - n_rows - int(np.count_nonzero(in_column))
+    return least_factor_cost(n, d, density) + _PRODUCT * float(min(n_rows, max(cycles, 0))) ** 3
+
+
+def by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> FactoredAnswer | None:
+    """Minimise ‖y − x·coef − level·root‖² + alpha·‖coef‖², and ‖coef‖ where that leaves a choice.
+
+    That is coef = xᵀ·s with x·coef + alpha·s + level·root = y and, where there is a level, Σ root·s = 0.
+    None where the steps do not settle.
+    """
+    coef, error, condition, steps = np.empty((len(alpha), len(rows.length))), EPS, 1.0, 0
+    for strength in set(alpha.tolist()):
+        system = _System(rows, strength, fit_intercept)
+        for target in np.flatnonzero(alpha == strength):
+            right, lost = rows.right[:, target], _LEAST**2
+            if not strength:
+                fitted = system.fitted(right)
+                if fitted is None:
+                    return None
+                right, lost = fitted
+            found = system.refined(right)
+            if found is None:
+                return None
+            coef[target], change, taken = found
+            largest = float(np.sqrt(rows.squares.sum() / strength + 1.0)) if strength else np.sqrt(lost) / _LEAST
+            condition, steps = max(condition, largest), steps + taken
+            error = max(error, change, EPS * condition)
+    return FactoredAnswer(coef, error, condition, steps)
+
+
+class _System:
+    """Solutions of (x·xᵀ + penalty)·s = f and (xᵀ·x + penalty)·c = g, without squaring the condition of the rows.
+
+    Without a penalty a tiny one takes its place, for every group of rows that have columns in common one that it can
+    bear. Steps of refinement then lead to the solution without it.
+    """
+
+    def __init__(self, rows: CentredRows, alpha: float, fit_intercept: bool) -> None:
+        n, d = rows.x.shape
+        self._rows, self._alpha, self._n_columns = rows, alpha, d
+        size = np.full(n + d, np.sqrt(alpha)) if alpha else _LEAST * _sizes_of_groups(rows)
+        self._of_columns, self._of_rows = size[:d], size[d:]
+        # Its eigenvalues are ±√(σ² + penalty), for singular values σ of the rows.
+        matrix = block_array([[diags_array(self._of_columns), rows.x.T], [rows.x, diags_array(-self._of_rows)]])
+        self._factor: SuperLU = splu(
+            csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=_PIVOT, options={"SymmetricMode": True}
+        )
+        self._border = rows.root[:, 0] * float(fit_intercept)
+        self._bordered = self._shares(self._border)
+
+    def _shares(self, right: Array) -> Array:
+        """(x·xᵀ + penalty)⁻¹·right."""
+        found = self._factor.solve(np.concatenate([np.zeros(self._n_columns), right]))
+        return np.asarray(found[self._n_columns :] / -self._of_rows)
+
+    def _coefficients(self, gradient: Array) -> Array:
+        """(xᵀ·x + penalty)⁻¹·gradient."""
+        found = self._factor.solve(np.concatenate([gradient / self._of_columns, np.zeros(len(self._border))]))
+        return np.asarray(found[: self._n_columns])
+
+    def fitted(self, right: Array) -> tuple[Array, float] | None:
+        """What can be fitted of the right side, and the share of an error that a step leaves; None if that is much.
+
+        Rows that depend on each other cannot be fitted all.
+        """
+        x, border, bordered = self._rows.x, self._border, self._bordered
+        turned, whole = x.T, float(np.linalg.norm(right)) or 1.0
+        free = float(border @ (np.square(self._of_rows) * bordered))
+        fitted, before, lost = np.zeros_like(right), 1.0, _LEAST**2
+        for step in range(_MOST_STEPS):
+            left = right - fitted
+            coef = self._coefficients(turned @ left)
+            level = float(border @ (left - x @ coef)) / free if free > 0 else 0.0
+            change = x @ (coef - level * (turned @ bordered)) + level * border
+            fitted += change
+            moved = float(np.linalg.norm(change)) / whole
+            lost = max(lost, moved / before) if step else lost
+            if moved <= _ENOUGH or (step > 1 and lost * moved <= _ENOUGH):
+                return fitted, lost
+            if step and moved > _SLOW * before:
+                return None
+            before = moved
+        return None
+
+    def refined(self, right: Array) -> tuple[Array, float, int] | None:
+        """Coefficients of a right side that can be fitted, or with a penalty, their last change, and steps."""
+        rows, x, turned, border = self._rows, self._rows.x, self._rows.x.T, self._border
+        coef, shares, level = np.zeros(self._n_columns), np.zeros(len(right)), 0.0
+        free, before, shrinking = float(border @ self._bordered), 1.0, EPS
+        for step in range(1, _MOST_STEPS + 1):
+            update = self._shares(right - x @ coef - self._alpha * shares - level * border)
+            by = float(border @ (shares + update)) / free if free > 0 else 0.0
+            update, level = update - by * self._bordered, level + by
+            change = turned @ update  # of the rows themselves: coefficients stay in their span
+            coef += change
+            shares += update
+            moved = max(_share(change, coef), _share(change * rows.length, coef * rows.length))
+            shrinking = max(shrinking, moved / before) if step > 1 else shrinking
+            if moved <= _ENOUGH or (step > 2 and shrinking * moved <= _ENOUGH):
+                return np.where(rows.length > 0, coef, 0.0), moved, step
+            if step > 1 and moved > _SLOW * before:
+                return None
+            before = moved
+        return None
+
+
+def _sizes_of_groups(rows: CentredRows) -> Array:
+    """The length of the longest row that can be reached from each column and each row; 1 for empty ones."""
+    graph = block_array([[None, rows.x.T], [rows.x, None]], format="csr")
+    count, group = connected_components(graph, directed=False)
+    longest, squares = np.zeros(count), np.zeros(len(rows.root))
+    np.add.at(squares, np.repeat(np.arange(len(squares)), np.diff(rows.x.indptr)), np.square(rows.x.data))
+    np.maximum.at(longest, group[rows.x.shape[1] :], squares)
+    return np.asarray(np.sqrt(np.where(longest > 0, longest, 1.0))[group])
+
+
+def _share(change: Array, whole: Array) -> float:
+    return float(np.linalg.norm(change)) / (float(np.linalg.norm(whole)) or 1.0)
