@@ -128,7 +128,9 @@ def test_summaries_and_tests_are_made_from_passes(data):
     np.testing.assert_allclose(inference(model, scan(Blocks(X, y))).se, inference(model, X, y).se, rtol=1e-9)
 
 
-@pytest.mark.parametrize("model", [SGDClassifier(random_state=0, tol=1e-4), Perceptron(), Pegasos(random_state=0)])
+@pytest.mark.parametrize(
+    "model", [SGDClassifier(random_state=0, tol=1e-4), Perceptron(average=True), Pegasos(random_state=0)]
+)
 def test_online_classifiers_walk_a_stream_in_passes(model, data):
     X, y = data
     rows = scan(Blocks(X, y))

@@ -100,6 +100,24 @@ class Block:
         """xᵀ·right in float64, for `right` of shape (m,) or (m, k)."""
         return np.asarray(self.transposed() @ right, dtype=np.float64)
 
+    def normal_dot(self, weights: Array | None, right: Array, offset: float = 0.0) -> tuple[Array, float]:
+        """xᵀ·W·(x·right − offset) and Σ W·(x·right − offset) in float64, for `right` of shape (d,).
+
+        Parameters
+        ----------
+        weights : ndarray of shape (m,) or None
+            None for all one.
+        """
+        if self.is_sparse:
+            from hiperplano.data.loops.sparse_products import add_normal_product
+
+            out, weights = np.zeros(self.n_columns), np.empty(0) if weights is None else weights
+            x = self.x
+            return out, add_normal_product(x.data, x.indices, x.indptr, weights, right, offset, out)
+        scores = self.dot(right) - offset
+        scores = scores if weights is None else weights * scores
+        return self.transpose_dot(scores), float(scores.sum())
+
     def squares_dot(self, right: Array) -> Array:
         """Σᵢ x²·right of every column in float64, for `right` of shape (m,)."""
         if not self.is_sparse:

@@ -17,3 +17,33 @@ def add_products(data, indices, indptr, weights, out):  # type: ignore[no-untype
             row = out[np.uint64(indices[j])]
             for k in range(j, last):
                 row[np.uint64(indices[k])] += scaled * data[k]
+
+
+@loop
+def add_normal_product(data, indices, indptr, weights, right, offset, out):  # type: ignore[no-untyped-def]
+    """out += Σᵢ weightsᵢ·(xᵢ·right − offset)·xᵢ, with every row read once; the sum of weightsᵢ·(xᵢ·right − offset).
+
+    Parameters
+    ----------
+    weights : float64 of shape (n,); empty for all 1
+    """
+    total = 0.0
+    for i in range(len(indptr) - 1):
+        k, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        first = second = third = fourth = 0.0  # an addition waits for the one before
+        while k + np.uint64(4) <= last:
+            first += data[k] * right[np.uint64(indices[k])]
+            second += data[k + np.uint64(1)] * right[np.uint64(indices[k + np.uint64(1)])]
+            third += data[k + np.uint64(2)] * right[np.uint64(indices[k + np.uint64(2)])]
+            fourth += data[k + np.uint64(3)] * right[np.uint64(indices[k + np.uint64(3)])]
+            k += np.uint64(4)
+        while k < last:
+            first += data[k] * right[np.uint64(indices[k])]
+            k += np.uint64(1)
+        score = (first + second) + (third + fourth) - offset
+        if len(weights):
+            score *= weights[i]
+        total += score
+        for j in range(np.uint64(indptr[i]), last):
+            out[np.uint64(indices[j])] += score * data[j]
+    return total

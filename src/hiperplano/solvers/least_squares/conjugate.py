@@ -170,9 +170,9 @@ class _Product:
 
     def __call__(self, block: Block) -> Sums:
         rows, mean = self.centre.rows(block)
-        weighted = block.weighted(rows.dot(self.direction) - mean @ self.direction)
-        level = weighted.sum()
-        return rows.transpose_dot(weighted) - level * mean, np.array([level])
+        inner, level = rows.normal_dot(block.weight, self.direction, float(mean @ self.direction))
+        inner -= level * mean
+        return inner, np.array([level])
 
 
 class _Normal:
