@@ -123,14 +123,14 @@ def test_the_interior_point_has_no_duality_gap(name, kind, fit_intercept):
     x = rng.normal(size=(60, 50 if kind == "more columns" else 20))
     if kind in ("sparse", "hardly any entries"):
         x = sparse.csr_array(x * (rng.uniform(size=x.shape) < (0.5 if kind == "sparse" else 0.05)))
-    beta, level, _ = InteriorPoint(x, box, fit_intercept).solve(1e-8, 0.0, 60)
+    beta, coef, level, _ = InteriorPoint(x, box, fit_intercept).solve(1e-8, 0.0, 60)
     assert ((beta >= box.low) & (beta <= box.high)).all()
     assert not fit_intercept or abs(beta.sum()) <= 1e-9
-    coef = beta @ x
+    pull = beta @ x
     e = box.target - x @ coef - level
     loss = np.maximum(box.high * (e - box.epsilon), box.low * (e + box.epsilon)).clip(0.0 if box.epsilon else None)
     objective = 0.5 * coef @ coef + loss.sum()
-    dual = box.target @ beta - box.epsilon * np.abs(beta).sum() - 0.5 * coef @ coef
+    dual = box.target @ beta - box.epsilon * np.abs(beta).sum() - 0.5 * pull @ pull
     assert objective - dual <= 2e-8 * objective
 
 

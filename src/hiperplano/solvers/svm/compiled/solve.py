@@ -27,7 +27,7 @@ _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
-_INTERIOR_STEPS, _INTERIOR_PRODUCTS = 20, 6  # that it takes, and products with all rows in each
+_INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
@@ -103,18 +103,23 @@ class Search:
 
         self._note("interior")
         inside = InteriorPoint(self.rows.matrix, self.box, self.control.fit_intercept)
-        beta, level, steps = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
-        coef = self._pull(beta, level)
-        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, beta)
-        self._take(Found(coef, beta, objective, gap, steps))
+        found = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
+        pull, coef = self._pull(found.beta, found.level), np.append(found.coef, found.level)
+        mismatch = pull[:-1] - found.coef
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, found.beta, mismatch)
+        self._take(Found(coef, beta, objective, gap, found.steps))
         self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
 
     def second_order(self) -> None:
-        """The interior point method where it is faster than Newton's, and that where it is not, or fails."""
-        if is_for_interior(self.rows.n_rows, len(self.rows.shift), bool(self.box.soft[0])):
-            self.interior()
-        if not self.proved and self.left > 0:
-            self.newton()
+        """The interior point method or Newton's, whichever seems faster, and the other one where that fails."""
+        squared = bool(self.box.soft[0])
+        first = is_for_interior(self.rows.n_rows, len(self.rows.shift), squared)
+        for interior in (first, not first):
+            if not self.proved and self.left > 0:
+                if not interior:
+                    self.newton()
+                elif not squared:
+                    self.interior()
 
     def polish(self) -> None:
         """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
@@ -217,10 +222,10 @@ def _newton_cost(n: int, d: int, squared: bool) -> float:
 
 def _interior_cost(n: int, d: int) -> float:
     """The same of the interior point method, which takes products of rows once, or of columns at each step."""
-    by_rows = n * n * d * _PRODUCT + _INTERIOR_STEPS * Costs.factor(n)
-    by_columns = _INTERIOR_STEPS * (n * d * d * _PRODUCT + Costs.factor(d))
     passes = _INTERIOR_STEPS * (_INTERIOR_CALL + n * (_INTERIOR_VISIT + _NEWTON_NUMBER * d))
-    return passes + min(by_rows, by_columns)
+    if n <= d:
+        return passes + n * n * d * _PRODUCT + _INTERIOR_STEPS * Costs.factor(n)
+    return passes + _INTERIOR_STEPS * (n * d * d * _PRODUCT + Costs.factor(d))
 
 
 def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
