@@ -30,6 +30,8 @@ _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
+_FRONT, _SPARSE_FACTOR = 0.07, 0.2  # share of columns whose products fill in, and a product in a sparse factor
+_DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -84,7 +86,9 @@ class Search:
         """Newton's method on dense rows, from what is known."""
         from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
 
-        control = self.control._replace(most=max(1, self.left))
+        n, d = self.rows.n_rows, len(self.rows.shift)
+        dear = _newton_step(n, d) / (_DEAR * ascent_pass(self.rows))  # such fits end as soon as others
+        control = self.control._replace(most=max(1, int(self.left / max(1.0, dear))))
         plain = np.isfinite(control.bound)
         start = self.found.coef if self.methods else self.coef
         centre = self.found.beta.copy() if self.methods else middle(self.box)
@@ -215,9 +219,12 @@ def _newton_steps(n: int, d: int, squared: bool) -> float:
 
 def _newton_cost(n: int, d: int, squared: bool) -> float:
     """Nanoseconds of Newton's method on dense rows."""
+    return _newton_steps(n, d, squared) * _newton_step(n, d)
+
+
+def _newton_step(n: int, d: int) -> float:
     least, free = min(n // 2 + 1, d), n // 2
-    step = n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
-    return _newton_steps(n, d, squared) * step
+    return n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
 
 
 def _interior_cost(n: int, d: int) -> float:
@@ -240,7 +247,7 @@ def _sparse_interior_cost(rows: LoopRows) -> float:
     """The same of the interior point method, which keeps products of columns: where most of them meet, of few."""
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     factor = d**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else np.inf
-    factor = 0.0 if _is_separate(rows) else factor
+    factor = min(factor, (_FRONT * d) ** 3 * _SPARSE_FACTOR) if _is_separate(rows) else factor
     visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * stored + _PAIR * stored**2
     return _INTERIOR_STEPS * (_INTERIOR_CALL + n * visit + factor)
 
