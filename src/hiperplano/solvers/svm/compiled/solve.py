@@ -7,13 +7,10 @@ to coordinates of their span, and Newton's method begins where the ascent has en
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.memory import memory_limit
-from hiperplano.linalg.row_span import RowSpan
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
@@ -140,10 +137,11 @@ class Search:
             self.newton_on_dense(self.rows.matrix.toarray())
         self.control = asked
 
-    def newton_in_span(self, x: Any) -> None:
+    def newton_in_span(self) -> None:
         """The same in coordinates of the rows' span; `ascend` must prove the outcome."""
-        inside = LoopRows.dense(RowSpan(x).coordinates, False)
-        here = Search(inside, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol))
+        here = Search(
+            self.rows.span, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol)
+        )
         here.beta = self.beta.copy()
         here.coef = here._pull(here.beta, self.coef[-1])
         here.ascend(affordable_passes(here.rows, bool(here.box.soft[0])))
@@ -278,7 +276,7 @@ def solve_dense(search: Search, few: bool) -> None:
         search.ascend(cost)
     if not search.proved and search.left > 0:
         if wide:
-            search.newton_in_span(rows.arrays[0])
+            search.newton_in_span()
         elif few:
             search.second_order()
         elif is_for_interior(n, d, squared):
@@ -309,11 +307,10 @@ def solve_sparse(search: Search) -> None:
         search.interior()
     if search.proved or search.left <= 0:
         return
-    held = rows.matrix
     if wide:
-        search.newton_in_span(held)
+        search.newton_in_span()
         search.ascend(_FEW)
     elif small:
-        search.newton_on_dense(held.toarray())
+        search.newton_on_dense(rows.matrix.toarray())
         if not search.proved and search.left > 0:
             search.ascend()
