@@ -277,6 +277,9 @@ def solve_dense(search: Search, few: bool) -> None:
     if not search.proved and search.left > 0:
         if wide:
             search.newton_in_span()
+            search.ascend(np.inf if squared else _FEW)
+            if not squared and not search.proved and search.left > 0:
+                search.interior()  # coordinates of the span have lost the digits of short columns to those of long ones
         elif few:
             search.second_order()
         elif is_for_interior(n, d, squared):
