@@ -336,3 +336,19 @@ def test_rows_that_hold_nothing_among_long_ones(n, empty, C):
     assert model.solution_.converged
     best = minimize_scalar(least, bounds=(-3.0, 3.0), method="bounded").fun
     assert objective(model, X, y) == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 100), (200, 250), (100, 300)])
+def test_columns_of_any_scale_are_solved_and_proved(n, d):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, d))
+    y = np.where(X @ rng.normal(size=d) + 3 * rng.normal(size=n) > 0, 1.0, -1.0)
+    X *= 1e6 ** rng.uniform(size=d)
+    model = LinearSVC(loss="hinge", C=10.0).fit(X, y)
+    coef, beta = model.coef_[0], model.solution_.multipliers[0]
+    primal = 0.5 * coef @ coef + 10 * np.maximum(0, 1 - y * (X @ coef + model.intercept_[0])).sum()
+    dual = y @ beta - 0.5 * np.sum((beta @ X) ** 2)
+    assert model.solution_.converged
+    assert (y * beta >= 0).all()
+    assert (y * beta <= 10).all()
+    assert primal - dual <= 1e-4 * primal + 1e-13 * 10 * n

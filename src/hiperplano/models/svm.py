@@ -58,7 +58,8 @@ class LinearSVC(LinearClassifier):
         Newton's method costs, about, and goes on with Newton's method where they do not suffice; dense tables of more
         than two million entries begin with it, unless they have twice as many columns as rows.
     max_iter : int, default=1000
-        Most passes over the rows.
+        Most passes over the rows, for each class. Steps of Newton's method that take much longer than a pass count as
+        several. A fit that ends so warns, and `solution_.gap` says how far from the optimum it may be.
 
     Attributes
     ----------

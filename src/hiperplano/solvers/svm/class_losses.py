@@ -162,7 +162,7 @@ class ClassCurvature(Curvature):
         """About a unit of the scores for each dual variable moved."""
         return float(np.abs(excess).sum())
 
-    def step(self, slope: Array, fit_intercept: bool, enough: float) -> Array:
+    def step(self, slope: Array, fit_intercept: bool, enough: float) -> tuple[Array, float]:
         matrix, right, levels = self.gram.copy(), -slope, self._levels
         penalised = np.setdiff1d(np.arange(len(matrix)), levels)
         matrix[penalised, penalised] += 1.0
@@ -176,4 +176,4 @@ class ClassCurvature(Curvature):
             matrix[levels, levels], right[levels] = 1.0, 0.0
         steps = solve(matrix, right).reshape(self.n_classes, -1)
         # What all classes share changes no loss: only rounding gives the sum of their steps a value.
-        return np.asarray(steps - steps.mean(axis=0)).ravel()
+        return np.asarray(steps - steps.mean(axis=0)).ravel(), 0.0

@@ -18,15 +18,26 @@ _ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding
 
 @dataclass
 class Budget:
-    """Passes over the rows: how many are left, and how many were made."""
+    """Passes over the rows: how many may be made, and how many were.
 
-    left: int
-    used: int = 0
+    What else takes time counts as passes, too: a fit whose steps are dear ends as soon as others.
+    """
 
-    def take(self) -> None:
-        """Count a pass."""
-        self.left -= 1
-        self.used += 1
+    most: float
+    spent: float = 0.0
+
+    @property
+    def left(self) -> float:
+        return self.most - self.spent
+
+    @property
+    def used(self) -> int:
+        """Passes made."""
+        return int(np.ceil(self.spent))
+
+    def take(self, passes: float = 1.0) -> None:
+        """Count a pass, or what takes as long as so many."""
+        self.spent += passes
 
 
 class GapTolerance(NamedTuple):

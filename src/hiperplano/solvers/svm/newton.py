@@ -53,7 +53,8 @@ def minimise(
             now = problem.evaluate(now.plane)
             budget.take()
             continue
-        step = _step(problem, now, curvature or now.curvature, allowed(now))  # type: ignore[arg-type]
+        step, taken = _step(problem, now, curvature or now.curvature, allowed(now))  # type: ignore[arg-type]
+        budget.take(taken)
         new, share = _line_search(problem, now, step, budget, curved=curvature is None)
         if curvature is not None and new.mismatch > _FALLEN * now.mismatch:
             curvature = None
@@ -65,13 +66,14 @@ def minimise(
     return now, True
 
 
-def _step(problem: SmoothedProblem, now: Evaluation, curvature: Curvature, allowed: float) -> Array:
+def _step(problem: SmoothedProblem, now: Evaluation, curvature: Curvature, allowed: float) -> tuple[Array, float]:
+    """A step, and what it took in passes."""
     if problem.loss.n_scores == 1 and problem.fit_intercept and curvature.mass <= 0 and now.slope[-1] != 0:
         # No row is free: the level moves alone, to where some are.
         step = np.zeros_like(now.slope)
         step[-1] = problem.level_step(now.residual)
-        return np.asarray(step)
-    return np.asarray(curvature.step(now.slope, problem.fit_intercept, float(np.sqrt(allowed))))
+        return np.asarray(step), 0.0
+    return curvature.step(now.slope, problem.fit_intercept, float(np.sqrt(allowed)))
 
 
 def _line_search(

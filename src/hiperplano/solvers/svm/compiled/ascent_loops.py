@@ -87,7 +87,10 @@ def _one_pass(x, indices, indptr, box, square, pull, coef, beta, order, size, be
 
 @subroutine
 def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # type: ignore[no-untyped-def]
-    """The best level for the coefficients, balanced dual variables in `proved`, the objective and the gap."""
+    """The best level for the coefficients, balanced dual variables in `proved`, the objective and the gap.
+
+    `moved` is Σβ·x − coef, and becomes what it is for the balanced ones.
+    """
     n, d = len(beta), len(coef) - 1
     for i in range(n):
         e[i] = box.target[i] - row_dot(x, indices, indptr, i, coef[:d])
@@ -96,8 +99,6 @@ def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # t
     if control.fit_intercept:
         level = best_level(box, e, coef[d], control.unit)
         balance(box, proved)
-    for j in range(d):
-        moved[j] = 0.0
     objective, gap = 0.0, 0.0
     for i in range(n):
         e[i] -= level
@@ -113,10 +114,13 @@ def _check(x, indices, indptr, box, control, coef, beta, e, proved, moved):  # t
 
 
 @loop
-def certificate(x, indices, indptr, box, control, coef, beta):  # type: ignore[no-untyped-def]
-    """Coefficients Σβ·x with their best level, balanced dual variables near `beta`, the objective and the gap."""
-    n, d = len(beta), len(coef) - 1
-    e, proved, moved = np.empty(n), np.empty(n), np.empty(d)
+def certificate(x, indices, indptr, box, control, coef, beta, mismatch):  # type: ignore[no-untyped-def]
+    """Coefficients with their best level, balanced dual variables near `beta`, the objective and the gap.
+
+    `mismatch`, of shape (d,), is Σβ·x − coef; overwritten.
+    """
+    n, d, moved = len(beta), len(coef) - 1, mismatch
+    e, proved = np.empty(n), np.empty(n)
     level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
     coef[d] = level
     return coef, proved, objective, gap
@@ -216,6 +220,8 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
         due = used >= look and box.soft[0] == 0.0
         if ended or rests or due or slack <= min(2.0 * wanted, trigger):
             look = max(look, _LATER * used)
+            for j in range(d):
+                moved[j] = 0.0
             level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
             used += 1
             history[used % _WINDOW_SIZE] = slack

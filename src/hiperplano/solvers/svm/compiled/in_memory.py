@@ -91,12 +91,12 @@ class CompiledSearch:
             start=(Hyperplane(coef, level, self.rows.shift), gamma),
         )
         better = plane_fit(design, self.loss, certificate, "dual, newton", found.passes + budget.used)
-        if not better.proved and self.rows.is_dense and design.n_rows * design.n_columns <= _MOST_CELLS:
-            search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
-        if better.gap < search.found.gap:
+        if better.proved:
             return better
-        published = self._published(search)
-        return published._replace(passes=published.passes + budget.used)
+        search.found = found._replace(passes=found.passes + budget.used)
+        if search.left > 0 and self.rows.is_dense and design.n_rows * design.n_columns <= _MOST_CELLS:
+            search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
+        return _together(better, self._published(search))
 
     def _published(self, search: Search) -> PlaneFit:
         found = search.found
@@ -111,3 +111,26 @@ class CompiledSearch:
             passes=found.passes,
             method=search.method,
         )
+
+
+def _together(last: PlaneFit, other: PlaneFit) -> PlaneFit:
+    """The better plane of two, and the multipliers that prove more: whose they are does not matter for the gap."""
+    plane, proof = min(last, other, key=_objective), max(last, other, key=_bound)
+    return last._replace(
+        coef=plane.coef,
+        intercept=plane.intercept,
+        objective=plane.objective,
+        multipliers=proof.multipliers,
+        gap=plane.objective - _bound(proof),
+        proved=plane.proved or proof.proved,
+        passes=max(last.passes, other.passes),
+    )
+
+
+def _objective(fit: PlaneFit) -> float:
+    return fit.objective if np.isfinite(fit.gap) else np.inf
+
+
+def _bound(fit: PlaneFit) -> float:
+    """What no plane is below."""
+    return fit.objective - fit.gap if np.isfinite(fit.gap) else -np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import csr_array
 from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.loops.arrays import RowArrays, frozen, row_arrays
+from hiperplano.linalg.row_span import RowSpan
 from hiperplano.solvers.svm.dual_losses import DualLoss
 
 _ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
@@ -57,6 +59,11 @@ class LoopRows:
     @property
     def is_dense(self) -> bool:
         return self.arrays[0].ndim == 2
+
+    @cached_property
+    def span(self) -> LoopRows:
+        """The same rows in coordinates of their span, which all problems on them share."""
+        return LoopRows.dense(RowSpan(self.matrix).coordinates, False)
 
     @property
     def matrix(self) -> Any:

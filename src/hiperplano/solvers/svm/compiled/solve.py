@@ -7,13 +7,10 @@ to coordinates of their span, and Newton's method begins where the ascent has en
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.memory import memory_limit
-from hiperplano.linalg.row_span import RowSpan
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
@@ -27,9 +24,11 @@ _CALL = 5e5  # for a step that sums over the rows in blocks
 _MANY = 50  # products with all rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
-_INTERIOR_STEPS, _INTERIOR_PRODUCTS = 20, 6  # that it takes, and products with all rows in each
+_INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
+_FRONT, _SPARSE_FACTOR = 0.07, 0.2  # share of columns whose products fill in, and a product in a sparse factor
+_DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -84,7 +83,9 @@ class Search:
         """Newton's method on dense rows, from what is known."""
         from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
 
-        control = self.control._replace(most=max(1, self.left))
+        n, d = self.rows.n_rows, len(self.rows.shift)
+        dear = _newton_step(n, d) / (_DEAR * ascent_pass(self.rows))  # such fits end as soon as others
+        control = self.control._replace(most=max(1, int(self.left / max(1.0, dear))))
         plain = np.isfinite(control.bound)
         start = self.found.coef if self.methods else self.coef
         centre = self.found.beta.copy() if self.methods else middle(self.box)
@@ -103,18 +104,23 @@ class Search:
 
         self._note("interior")
         inside = InteriorPoint(self.rows.matrix, self.box, self.control.fit_intercept)
-        beta, level, steps = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
-        coef = self._pull(beta, level)
-        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, beta)
-        self._take(Found(coef, beta, objective, gap, steps))
+        found = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
+        pull, coef = self._pull(found.beta, found.level), np.append(found.coef, found.level)
+        mismatch = pull[:-1] - found.coef
+        coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, found.beta, mismatch)
+        self._take(Found(coef, beta, objective, gap, found.steps))
         self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
 
     def second_order(self) -> None:
-        """The interior point method where it is faster than Newton's, and that where it is not, or fails."""
-        if is_for_interior(self.rows.n_rows, len(self.rows.shift), bool(self.box.soft[0])):
-            self.interior()
-        if not self.proved and self.left > 0:
-            self.newton()
+        """The interior point method or Newton's, whichever seems faster, and the other one where that fails."""
+        squared = bool(self.box.soft[0])
+        first = is_for_interior(self.rows.n_rows, len(self.rows.shift), squared)
+        for interior in (first, not first):
+            if not self.proved and self.left > 0:
+                if not interior:
+                    self.newton()
+                elif not squared:
+                    self.interior()
 
     def polish(self) -> None:
         """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
@@ -131,10 +137,11 @@ class Search:
             self.newton_on_dense(self.rows.matrix.toarray())
         self.control = asked
 
-    def newton_in_span(self, x: Any) -> None:
+    def newton_in_span(self) -> None:
         """The same in coordinates of the rows' span; `ascend` must prove the outcome."""
-        inside = LoopRows.dense(RowSpan(x).coordinates, False)
-        here = Search(inside, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol))
+        here = Search(
+            self.rows.span, self.box, self.control._replace(most=max(1, self.left), tol=0.5 * self.control.tol)
+        )
         here.beta = self.beta.copy()
         here.coef = here._pull(here.beta, self.coef[-1])
         here.ascend(affordable_passes(here.rows, bool(here.box.soft[0])))
@@ -210,17 +217,20 @@ def _newton_steps(n: int, d: int, squared: bool) -> float:
 
 def _newton_cost(n: int, d: int, squared: bool) -> float:
     """Nanoseconds of Newton's method on dense rows."""
+    return _newton_steps(n, d, squared) * _newton_step(n, d)
+
+
+def _newton_step(n: int, d: int) -> float:
     least, free = min(n // 2 + 1, d), n // 2
-    step = n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
-    return _newton_steps(n, d, squared) * step
+    return n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
 
 
 def _interior_cost(n: int, d: int) -> float:
     """The same of the interior point method, which takes products of rows once, or of columns at each step."""
-    by_rows = n * n * d * _PRODUCT + _INTERIOR_STEPS * Costs.factor(n)
-    by_columns = _INTERIOR_STEPS * (n * d * d * _PRODUCT + Costs.factor(d))
     passes = _INTERIOR_STEPS * (_INTERIOR_CALL + n * (_INTERIOR_VISIT + _NEWTON_NUMBER * d))
-    return passes + min(by_rows, by_columns)
+    if n <= d:
+        return passes + n * n * d * _PRODUCT + _INTERIOR_STEPS * Costs.factor(n)
+    return passes + _INTERIOR_STEPS * (n * d * d * _PRODUCT + Costs.factor(d))
 
 
 def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
@@ -235,7 +245,7 @@ def _sparse_interior_cost(rows: LoopRows) -> float:
     """The same of the interior point method, which keeps products of columns: where most of them meet, of few."""
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     factor = d**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else np.inf
-    factor = 0.0 if _is_separate(rows) else factor
+    factor = min(factor, (_FRONT * d) ** 3 * _SPARSE_FACTOR) if _is_separate(rows) else factor
     visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * stored + _PAIR * stored**2
     return _INTERIOR_STEPS * (_INTERIOR_CALL + n * visit + factor)
 
@@ -266,7 +276,10 @@ def solve_dense(search: Search, few: bool) -> None:
         search.ascend(cost)
     if not search.proved and search.left > 0:
         if wide:
-            search.newton_in_span(rows.arrays[0])
+            search.newton_in_span()
+            search.ascend(np.inf if squared else _FEW)
+            if not squared and not search.proved and search.left > 0:
+                search.interior()  # coordinates of the span have lost the digits of short columns to those of long ones
         elif few:
             search.second_order()
         elif is_for_interior(n, d, squared):
@@ -297,11 +310,10 @@ def solve_sparse(search: Search) -> None:
         search.interior()
     if search.proved or search.left <= 0:
         return
-    held = rows.matrix
     if wide:
-        search.newton_in_span(held)
+        search.newton_in_span()
         search.ascend(_FEW)
     elif small:
-        search.newton_on_dense(held.toarray())
+        search.newton_on_dense(rows.matrix.toarray())
         if not search.proved and search.left > 0:
             search.ascend()
