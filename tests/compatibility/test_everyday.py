@@ -90,7 +90,7 @@ CLASSIFIERS = {
     ),
     "one versus rest": lambda: OneVsRestClassifier(LogisticRegression(solver="liblinear")),
     "one versus one": lambda: OneVsOneClassifier(LinearSVC(random_state=0)),
-    "output codes": lambda: OutputCodeClassifier(Perceptron(), random_state=0),
+    "output codes": lambda: OutputCodeClassifier(Perceptron(tol=None, max_iter=50, average=True), random_state=0),
     "calibration": lambda: CalibratedClassifierCV(LinearSVC(), cv=3),
     "isotonic": lambda: CalibratedClassifierCV(RidgeClassifier(), method="isotonic", cv=3),
     "grid": lambda: GridSearchCV(LogisticRegression(), {"C": [0.1, 1], "penalty": ["l2", None]}, cv=3),

@@ -98,7 +98,7 @@ class KernelPerceptron(KernelLearning):
 
     >>> from hiperplano import KernelPerceptron
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
-    >>> model = KernelPerceptron(kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
+    >>> model = KernelPerceptron(kernel="poly", degree=2, gamma=1.0, coef0=1.0, tol=None).fit(X, y)
     >>> model.predict(X)
     array([0, 0, 1, 1])
     >>> model.solution_.clean
