@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from hiperplano import LinearRegression, Ridge
 from hiperplano.data import blas, threads
 from hiperplano.data import in_memory as design_module
+from hiperplano.data.block import Block
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.validate import design as make_design
 
@@ -385,3 +386,17 @@ def test_fits_in_several_threads_have_the_same_bits():
     for coef in found:
         np.testing.assert_array_equal(coef, alone)
     assert _limits() == before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_normal_products_of_sparse_rows_are_those_of_dense_ones(dtype, weighted):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(40, 11)) * (rng.uniform(size=(40, 11)) < rng.uniform(size=(40, 1)))).astype(dtype)
+    x[3] = 0.0
+    right, weights = rng.normal(size=11), rng.uniform(size=40) if weighted else None
+    scores = (x.astype(float) @ right - 0.3) * (1.0 if weights is None else weights)
+    for rows in (sparse.csr_array(x), x.astype(float)):
+        found, total = Block(rows, {}).normal_dot(weights, right, 0.3)
+        np.testing.assert_allclose(found, x.T.astype(float) @ scores, rtol=1e-13, atol=1e-13)
+        assert total == pytest.approx(scores.sum(), rel=1e-13)

@@ -8,6 +8,7 @@ place.
 from __future__ import annotations
 
 from math import factorial
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -39,6 +40,18 @@ def exponentials(out: Array) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _round(part: Array, least: Any, inverse: Any, whole: Any, x: Array, rounded: Array) -> None:
+    """Copy numbers to x, none below the least, and set the lower bits of `rounded` to k."""
+    n = np.uintp(len(part))
+    for j in range(n):
+        x[j] = part[j]
+    for j in range(n):
+        value = least if x[j] < least else x[j]
+        x[j] = value
+        rounded[j] = value * inverse + whole
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _exponentials_64(out: Array, least: float) -> None:
     x, rounded, power = np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK, np.int64)
     bits, scale = rounded.view(np.int64), power.view(np.float64)
@@ -46,12 +59,7 @@ def _exponentials_64(out: Array, least: float) -> None:
         for start in range(0, out.shape[1], _CHUNK):
             part = out[i, start : start + _CHUNK]
             n = np.uintp(len(part))
-            for j in range(n):
-                x[j] = part[j]
-            for j in range(n):
-                value = least if x[j] < least else x[j]
-                x[j] = value
-                rounded[j] = value * _INVERSE_LOG_2 + _ROUND
+            _round(part, least, _INVERSE_LOG_2, _ROUND, x, rounded)
             for j in range(n):
                 power[j] = (bits[j] + 1023) << 52
             for j in range(n):
@@ -77,12 +85,7 @@ def _exponentials_32(out: Array, least: np.float32) -> None:
         for start in range(0, out.shape[1], _CHUNK):
             part = out[i, start : start + _CHUNK]
             n = np.uintp(len(part))
-            for j in range(n):
-                x[j] = part[j]
-            for j in range(n):
-                value = least if x[j] < least else x[j]
-                x[j] = value
-                rounded[j] = value * _INVERSE_LOG_2_32 + _ROUND_32
+            _round(part, least, _INVERSE_LOG_2_32, _ROUND_32, x, rounded)
             for j in range(n):
                 power[j] = np.int32(bits[j] + np.int32(127)) << np.int32(23)
             for j in range(n):
