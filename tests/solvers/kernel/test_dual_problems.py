@@ -125,11 +125,13 @@ def test_gram_rows_are_the_same_however_they_are_held():
         ComputedGram(matrix, matrix.diagonal),
         CachedGram(matrix, matrix.diagonal, 8 * 1200 * 7),
     ]
+    few = np.array([3, 700, 1100])
     for _ in range(3):
         some = np.sort(RNG.choice(1200, 20, replace=False))
         factors = RNG.normal(size=20)
         for source in sources:
             np.testing.assert_allclose(source.times(some, factors), whole[:, some] @ factors, atol=1e-12)
+            np.testing.assert_allclose(source.times(some, factors, few), whole[few][:, some] @ factors, atol=1e-12)
             np.testing.assert_allclose(source.block(some), whole[np.ix_(some, some)], atol=1e-12)
     single = KernelMatrix(kernel, rows, dtype=np.float32)
     vast = ComputedGram(single, matrix.diagonal).times(some, 1e50 * factors)
@@ -154,6 +156,32 @@ def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(
     values = [problem.value(each.beta, each.gradient) for each in (whole, small)]
     np.testing.assert_allclose(*values, rtol=1e-4)
     assert small.rounds <= 100  # chosen by violation, they would go round in circles
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_rows_that_rest_change_neither_the_end_nor_what_is_said_of_it(task):
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(1500, 4))
+    scores, bound = rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.2 * rng.normal(size=1500), np.full(1500, 5.0)
+    problem = {
+        "classification": DualProblem.classification(np.sign(scores), bound),
+        "regression": DualProblem.regression(scores, bound, 0.6),
+    }[task]
+    matrix, single = KernelMatrix(RBF(0.3), rows), KernelMatrix(RBF(0.3), rows, dtype=np.float32)
+    sources = {"rows": ComputedGram(matrix, matrix.diagonal), "coarse": ComputedGram(single, matrix.diagonal)}
+    given = {**sources, "tol": 1e-3, "max_steps": 10**6, "capacity": 500}
+    found = minimise(problem, **given)
+    gradient = matrix.dense() @ found.beta - problem.target
+    rested = np.abs(gradient - found.gradient) > 1e-8
+    assert rested.sum() > 100
+    assert not found.beta[rested].any()
+    assert problem.violation(found.beta, gradient) <= 1e-3
+    np.testing.assert_allclose(problem.violation(found.beta, gradient), found.violation, rtol=1e-6)
+    gaps = [problem.gap(found.beta, each, found.intercept) for each in (gradient, found.gradient)]
+    np.testing.assert_allclose(*gaps, rtol=1e-6)
+    given_all = minimise(problem, **given, known=-problem.target)
+    gradient = matrix.dense() @ given_all.beta - problem.target
+    np.testing.assert_allclose(given_all.gradient, gradient, atol=1e-8)
 
 
 @pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])

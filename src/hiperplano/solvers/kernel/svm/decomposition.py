@@ -9,6 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gradient import Gradient
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
@@ -34,6 +35,7 @@ class Minimum:
     Attributes
     ----------
     beta, gradient : ndarray of shape (n,)
+        The gradient, Kβ − t, is that of an earlier β in rows that cannot matter, unless it was given at the start.
     intercept : float
     violation : float
         By how much the worst pair violates the optimality conditions.
@@ -64,7 +66,7 @@ def minimise(
     max_steps: int,
     capacity: int,
     progress: Callable[[int, int, float], None] | None = None,
-    gradient: Array | None = None,
+    known: Array | None = None,
 ) -> Minimum:
     """Minimise a dual problem until no pair of rows violates the optimality conditions by more than `tol`.
 
@@ -82,18 +84,19 @@ def minimise(
         Rows that a working set may have in float64; in float32, as many as take the same memory.
     progress : callable, optional
         Called with round, steps and violation.
-    gradient : ndarray of shape (n,), optional
-        Kβ − t at the start, if it is known; changed.
+    known : ndarray of shape (n,), optional
+        Kβ − t at the start; changed. Who has it gets it at the end, in every row.
     """
     n, steps, beta = rows.n, 0, problem.start.copy()
     source = judge = rows if coarse is None else coarse  # of working sets, and of the gradient
-    gradient = _gradient(problem, judge, beta) if gradient is None else gradient
+    gradient = Gradient(problem, judge, beta, known)
     if n > SMALL:
-        steps, beta, gradient = separable_steps(problem, judge, beta, gradient, tol, max_steps)
+        steps, beta, values = separable_steps(problem, judge, beta, gradient.values, tol, max_steps)
+        gradient.renew(values)
     rng = np.random.default_rng(0)
     rounds, idle, value, gap, crawling = 0, 0, np.inf, np.inf, False
     while True:
-        up, down = problem.slopes(beta, gradient)
+        up, down = gradient.slopes(beta)
         largest, least = float(up.max()), float(down.min())
         violation = max(0.0, largest - least)
         if progress is not None:
@@ -102,21 +105,22 @@ def minimise(
         negligible = judge.rounded and rough <= NEGLIGIBLE * tol
         near = violation <= max(tol, _MARGIN * rough) or steps >= max_steps
         if judge is not rows and (idle > _IDLE or (near and not negligible)):
-            judge, gradient, idle = rows, _gradient(problem, rows, beta), 0
+            judge, idle = rows, 0
+            gradient.judge_by(rows, beta, _MARGIN * rough)
             continue
-        before, value = value, min(value, problem.value(beta, gradient))
-        apart = problem.gap(beta, gradient, 0.5 * (largest + least))
+        before, value = value, min(value, problem.value(beta, gradient.values))
+        apart = problem.gap(beta, gradient.values, 0.5 * (largest + least))
         apart /= max(apart + abs(value), np.finfo(float).tiny)
         idle = idle + 1 if value >= before or (crawling and apart > _CLOSER * gap) else 0
         gap = min(gap, apart)
         blur = score_rounding(beta, rows.diagonal)
-        unbounded = violation > tol and problem.is_unbounded(beta, gradient, rows.diagonal)
+        unbounded = violation > tol and problem.is_unbounded(beta, gradient.values, rows.diagonal)
         aim = tol - 2.0 * rough if negligible else tol
         settled = violation <= aim or (up - blur).max() <= (down + blur).min()
         if settled or unbounded or steps >= max_steps or idle > _IDLE:
             rounding = rough + float(blur[up.argmax()] + blur[down.argmin()])
             return Minimum(
-                beta, gradient, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
+                beta, gradient.values, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
             )  # fmt: skip
         limit = capacity if source is rows else int(np.sqrt(2) * capacity)
         chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, limit, rng)
@@ -124,23 +128,23 @@ def minimise(
         share = aim if len(chosen) == n else max(0.9 * aim, _SHARE * violation)
         gram = source.block(chosen)
         made, part, slopes, crawling = _solve_part(
-            problem.part(chosen), gram, rows.diagonal[chosen], beta[chosen], gradient[chosen], share, max_steps - steps
+            problem.part(chosen),
+            gram,
+            rows.diagonal[chosen],
+            beta[chosen],
+            gradient.values[chosen],
+            share,
+            max_steps - steps,
         )
         steps, rounds = steps + made, rounds + 1
-        moved = np.flatnonzero(part != beta[chosen])
         if len(chosen) < n or source is not judge:
-            gradient += judge.times(chosen[moved], (part - beta[chosen])[moved])
+            gradient.add(chosen, beta, part - beta[chosen], slopes)
         else:  # afresh: that of the loop has added up the rounding of all its steps
-            gradient = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target
+            gradient.renew(sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target)
         beta[chosen] = part
         del gram  # before the next one is made: two would take twice the memory
-        if judge is rows and np.abs(slopes - gradient[chosen]).max() > _OFF * share:
+        if judge is rows and np.abs(slopes - gradient.values[chosen]).max() > _OFF * share:
             source = rows
-
-
-def _gradient(problem: DualProblem, rows: GramRows, beta: Array) -> Array:
-    moved = np.flatnonzero(beta)
-    return (rows.times(moved, beta[moved]) if len(moved) else 0.0) - problem.target
 
 
 def score_rounding(beta: Array, diagonal: Array) -> Array:
@@ -172,7 +176,7 @@ def _working_set(
     chosen = np.zeros(n, dtype=bool)
     chosen[growing[up[growing] > down.min()]] = True
     chosen[falling[down[falling] < up.max()]] = True
-    room = capacity - int(chosen.sum())
+    room, free = capacity - int(chosen.sum()), free[~chosen[free]]
     if len(free) > room:
         free = rng.choice(free, room, replace=False)
     chosen[free] = True

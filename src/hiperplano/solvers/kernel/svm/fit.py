@@ -113,7 +113,7 @@ def solve_dual(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -
 def solve_with(
     problem: DualProblem, rows: GramRows, coarse: GramRows | None, control: Control, gradient: Array | None = None
 ) -> Minimum:
-    """The same with a given source of kernel values, and maybe the gradient at the start."""
+    """The same with a given source of kernel values, and maybe the gradient at the start (and, then, at the end)."""
     return minimise(
         problem,
         rows,
@@ -122,7 +122,7 @@ def solve_with(
         max_steps=control.max_steps,
         capacity=max(SMALL, int(np.sqrt((control.n_bytes - _kept(rows) - _kept(coarse)) / 8))),
         progress=control.progress,
-        gradient=gradient,
+        known=gradient,
     )
 
 

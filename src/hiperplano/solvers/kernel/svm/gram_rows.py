@@ -30,18 +30,21 @@ class GramRows(Protocol):
         Rows of a working set beyond which all of them cost no more.
     rounded : bool
         Whether values are those of float64, rounded at most: those computed in float32 are off by more.
+    in_parts : bool
+        Whether a product for some rows costs as much less, and the matrix is known to be positive semidefinite.
     """
 
     n: int
     diagonal: Array
     large: int
     rounded: bool
+    in_parts: bool
 
     def block(self, rows: Array) -> Array:
         """The Gram matrix of some rows."""
 
-    def times(self, columns: Array, factors: Array) -> Array:
-        """Σⱼ Kᵢⱼ·factorⱼ over some columns, for every row."""
+    def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
+        """Σⱼ Kᵢⱼ·factorⱼ over some columns, for some rows; for every row if None."""
 
 
 class HeldGram:
@@ -53,7 +56,7 @@ class HeldGram:
         Of values computed in float64.
     """
 
-    rounded = True
+    rounded, in_parts = True, False
 
     def __init__(self, gram: Array) -> None:
         self.gram, self.n = gram, len(gram)
@@ -67,8 +70,8 @@ class HeldGram:
         gather(self.gram, rows, rows, found)
         return found
 
-    def times(self, columns: Array, factors: Array) -> Array:
-        return sum_of_rows(self.gram, columns, factors)
+    def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
+        return of_rows(sum_of_rows(self.gram, columns, factors), rows)
 
 
 class ComputedGram:
@@ -84,6 +87,7 @@ class ComputedGram:
     def __init__(self, matrix: KernelMatrix, diagonal: Array) -> None:
         self.matrix, self.n, self.diagonal = matrix, matrix.shape[0], diagonal
         self.large, self.rounded = self.n, matrix.dtype == np.float64
+        self.in_parts = matrix.kernel.positive_definite
 
     def block(self, rows: Array) -> Array:
         m = len(rows)
@@ -103,14 +107,14 @@ class ComputedGram:
         in_threads(fill, range(0, m, _TILE), m * m)
         return found
 
-    def times(self, columns: Array, factors: Array) -> Array:
+    def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
         size = float(np.abs(factors).max(initial=0.0)) or 1.0  # which may be beyond float32
-        found, rounded = np.zeros(self.n), (factors / size).astype(self.matrix.dtype)
+        found, rounded = np.zeros(self.n if rows is None else len(rows)), (factors / size).astype(self.matrix.dtype)
 
-        def add(rows: slice, part: slice, tile: Array) -> None:
-            found[part] += rounded[rows] @ tile
+        def add(which: slice, part: slice, tile: Array) -> None:
+            found[part] += rounded[which] @ tile
 
-        self._tiles(columns, None, add)
+        self._tiles(columns, rows, add)
         return found * size
 
     def _tiles(self, rows: Array, columns: Array | None, use: Callable[[slice, slice, Array], None]) -> None:
@@ -146,6 +150,7 @@ class CachedGram(ComputedGram):
 
     def __init__(self, matrix: KernelMatrix, diagonal: Array, n_bytes: int) -> None:
         super().__init__(matrix, diagonal)
+        self.in_parts = False  # rows are kept whole
         room = min(self.n, max(1, n_bytes // (self.n * matrix.dtype.itemsize)))
         self.held = np.empty((room, self.n), matrix.dtype)
         self._row_in, self._used = np.full(room, -1), np.zeros(room, dtype=np.int64)
@@ -163,12 +168,12 @@ class CachedGram(ComputedGram):
         self._tiles(rows[missing], rows, put)
         return found
 
-    def times(self, columns: Array, factors: Array) -> Array:
+    def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
         found, room = np.zeros(self.n), len(self.held)
         for start in range(0, len(columns), room):
             part = slice(start, start + room)
             found += sum_of_rows(self.held, self.hold(columns[part]), factors[part])
-        return found
+        return of_rows(found, rows)
 
     def hold(self, rows: Array) -> Array:
         """Where these rows are held, after those that were not have taken the place of the least recently used.
@@ -206,3 +211,8 @@ def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:
 
     in_threads(add, range(0, len(found), _SUMMED), len(slots) * len(found))
     return found
+
+
+def of_rows(found: Array, rows: Array | None) -> Array:
+    """Some of the values, or all."""
+    return found if rows is None else found[rows]

@@ -32,7 +32,7 @@ class RefinedGram:
         Of all values together, in units of the largest.
     """
 
-    rounded, resolution = True, 0.5 * _UNIT
+    rounded, in_parts, resolution = True, False, 0.5 * _UNIT
 
     def __init__(self, matrix: KernelMatrix) -> None:
         n = self.n = self.large = matrix.shape[0]
@@ -54,5 +54,5 @@ class RefinedGram:
     def block(self, rows: Array) -> Array:
         return self.held.block(rows) + self._unit * self._rest.block(rows)
 
-    def times(self, columns: Array, factors: Array) -> Array:
-        return self.held.times(columns, factors) + self._unit * self._rest.times(columns, factors)
+    def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
+        return self.held.times(columns, factors, rows) + self._unit * self._rest.times(columns, factors, rows)

@@ -1,0 +1,114 @@
+"""The gradient of a dual problem, brought up to date only in rows where it can matter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
+from hiperplano.solvers.kernel.svm.gram_rows import GramRows
+
+_AHEAD = 2.0  # steps like the present one that a row should be able to rest for: to wake it costs as much as a few
+_UNSEEN = 10.0  # times the largest error seen in float32, for the rows in which it was not looked at
+
+
+class Gradient:
+    """Kβ − t, with rows that rest.
+
+    A row whose β is 0, and that is far from violating the optimality conditions, adds nothing to the objective or to
+    the duality gap. A step Δ changes its score by at most √(Kᵢᵢ·ΔᵀKΔ), so that it may rest until those bounds add up
+    to its distance.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    rows : GramRows
+        The source of kernel values.
+    beta : ndarray of shape (n,)
+    values : ndarray of shape (n,), optional
+        The gradient at β; changed. No row rests where it is given.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        For rows that rest, the gradient of an earlier β.
+    """
+
+    def __init__(self, problem: DualProblem, rows: GramRows, beta: Array, values: Array | None = None) -> None:
+        self._problem, self._rows, self._every_row = problem, rows, values is not None
+        self._reach = np.zeros(rows.n)  # by how much the gradient may have changed since a row has rested
+        self.values = self._at(beta) if values is None else values
+
+    def slopes(self, beta: Array) -> tuple[Array, Array]:
+        """Those of the problem, after rows that might violate were woken."""
+        while True:
+            up, down = self._problem.slopes(beta, self.values)
+            resting = self._reach > 0.0
+            near = (up + self._reach > down.min()) | (down - self._reach < up.max())
+            woken = np.flatnonzero(resting & near)
+            if not len(woken):
+                return up, down
+            self.values[woken], self._reach[woken] = self._at(beta, woken), 0.0
+
+    def add(self, chosen: Array, beta: Array, change: Array, slopes: Array) -> None:
+        """Bring it up to date after β changed in some rows.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n,)
+            Before.
+        change : ndarray of shape (len(chosen),)
+        slopes : ndarray of shape (len(chosen),)
+            The gradient of these rows afterwards, to some digits.
+        """
+        moved = np.flatnonzero(change)
+        columns, factors = chosen[moved], change[moved]
+        length = self._length(factors, (slopes - self.values[chosen])[moved])
+        awake = ~self._may_rest(beta, self._reach + length * np.sqrt(np.abs(self._rows.diagonal)))
+        awake[chosen] = True
+        awake &= self._reach == 0.0
+        if awake.all():
+            self.values += self._rows.times(columns, factors)
+            return
+        product = self._rows.times(columns, factors, np.flatnonzero(awake))
+        self.values[awake] += product
+        found = np.zeros(len(awake))
+        found[awake] = product
+        length = self._length(factors, found[columns])
+        self._reach[~awake] += length * np.sqrt(np.abs(self._rows.diagonal[~awake]))
+
+    def renew(self, values: Array) -> None:
+        """Replace it by one that is known."""
+        self.values, self._reach = values, np.zeros(len(values))
+
+    def judge_by(self, rows: GramRows, beta: Array, rough: float) -> None:
+        """Go on with another source of kernel values, after one that was off by about `rough`."""
+        before, self._rows = self.values, rows
+        resting = self._may_rest(beta, self._reach + rough)
+        awake = np.flatnonzero(~resting)
+        self.values = before.copy()
+        self.values[awake] = self._at(beta, awake)
+        if resting.any():
+            seen = np.abs(self.values - before)[awake][self._reach[awake] == 0.0]
+            self._reach[awake] = 0.0
+            self._reach[resting] += max(rough, _UNSEEN * float(seen.max(initial=0.0)))
+
+    def _may_rest(self, beta: Array, reach: Array) -> Array:
+        """Which rows cannot violate if their gradient has changed by as much."""
+        problem = self._problem
+        if self._every_row or not self._rows.in_parts:
+            return np.zeros(len(beta), dtype=bool)
+        up, down = problem.slopes(beta, self.values)
+        slack = np.minimum(down.min() - up, down - up.max())
+        return np.asarray((beta == 0.0) & (problem.low < problem.high) & (slack > _AHEAD * reach))
+
+    def _at(self, beta: Array, rows: Array | None = None) -> Array:
+        """The gradient of some rows, or all."""
+        moved = np.flatnonzero(beta)
+        target = self._problem.target if rows is None else self._problem.target[rows]
+        return np.asarray((self._rows.times(moved, beta[moved], rows) if len(moved) else 0.0) - target)
+
+    def _length(self, change: Array, product: Array) -> float:
+        """√(ΔᵀKΔ) of a step Δ, from KΔ in the rows that it changes, and what rounding may have taken from it."""
+        rounding = np.finfo(np.float32).eps * float(self._rows.diagonal.max()) * float(change @ change)
+        return float(np.sqrt(max(0.0, float(change @ product)) + rounding))
