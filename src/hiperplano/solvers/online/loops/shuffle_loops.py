@@ -24,34 +24,36 @@ def _below(seed, bound):  # type: ignore[no-untyped-def]
 
 
 @loop
-def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
-    """Fill `order` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled among each other.
+def shuffle_in_pools(orders, block, pool, seeds):  # type: ignore[no-untyped-def]
+    """Fill each of `orders` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled.
 
     Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is
     a plain shuffle of all rows. Every row is put where a random one of its pool was, which goes to the end.
 
     Parameters
     ----------
-    order : int of shape (n,), filled
+    orders : int of shape (passes, n), filled
+    seeds : uint64 of shape (passes,), never 0
     """
-    n = len(order)
-    blocks = np.arange((n + block - 1) // block)
-    for i in range(len(blocks) - 1, 0, -1):
-        seed = _draw(seed)
-        j = _below(seed, i + 1)
-        blocks[i], blocks[j] = blocks[j], blocks[i]
-    one = np.uint64(1)
-    end = first = np.uint64(0)
-    for number in range(len(blocks)):
-        if number % pool == 0:
-            first = end
-        start = blocks[number] * block
-        for row in range(start, min(start + block, n)):
+    n, one = orders.shape[1], np.uint64(1)
+    for number in range(len(seeds)):
+        order, seed = orders[number], seeds[number]
+        blocks = np.arange((n + block - 1) // block)
+        for i in range(len(blocks) - 1, 0, -1):
             seed = _draw(seed)
-            j = first + _below(seed, end - first + one)
-            order[end] = order[j]
-            order[j] = row
-            end += one
+            j = _below(seed, i + 1)
+            blocks[i], blocks[j] = blocks[j], blocks[i]
+        end = first = np.uint64(0)
+        for k in range(len(blocks)):
+            if k % pool == 0:
+                first = end
+            start = blocks[k] * block
+            for row in range(start, min(start + block, n)):
+                seed = _draw(seed)
+                j = first + _below(seed, end - first + one)
+                order[end] = order[j]
+                order[j] = row
+                end += one
 
 
 @loop
