@@ -101,6 +101,8 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
 
 def reciprocal(values: Array) -> Array:
     """One over each, 0 for 0."""
+    if values.min(initial=1.0) > 0:
+        return np.asarray(1.0 / values)
     held = values > 0
     return np.asarray(held / np.where(held, values, 1.0))
 
