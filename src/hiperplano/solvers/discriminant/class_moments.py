@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -41,16 +42,17 @@ class ClassMoments:
     sums: Array
     squares: Array
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The weight of all rows."""
         return float(self.weight.sum())
 
-    @property
+    @cached_property
     def means(self) -> Array:
         """Of shape (classes, d)."""
         return np.asarray(self.shift + self.sums / self.weight[:, None])
 
+    @cached_property
     def scatter(self) -> Array:
         """Σ w·(x − mean)(x − mean)ᵀ, all classes together or each by itself.
 
