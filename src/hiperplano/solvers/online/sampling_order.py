@@ -20,7 +20,6 @@ _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs 
 _BLOCK = 2**15  # bytes side by side, where they do not
 _POOL = 16  # blocks
 _MOST_VISITS = 8
-_STEP, _ALL = 0x9E3779B97F4A7C15, 2**64 - 1  # from the seed of a pass to that of the next; 64 bits
 KEPT_VISITS = 2**17  # of all passes, for the next plane: every class is told from the rest in the same orders
 
 
@@ -114,24 +113,16 @@ class SamplingOrder:
         if self._seed is None:
             rows = np.arange(self.count) if self._base is None else self._base
             return frozen(rows[None]), weight[None]
-        seeds = [_mixed((self._seed + number * _STEP) & _ALL) | 1 for number in range(first, first + many)]
-        order = self._shuffled(np.array(seeds, dtype=np.uint64))
+        order = self._shuffled(self._seed, first, many)
         rows = order if self._base is None else self._base[order]
         return frozen(rows), weight[order] if len(weight) else weight[None]
 
-    def _shuffled(self, seeds: Array) -> Array:
+    def _shuffled(self, seed: int, first: int, many: int) -> Array:
         from hiperplano.solvers.online.loops.shuffle_loops import shuffle_in_pools
 
-        order = np.empty((len(seeds), self.count), dtype=np.intp)
-        shuffle_in_pools(order, self._block, _POOL, seeds)
+        order = np.empty((many, self.count), dtype=np.intp)
+        shuffle_in_pools(order, self._block, _POOL, np.uint64(seed), np.uint64(first))
         return order
-
-
-def _mixed(state: int) -> int:
-    """A number of 64 bits, each of which depends on all bits of the state (SplitMix64: Steele, Lea and Flood 2014)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        state = ((state ^ state >> shift) * factor) & _ALL
-    return state ^ state >> 31
 
 
 def _by_content(arrays: RowArrays, target: Array) -> Array:
