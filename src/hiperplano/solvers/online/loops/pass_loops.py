@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.loops.example_loops import walk
 from hiperplano.solvers.rows_loops import loop
@@ -31,12 +33,11 @@ def walk_passes(x, indices, indptr, y, orders, visit_weights, rule, watch, mista
         state[at.LOSS_SUM] = 0.0
         walk(x, indices, indptr, y, order, visit_weight, 0, len(order), rule, weights, sums, state)
         mistakes[number] = int(state[at.MISTAKES] - before)
-        square, finite = 0.0, state[at.NOT_FINITE] == 0.0 and math.isfinite(state[at.INTERCEPT])
+        square, scale = 0.0, state[at.SCALE]
         for j in range(len(weights)):
-            weight = state[at.SCALE] * weights[j]
-            square += weight * weight
-            finite = finite and math.isfinite(weights[j])
-        if not finite:
+            square += (scale * weights[j]) * (scale * weights[j])
+        finite = state[at.NOT_FINITE] == 0.0 and math.isfinite(state[at.INTERCEPT])
+        if not (finite and (math.isfinite(square) or np.isfinite(weights).all())):
             watch[at.ENDED] = at.OVERFLOW
             return number + 1
         if rule[at.TRACK_LOSS] == 1.0:
