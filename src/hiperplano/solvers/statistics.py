@@ -55,7 +55,8 @@ class Moments:
         if not centred:
             return inner.copy()
         around = self.raw[0, 1:]
-        scatter = inner - around[:, None] * (around / self.raw[0, 0])
+        scatter = np.multiply.outer(around, around / self.raw[0, 0])
+        np.subtract(inner, scatter, out=scatter)
         # A column that is constant up to rounding must have exactly no variance: up to the rounding of the sums, and
         # of the numbers as they were written down.
         written = self.total * np.square(4 * _EPS * self.mean)
@@ -113,7 +114,7 @@ def sampled_shift(design: Design, sparse: bool) -> Array:
         mean[:d] = mean[:d].astype(design.dtype)  # products in float32 take it in that precision
         return np.asarray(mean)
     apart = values - mean
-    near = sparse or (np.square(mean) * len(values) <= np.square(apart).sum(axis=0))[:d].all()
+    near = sparse or (np.square(mean) * len(values) <= np.einsum("ij,ij->j", apart, apart))[:d].all()
     moved = slice(d, None) if near and not sparse else slice(None)  # columns of `values` whose shift is not 0
     closest = np.abs(apart[:, moved]).argmin(axis=0)
     shift = values[:, moved][closest, np.arange(len(closest))]

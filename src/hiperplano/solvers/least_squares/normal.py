@@ -54,8 +54,10 @@ class NormalEquations(NamedTuple):
         scale = inverse_root(after[:d])
         mean = sums.mean if fit_intercept else np.zeros(len(scatter))
         before = sums.raw.diagonal()[1:]
+        gram = scatter[:d, :d] * scale[:, None]
+        gram *= scale
         return cls(
-            gram=scatter[:d, :d] * scale[:, None] * scale,
+            gram=gram,
             cross=scatter[:d, d:] * scale[:, None],
             squares=after[d:].copy(),
             scale=scale,
@@ -78,7 +80,8 @@ class NormalEquations(NamedTuple):
             return self._replace(gram=gram)
         shrink = 1.0 / np.hypot(1.0, math.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
         column = shrink[:, None]
-        gram = self.gram * column * shrink
+        gram = self.gram * column
+        gram *= shrink
         gram.flat[:: len(gram) + 1] = 1.0
         return self._replace(gram=gram, cross=self.cross * column, scale=self.scale * shrink)
 
