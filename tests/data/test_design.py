@@ -390,9 +390,10 @@ def test_fits_in_several_threads_have_the_same_bits():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_normal_products_of_sparse_rows_are_those_of_dense_ones(dtype, weighted):
+@pytest.mark.parametrize("share", [1.0, 0.2], ids=["long", "short"])
+def test_normal_products_of_sparse_rows_are_those_of_dense_ones(dtype, weighted, share):
     rng = np.random.default_rng(0)
-    x = (rng.normal(size=(40, 11)) * (rng.uniform(size=(40, 11)) < rng.uniform(size=(40, 1)))).astype(dtype)
+    x = (rng.normal(size=(40, 11)) * (rng.uniform(size=(40, 11)) < share * rng.uniform(size=(40, 1)))).astype(dtype)
     x[3] = 0.0
     right, weights = rng.normal(size=11), rng.uniform(size=40) if weighted else None
     scores = (x.astype(float) @ right - 0.3) * (1.0 if weights is None else weights)

@@ -113,10 +113,10 @@ def test_moments_add_up_over_parts(seed):
     means = sum(part.weight[:, None] * part.means for part in parts) / whole.weight[:, None]
     np.testing.assert_allclose(means, whole.means, rtol=1e-9, atol=1e-10)
     scatter = sum(
-        part.scatter() + part.weight[:, None, None] * np.einsum("ki,kj->kij", part.means - means, part.means - means)
+        part.scatter + part.weight[:, None, None] * np.einsum("ki,kj->kij", part.means - means, part.means - means)
         for part in parts
     )
-    np.testing.assert_allclose(scatter, whole.scatter(), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(scatter, whole.scatter, rtol=1e-8, atol=1e-9)
 
 
 @given(seed=seeds)

@@ -257,7 +257,7 @@ def test_far_classes_and_offsets_keep_their_digits(offset, apart):
     found = LinearDiscriminantAnalysis().fit(X, y)
     np.testing.assert_allclose(found.covariance_, expected, rtol=1e-10, atol=1e-10)
     sums = class_moments(design(X, y, None).with_vectors(code=y), 3, separate=True)
-    np.testing.assert_allclose(sums.scatter().sum(axis=0) / 500, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(sums.scatter.sum(axis=0) / 500, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_columns_of_any_unit():

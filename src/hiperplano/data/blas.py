@@ -89,14 +89,19 @@ def _limits(libraries: list[Any]) -> list[int]:
 
 
 def _set_limits(libraries: list[Any], before: Sequence[int], limits: Sequence[int]) -> None:
-    for library, last, limit in zip(libraries, before, limits, strict=True):
-        if limit == last:  # a small fit would take a tenth longer
-            continue
-        # From 3.8 on, threadpoolctl lets one thread change a shared limit and ignores all others, without a word.
-        release = getattr(library, "clear_controlling_thread", lambda force: None)
-        release(force=True)
+    changed = [
+        (library, limit) for library, last, limit in zip(libraries, before, limits, strict=True) if limit != last
+    ]
+    if not changed:  # a small fit would take a tenth longer
+        return
+    # From 3.8 on, threadpoolctl lets one thread change a shared limit and ignores all others, without a word.
+    controlled = [library for library, _ in changed if hasattr(library, "clear_controlling_thread")]
+    for library in controlled[:1]:  # one thread controls all of them
+        library.clear_controlling_thread(force=True)
+    for library, limit in changed:
         library.set_num_threads(limit)
-        release(force=True)
+    for library in controlled[:1]:
+        library.clear_controlling_thread(force=True)
 
 
 def one_blas_thread() -> _BlasGuard:

@@ -14,6 +14,7 @@ from scipy.sparse import csc_array
 
 Array = NDArray[Any]
 _MOST_KEPT = 2**19  # numbers of one scratch array: blocks of dense rows hold half as many
+_SHORT = 3  # entries of a row: where it ends is then guessed wrongly more often than entries are added
 _kept = threading.local()
 
 
@@ -109,14 +110,26 @@ class Block:
             None for all one.
         """
         if self.is_sparse:
-            from hiperplano.data.loops.sparse_products import add_normal_product
+            from hiperplano.data.loops.sparse_products import add_normal_product, add_normal_product_of_entries
 
             out, weights = np.zeros(self.n_columns), np.empty(0) if weights is None else weights
             x = self.x
-            return out, add_normal_product(x.data, x.indices, x.indptr, weights, right, offset, out)
+            if x.nnz > _SHORT * len(self):
+                return out, add_normal_product(x.data, x.indices, x.indptr, weights, right, offset, out)
+            scores = np.full(len(self), -offset)
+            rows = self._rows_of_entries()
+            return out, add_normal_product_of_entries(x.data, x.indices, rows, weights, right, scores, out)
         scores = self.dot(right) - offset
         scores = scores if weights is None else weights * scores
         return self.transpose_dot(scores), float(scores.sum())
+
+    def _rows_of_entries(self) -> Array:
+        """The row of each stored entry."""
+        rows = getattr(self.x, "rows_of_entries", None)
+        if rows is None:
+            rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.x.indptr))
+            self.x.rows_of_entries = rows  # rows in memory are met again at every pass
+        return np.asarray(rows)
 
     def squares_dot(self, right: Array) -> Array:
         """Σᵢ x²·right of every column in float64, for `right` of shape (m,)."""

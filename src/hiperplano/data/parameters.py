@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ def check_number(
     right_kind = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if right_kind:
         inside = low < value <= high if open_low else low <= value <= high
-        if inside and (infinite or np.isfinite(value)):
+        if inside and (infinite or math.isfinite(value)):
             return float(value)
     limits = []
     if not np.isinf(low):

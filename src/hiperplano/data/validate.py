@@ -314,8 +314,8 @@ def _as_array(values: Any) -> Any:
     """The numbers of a table or column of pandas or polars that holds nothing else, as an array; all else as it is."""
     if isinstance(values, np.ndarray) or type(values).__module__.partition(".")[0] not in ("pandas", "polars"):
         return values
-    kinds = set(values.dtypes) if hasattr(values, "columns") else [getattr(values, "dtype", None)]
-    numbers = all(_is_number(kind) for kind in kinds)
+    kinds = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
+    numbers = all(_is_number(kind) for kind in {type(kind): kind for kind in kinds}.values())  # polars' hash slowly
     return values.to_numpy() if numbers and hasattr(values, "to_numpy") else values
 
 

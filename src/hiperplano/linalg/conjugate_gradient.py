@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal
+from scipy.linalg.lapack import dsterf
 
 from hiperplano.data.design import Array
 
@@ -37,7 +37,7 @@ class ConjugateGradientResult(NamedTuple):
         steps, ratios = np.array(self.steps), np.array(self.ratios)
         diagonal = 1.0 / steps
         diagonal[1:] += ratios[:-1] / steps[:-1]
-        values = eigvalsh_tridiagonal(diagonal, np.sqrt(ratios[:-1]) / steps[:-1])
+        values = dsterf(diagonal, np.sqrt(ratios[:-1]) / steps[:-1])[0] if len(steps) > 1 else diagonal
         return max(float(values[0]), _EPS * float(values[-1])), float(values[-1])
 
     def pace(self) -> float:

@@ -77,10 +77,10 @@ def cholesky(gram: Array, scale: Array, rounding: float = _EPS) -> Factor | None
     Factor or None
         None where rounding makes the matrix indefinite.
     """
-    upper, failed = lapack.dpotrf(gram, lower=0, clean=1)
+    upper, failed = lapack.dpotrf(gram.T, lower=0, clean=1)  # LAPACK would turn rows to columns first
     if failed:
         return None
-    rcond, _ = lapack.dpocon(upper, np.abs(gram).sum(axis=0).max(initial=0.0), uplo="U")
+    rcond, _ = lapack.dpocon(upper, lapack.dlange("1", gram.T), uplo="U")
     return Factor(upper, scale, float(max(rcond, 1e-300)) ** -0.5, rounding)
 
 
@@ -101,6 +101,8 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
 
 def reciprocal(values: Array) -> Array:
     """One over each, 0 for 0."""
+    if values.min(initial=1.0) > 0:
+        return np.asarray(1.0 / values)
     held = values > 0
     return np.asarray(held / np.where(held, values, 1.0))
 

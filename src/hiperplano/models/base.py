@@ -50,12 +50,12 @@ class LinearModel(PredictsToFile, BaseEstimator):
         """x·coef + intercept for every row."""
         check_is_fitted(self)
         design = validate_rows(self, X, finite=False)
-        coef = self._dense_coef()
+        coef, intercept = self._planes()
         if not coef.all():  # a coefficient of 0 would hide a number that is not finite; others leave no score finite
             refuse_nonfinite(design)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = design.collect(design.map(Scores(coef.T, self.intercept_)))
-        fine = np.isfinite(found) | ~np.isfinite(self.intercept_)  # a class without rows has an intercept of −∞
+            found = design.collect(design.map(Scores(coef.T, intercept)))
+        fine = np.isfinite(found) | ~np.isfinite(intercept)  # a class without rows has an intercept of −∞
         if not fine.all():
             refuse_nonfinite(design)
             raise InvalidData(
@@ -65,6 +65,10 @@ class LinearModel(PredictsToFile, BaseEstimator):
                 row=int(np.argmin(fine.reshape(len(found), -1).all(axis=1))),
             )
         return found
+
+    def _planes(self) -> tuple[Array, Any]:
+        """Coefficients and intercepts to predict with."""
+        return self._dense_coef(), self.intercept_
 
     def _dense_coef(self) -> Array:
         coef: Any = self.coef_

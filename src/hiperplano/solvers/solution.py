@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
 
 _TINY = 1e-300
@@ -44,7 +45,7 @@ def smallest_digits(digits: float, coef: Array, scale: Array) -> float:
     scale : ndarray of shape (d,)
         One over the spread of each column, in whose units coefficients are compared; 0 if it does not vary.
     """
-    size = np.abs(coef) / np.where(scale > 0, scale, np.inf)
+    size = np.abs(coef) * reciprocal(scale)
     largest = size.max(axis=1, initial=0.0)
     if not largest.all():
         size, largest = size[largest > 0], largest[largest > 0]
@@ -53,7 +54,7 @@ def smallest_digits(digits: float, coef: Array, scale: Array) -> float:
     with np.errstate(under="ignore"):
         size /= largest[:, None]
         least = size.min(axis=1, where=size > 0, initial=1.0)
-        share = float((least / np.sqrt(np.square(size).sum(axis=1))).min())
+        share = float((least / np.sqrt(np.einsum("ij,ij->i", size, size))).min())
     return max(0.0, digits + math.log10(max(share, _TINY)))
 
 

@@ -55,7 +55,8 @@ class Moments:
         if not centred:
             return inner.copy()
         around = self.raw[0, 1:]
-        scatter = inner - around[:, None] * (around / self.raw[0, 0])
+        scatter = np.multiply.outer(around, around / self.raw[0, 0])
+        np.subtract(inner, scatter, out=scatter)
         # A column that is constant up to rounding must have exactly no variance: up to the rounding of the sums, and
         # of the numbers as they were written down.
         written = self.total * np.square(4 * _EPS * self.mean)
@@ -100,17 +101,20 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
 
 
 def sampled_shift(design: Design, sparse: bool) -> Array:
-    """In each column of [x, y] the sampled value closest to the mean of the sample.
+    """In each column of [x, y] the sampled value closest to the mean of the sample; of few rows the mean itself.
 
-    A value that occurs, not the mean itself: so differences are exact for columns that hardly vary, and zero for
-    constant ones. Any shift but 0 would make sparse rows dense, and have dense rows copied: where all columns have
-    their mean within a standard deviation of 0, it would not save a bit.
+    A value that occurs gives differences of zero for constant columns. Any shift but 0 would make sparse rows dense,
+    and have dense rows copied: where all columns have their mean within a standard deviation of 0, it would not save a
+    bit. To look at all that takes longer than to copy few rows.
     """
     sample, d = design.sample(_SAMPLE_ROWS), design.n_columns
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
     mean = values.sum(axis=0) / len(values)
+    if len(values) == design.n_rows and not (sparse or design.has_weight):  # a row of no weight may be far off
+        mean[:d] = mean[:d].astype(design.dtype)  # products in float32 take it in that precision
+        return np.asarray(mean)
     apart = values - mean
-    near = sparse or (np.square(mean) * len(values) <= np.square(apart).sum(axis=0))[:d].all()
+    near = sparse or (np.square(mean) * len(values) <= np.einsum("ij,ij->j", apart, apart))[:d].all()
     moved = slice(d, None) if near and not sparse else slice(None)  # columns of `values` whose shift is not 0
     closest = np.abs(apart[:, moved]).argmin(axis=0)
     shift = values[:, moved][closest, np.arange(len(closest))]
@@ -134,7 +138,8 @@ def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = N
     offset = np.zeros_like(squares) if offset is None else np.abs(offset)
     most = MOST_WEIGHT if design.has_weight else 1.0  # by which a square may have been multiplied, or divided
     small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # and no NaN
-    if small and ((squares >= 4 * design.n_rows * SMALLEST**2 * most) | (offset >= SMALLEST)).all():
+    least = 4 * design.n_rows * SMALLEST**2 * most
+    if small and (squares.min(initial=least) >= least or ((squares >= least) | (offset >= SMALLEST)).all()):
         return
     if not np.isfinite(squares).all():
         raise NonFiniteRows

@@ -47,3 +47,25 @@ def add_normal_product(data, indices, indptr, weights, right, offset, out):  # t
         for j in range(np.uint64(indptr[i]), last):
             out[np.uint64(indices[j])] += score * data[j]
     return total
+
+
+@loop
+def add_normal_product_of_entries(data, indices, rows, weights, right, scores, out):  # type: ignore[no-untyped-def]
+    """The same from entry to entry, for rows so short that a processor cannot tell where they end.
+
+    Parameters
+    ----------
+    rows : int of shape (entries,), the row of each
+    scores : float64 of shape (n,), −offset; filled
+    """
+    for k in range(len(data)):
+        scores[np.uint64(rows[k])] += data[k] * right[np.uint64(indices[k])]
+    if len(weights):
+        for i in range(len(scores)):
+            scores[i] *= weights[i]
+    for k in range(len(data)):
+        out[np.uint64(indices[k])] += scores[np.uint64(rows[k])] * data[k]
+    total = 0.0
+    for i in range(len(scores)):
+        total += scores[i]
+    return total

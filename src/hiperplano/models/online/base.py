@@ -22,7 +22,7 @@ from hiperplano.errors import InvalidData, InvalidParameter
 from hiperplano.models.base import SparseCoefficients, representable, warn_of_the_end
 from hiperplano.solvers.online import rules as at
 from hiperplano.solvers.online.learner import Learner
-from hiperplano.solvers.online.solution import OnlineSolution, verdict
+from hiperplano.solvers.online.solution import OnlineSolution, has_converged, verdict
 from hiperplano.solvers.online.training import Control, Record, Task, run_pass, train, update_pocket
 
 
@@ -89,6 +89,10 @@ class OnlineModel(SparseCoefficients, ABC):
     def _intercept(self) -> Array:
         return self._published()[1]
 
+    def _planes(self) -> tuple[Array, Any]:
+        coef, intercept = self._published()
+        return self._shape(coef), intercept
+
     def _set_planes(self, coef: Any, intercept: Any) -> None:
         """Go on from planes that someone assigned."""
         shape = self._of_fit("_learner_").weights.shape
@@ -116,7 +120,9 @@ class OnlineModel(SparseCoefficients, ABC):
 
     def _published(self) -> tuple[Array, Array]:
         coef, intercept = self._of_fit("_learner_").coefficients()
-        if not (representable(coef, self._dtype_) and representable(intercept, self._dtype_)):
+        if coef.dtype == self._dtype_ or not (
+            representable(coef, self._dtype_) and representable(intercept, self._dtype_)
+        ):
             return coef, intercept
         return coef.astype(self._dtype_, copy=False), intercept.astype(self._dtype_, copy=False)
 
@@ -128,7 +134,7 @@ class OnlineModel(SparseCoefficients, ABC):
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__.pop("_fast_path", None)  # it was made for the parameters of before
-        super().__setattr__(name, value)
+        object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -290,9 +296,8 @@ class OnlineModel(SparseCoefficients, ABC):
         self._warn_unless_converged()
 
     def _warn_unless_converged(self) -> None:
-        solution = self.solution_
-        if not solution.converged:
-            warn_of_the_end(self, solution)
+        if not has_converged(self._learner_, self._records_, self._control_):
+            warn_of_the_end(self, self.solution_)
 
     def _look_at_separability(self, tasks: list[Task], records: list[Record]) -> None:
         """Note in the records whether rows could be separated, where that is worth knowing and cheap."""

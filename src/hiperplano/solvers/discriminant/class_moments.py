@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -41,16 +42,17 @@ class ClassMoments:
     sums: Array
     squares: Array
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The weight of all rows."""
         return float(self.weight.sum())
 
-    @property
+    @cached_property
     def means(self) -> Array:
         """Of shape (classes, d)."""
         return np.asarray(self.shift + self.sums / self.weight[:, None])
 
+    @cached_property
     def scatter(self) -> Array:
         """Σ w·(x − mean)(x − mean)ᵀ, all classes together or each by itself.
 
@@ -90,7 +92,7 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
     separate : bool
         Scatter for each class by itself, not only for all together.
     """
-    first = _moments_about(design, _sampled_points(design, n_classes), separate)
+    first = _moments_about(design, _sampled_points(design, n_classes, separate), separate)
     return _moments_about(design, first.means, separate) if first.lost_digits else first
 
 
@@ -154,8 +156,9 @@ class _SeparateMoments:
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         n_classes, d = self.points.shape
-        order = xp.argsort(block.vectors["code"], stable=True)
-        block = block.take(order)
+        codes = block.vectors["code"]
+        # Numbers of 16 bits are sorted by counting, in a tenth of the time.
+        block = block.take(xp.argsort(codes.astype(np.uint16) if n_classes <= 2**16 else codes, stable=True))
         ends = xp.searchsorted(block.vectors["code"], xp.arange(n_classes + 1))
         rows, weight = xp.asarray(block.dense(), dtype=xp.float64), block.weights
         sums, squares = xp.zeros((n_classes, d)), xp.zeros((n_classes, d, d))
@@ -192,11 +195,11 @@ def _moments_about(design: Design, shift: Array, separate: bool) -> ClassMoments
     return ClassMoments(shift, *design.fold(_PooledMoments(len(shift), points)))
 
 
-def _sampled_points(design: Design, n_classes: int) -> Array:
+def _sampled_points(design: Design, n_classes: int, separate: bool) -> Array:
     """Where rows of each class are measured from: means of some rows, in all columns.
 
-    One point for all classes where they lie close together, since it costs less to subtract. A class that is not in the
-    sample is measured from its first row.
+    One point for all classes where they lie close together and are summed together, since it costs less to subtract. A
+    class that is not in the sample is measured from its first row.
     """
     sample = design.sample(max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes))
     codes, rows = sample.collect(sample.vector("code")), sample.dense()
@@ -205,7 +208,9 @@ def _sampled_points(design: Design, n_classes: int) -> Array:
         rows = np.concatenate([rows, design.fold(_FirstRows(absent), _earlier)[1]])
         codes = np.concatenate([codes, absent])
     members = _members(codes, n_classes)
-    points = members @ rows / members.sum(axis=1)[:, None]
+    points = np.asarray(members @ rows / members.sum(axis=1)[:, None])
+    if separate:
+        return points
     common = rows.mean(axis=0)
     within, apart = (np.square(rows - each).sum(axis=0) for each in (points[codes], common))
     return np.broadcast_to(common, points.shape) if (within >= _CLOSE * apart).all() else points

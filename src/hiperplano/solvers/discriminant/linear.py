@@ -148,7 +148,7 @@ def _within(
     sums = class_moments(design, n_classes, separate=separate)
     weight = sums.weight
     if not separate:
-        pooled = sums.scatter() / sums.total
+        pooled = sums.scatter / sums.total
         covariance, shares = shrunk_covariance(pooled, float(shrinkage)), np.full(n_classes, float(shrinkage))
         return whiten_covariance(covariance), sums.means, weight, shares
     each = class_covariances(sums)

@@ -13,7 +13,7 @@ from hiperplano.solvers.discriminant.class_moments import ClassMoments, class_su
 
 def class_covariances(sums: ClassMoments) -> Array:
     """Of shape (classes, d, d), from moments of each class by itself."""
-    return np.asarray(sums.scatter() / sums.weight[:, None, None])
+    return np.asarray(sums.scatter / sums.weight[:, None, None])
 
 
 def shrunk_covariance(covariances: Array, share: float) -> Array:

@@ -97,7 +97,7 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
     only : int, optional
         Of this class alone, whose scatter the sums then hold by itself; of all classes together otherwise.
     """
-    scatter = sums.scatter() if only is None else sums.scatter()[only]
+    scatter = sums.scatter if only is None else sums.scatter[only]
     total = sums.total if only is None else float(sums.weight[only])
     scale = inverse_root(scatter.diagonal() / total)
     factor = _factor_of_varying(scatter / total * scale[:, None] * scale, scale)
@@ -232,12 +232,13 @@ def relative_rounding(means: Array, scale: Array) -> Array:
 
 def _from_factor(factor: Factor, scale: Array, method: str, error: float) -> Whitening:
     """From the triangle of the columns that vary."""
-    vary = scale > 0
-    rank, own = int(vary.sum()), scale[vary]
-    matrix, root = np.zeros((len(scale), rank)), np.zeros((rank, len(scale)))
-    matrix[vary] = own[:, None] * factor.backward(np.eye(rank))
-    root[:, vary] = factor.upper / own
+    rank, own = len(factor.scale), factor.scale
+    matrix, root = own[:, None] * factor.backward(np.eye(rank)), factor.upper / own
     logs = np.log(np.abs(factor.upper.diagonal())) - (np.log(own) if rank == len(scale) else 0.0)
+    if rank < len(scale):
+        vary, some, part = scale > 0, matrix, root
+        matrix, root = np.zeros((len(scale), rank)), np.zeros((rank, len(scale)))
+        matrix[vary], root[:, vary] = some, part
     return Whitening(matrix, root, scale, factor.condition, 2.0 * float(logs.sum()), method, error)
 
 

@@ -103,8 +103,9 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
     Those of sparse rows, and of penalised coefficients, do not where columns are many. Rows that are fewer than
     columns, and whose products fit memory, go by those if need be.
     """
-    by_passes = design.is_sparse or (isinstance(design, InMemory) and bool((alpha > 0).all()))
-    if not by_passes or design.n_columns <= MOST_KEPT:
+    if design.n_columns <= MOST_KEPT:
+        return None
+    if not (design.is_sparse or (isinstance(design, InMemory) and bool((alpha > 0).all()))):
         return None
     costs = Costs.of(design, 1)
     if design.n_rows >= design.n_columns:

@@ -32,8 +32,6 @@ class NormalEquations(NamedTuple):
         Zeros without intercept.
     total : float
         Sum of the weights.
-    rounding : ndarray of shape (d,)
-        Rounding of the data themselves, relative to the spread of their column.
     cancelled : float
         How much larger a sum of squares was than what centring left of it, at most: digits lost that way.
     """
@@ -45,7 +43,6 @@ class NormalEquations(NamedTuple):
     mean: Array
     target_mean: Array
     total: float
-    rounding: Array
     cancelled: float
 
     @classmethod
@@ -56,26 +53,36 @@ class NormalEquations(NamedTuple):
         after = scatter.diagonal()
         scale = inverse_root(after[:d])
         mean = sums.mean if fit_intercept else np.zeros(len(scatter))
-        offset = np.abs(mean[:d]) * scale * math.sqrt(sums.total)
         before = sums.raw.diagonal()[1:]
+        gram = scatter[:d, :d] * scale[:, None]
+        gram *= scale
         return cls(
-            gram=scatter[:d, :d] * scale[:, None] * scale,
+            gram=gram,
             cross=scatter[:d, d:] * scale[:, None],
             squares=after[d:].copy(),
             scale=scale,
             mean=mean[:d],
             target_mean=mean[d:],
             total=sums.total,
-            rounding=_EPS * np.maximum(offset, scale > 0),
-            cancelled=float((before / np.where(after > 0, after, np.inf)).max(initial=1.0)),
+            cancelled=float((before * reciprocal(after)).max(initial=1.0)),
         )
+
+    @property
+    def rounding(self) -> Array:
+        """Rounding of the data themselves, relative to the spread of their column, if there is no penalty yet."""
+        return np.asarray(_EPS * np.maximum(np.abs(self.mean) * self.scale * math.sqrt(self.total), self.scale > 0))
 
     def penalised(self, alpha: float) -> NormalEquations:
         """The same with alpha·‖coef‖² added, and again columns of unit length."""
+        if not alpha:
+            gram = self.gram.copy()
+            gram.flat[:: len(gram) + 1] = 1.0  # also for a constant column: its coefficient is then 0
+            return self._replace(gram=gram)
         shrink = 1.0 / np.hypot(1.0, math.sqrt(alpha) * self.scale)  # the diagonal of gram is 1, or scale is 0
         column = shrink[:, None]
-        gram = self.gram * column * shrink
-        gram.flat[:: len(gram) + 1] = 1.0  # also for a constant column: its coefficient is then 0
+        gram = self.gram * column
+        gram *= shrink
+        gram.flat[:: len(gram) + 1] = 1.0
         return self._replace(gram=gram, cross=self.cross * column, scale=self.scale * shrink)
 
 
@@ -91,6 +98,9 @@ def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_in
     z = coef.T * reciprocal(plain.scale)[:, None]
     sizes = np.abs(z)
     left = plain.squares + (z * (plain.gram @ z - 2 * plain.cross)).sum(axis=0)
+    most = plain.squares + np.square(sizes.sum(axis=0))  # no entry of gram is larger than 1
+    if (left > _SMALL * most).all():
+        return np.asarray(left)
     terms = plain.squares + (sizes * (np.abs(plain.gram) @ sizes)).sum(axis=0)
     if (left > _SMALL * terms).all():
         return np.asarray(left)

@@ -129,6 +129,13 @@ class Objective:
         mean = float(self.design.fold(_LossSum(loss_of(self.rule), coef, intercept))[0][0]) / self.total
         return penalised(self.rule, mean, float(coef @ coef), float(intercept))
 
+    def of_planes(self, coef: Array, intercept: Array) -> list[float]:
+        """The same of several planes, of shape (planes, d) and (planes,), in one pass."""
+        (sums,) = self.design.fold(_LossSum(loss_of(self.rule), coef.T, intercept))
+        squares = np.einsum("ij,ij->i", coef, coef)
+        of_each = zip((sums / self.total).tolist(), squares.tolist(), intercept.tolist(), strict=True)
+        return [penalised(self.rule, *numbers) for numbers in of_each]
+
 
 def penalised(rule: Array, mean: float, square: float, intercept: float) -> float:
     """The objective of a plane with this mean loss and ‖w‖²; see `Objective`."""
@@ -148,13 +155,17 @@ def growing_objective(design: Design, rule: Array, total: float) -> Objective | 
 
 @dataclass(frozen=True)
 class _LossSum:
+    """Σ weight·loss of one plane, or of the columns of `coef`."""
+
     loss: Any
     coef: Array
     intercept: Array
 
     def __call__(self, block: Block) -> Sums:
-        xp = block.xp
-        value = self.loss.value(block.y[:, 0], block.dot(self.coef).astype(xp.float64, copy=False) + self.intercept)
+        xp, one = block.xp, self.coef.ndim == 1
+        score = block.dot(self.coef).astype(xp.float64, copy=False) + self.intercept
+        value = self.loss.value(block.y[:, 0] if one else block.y, score)
         if block.weight is not None:  # rows of a class without weight may score anything
-            value = xp.where(block.weight > 0, block.weight * value, 0.0)
-        return (np.atleast_1d(value.sum()),)
+            weight = block.weight if one else block.weight[:, None]
+            value = xp.where(weight > 0, weight * value, 0.0)
+        return (np.atleast_1d(value.sum(axis=0)),)

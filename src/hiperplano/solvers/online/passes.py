@@ -110,6 +110,28 @@ class OnePlane(RowByRow):
         steps = np.empty(int(rule[at.BATCH]))
         return int(walk_batches(*visits, learner.weights[k], learner.sums[k], learner.states[k], steps))
 
+    def suits_many_passes(self, rule: Array) -> bool:
+        """Whether `walk_on` makes the steps of this rule."""
+        return bool(rule[at.BATCH] == 1.0 and not (rule[at.PROJECT] or rule[at.POCKET] or rule[at.AVERAGE_FROM]))
+
+    def walk_on(self, first: int, many: int, rule: Array, watch: Array) -> list[int]:
+        """Make the passes `first` … `first` + `many` − 1 in one call, or fewer if learning ends; count their mistakes.
+
+        Parameters
+        ----------
+        watch : ndarray of shape (WATCH_SIZE,)
+            When passes end, and afterwards how they did; see `online.rules`.
+        """
+        from hiperplano.solvers.online.loops.pass_loops import walk_passes
+
+        learner, k = self.learner, self.planes
+        visits = self.sampling_order.of_passes(first, many)
+        mistakes = np.empty(many, dtype=np.intp)
+        rows, planes = self.sampling_order.arrays, (learner.weights[k], learner.sums[k], learner.states[k])
+        made = int(walk_passes(*rows, self.target, *visits, rule, watch, mistakes, *planes))
+        self.order, self.visit_weight = (each[min(made, len(each)) - 1] for each in visits)
+        return mistakes[:made].tolist()
+
     def walks_clean(self, rule: Array, passes: int) -> bool:
         """Whether plain steps, made on a copy of the plane in the order of the last pass, end in one without mistakes.
 

@@ -60,3 +60,20 @@ SQUARED_NORM: Final = 12  # ‖weights‖², kept if PROJECT
 NOT_FINITE: Final = 13  # 1: a score was NaN, infinite or beyond MAX_SCORE; nothing was learnt from that example
 SCORE: Final = 14  # of the last example
 STATE_SIZE: Final = 15
+
+# Places in a watch: when passes that nobody looks at in between end, and how they did.
+TOL: Final = 0  # least improvement of the objective that counts; NaN: go on without it
+PATIENCE: Final = 1  # passes without one before the end
+ADAPTIVE: Final = 2  # 1: divide the rate instead, until it is tiny
+TOTAL: Final = 3  # sum of the weights of the visits
+BEST: Final = 4  # objective so far
+WAITED: Final = 5  # passes since
+OBJECTIVE: Final = 6  # of the last pass: its mean loss, with the penalty at its end
+ENDED: Final = 7  # 0: passes go on, or one of
+NO_UPDATES: Final = 1
+NO_IMPROVEMENT: Final = 2
+OVERFLOW: Final = 3
+WATCH_SIZE: Final = 8
+
+RATE_DIVISOR: Final = 5.0  # an adaptive rate is divided by this,
+SMALLEST_RATE: Final = 1e-6  # but not below this

@@ -20,8 +20,7 @@ _CACHED = 2**22  # bytes of rows that stay in a core's cache: their order costs 
 _BLOCK = 2**15  # bytes side by side, where they do not
 _POOL = 16  # blocks
 _MOST_VISITS = 8
-_STEP, _ALL = 0x9E3779B97F4A7C15, 2**64 - 1  # from the seed of a pass to that of the next; 64 bits
-_KEPT_VISITS = 2**17  # of all passes, for the next plane: every class is told from the rest in the same orders
+KEPT_VISITS = 2**17  # of all passes, for the next plane: every class is told from the rest in the same orders
 
 
 class SamplingOrder:
@@ -69,7 +68,7 @@ class SamplingOrder:
         self.count = n_rows if self._base is None else len(self._base)
         self.total = float(self.count if weight is None else weight.sum())
         self._block = max(1, self.count if in_cache else _BLOCK * self.count // max(size, 1))
-        self._passes: dict[int, tuple[Array, Array]] = {}
+        self._passes: dict[tuple[int, int], tuple[Array, Array]] = {}  # by first and number
 
     def _repeat(self, weight: Array) -> None:
         rows = np.arange(len(weight)) if self._base is None else self._base
@@ -80,48 +79,50 @@ class SamplingOrder:
             self._visit_weight = np.repeat(weight / times, times)
 
     def of_pass(self, number: int) -> tuple[Array, Array]:
-        """The visits of a pass.
+        """The visits of one pass: rows and weights as `of_passes` gives them, each of shape (count,)."""
+        rows, visit_weight = self.of_passes(number, 1)
+        return rows[0], visit_weight[0]
+
+    def of_passes(self, first: int, many: int) -> tuple[Array, Array]:
+        """The visits of passes one after the other.
 
         Parameters
         ----------
-        number : int
-            Of the pass, from 1.
+        first : int
+            Number of the first of them, from 1.
+        many : int
 
         Returns
         -------
-        rows : ndarray of int
+        rows : ndarray of int, of shape (many, count), or (1, count) if all passes have the same
             In the order of their visits; not to be written to.
-        visit_weight : ndarray of float
-            Weight of each visit; empty if all are 1.
+        visit_weight : ndarray of float, of the same shape, or (1, 0) if all are 1
+            Weight of each visit.
         """
-        which = 0 if self._seed is None else number
+        which = (0, 1) if self._seed is None else (first, many)
         visits = self._passes.get(which)
         if visits is None:
-            visits = self._visits(number)
-            if self._seed is None or (len(self._passes) + 1) * self.count <= _KEPT_VISITS:
+            visits = self._visits(*which)
+            kept = sum(made for _, made in list(self._passes)) * self.count  # a copy: planes are learnt in threads
+            if self._seed is None or kept + many * self.count <= KEPT_VISITS:
                 self._passes[which] = visits
         return visits
 
-    def _visits(self, number: int) -> tuple[Array, Array]:
+    def _visits(self, first: int, many: int) -> tuple[Array, Array]:
+        weight = self._visit_weight
         if self._seed is None:
-            return frozen(np.arange(self.count) if self._base is None else self._base), self._visit_weight
-        order = self._shuffled(_mixed((self._seed + number * _STEP) & _ALL))
+            rows = np.arange(self.count) if self._base is None else self._base
+            return frozen(rows[None]), weight[None]
+        order = self._shuffled(self._seed, first, many)
         rows = order if self._base is None else self._base[order]
-        return frozen(rows), self._visit_weight[order] if len(self._visit_weight) else self._visit_weight
+        return frozen(rows), weight[order] if len(weight) else weight[None]
 
-    def _shuffled(self, seed: int) -> Array:
+    def _shuffled(self, seed: int, first: int, many: int) -> Array:
         from hiperplano.solvers.online.loops.shuffle_loops import shuffle_in_pools
 
-        order = np.empty(self.count, dtype=np.intp)
-        shuffle_in_pools(order, self._block, _POOL, np.uint64(seed | 1))
+        order = np.empty((many, self.count), dtype=np.intp)
+        shuffle_in_pools(order, self._block, _POOL, np.uint64(seed), np.uint64(first))
         return order
-
-
-def _mixed(state: int) -> int:
-    """A number of 64 bits, each of which depends on all bits of the state (SplitMix64: Steele, Lea and Flood 2014)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        state = ((state ^ state >> shift) * factor) & _ALL
-    return state ^ state >> 31
 
 
 def _by_content(arrays: RowArrays, target: Array) -> Array:

@@ -59,9 +59,6 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
     clean = learner.length > 0 and bool((runs >= learner.length).all()) if by_class else None
     passes = max((len(record.mistakes) for record in records), default=0) + learner.chunks
     mistakes = learner.count(at.MISTAKES) if by_class else None
-    unfinished = sum(record.ended == "max_iter" for record in records)
-    astray = any(record.ended == "diverging" for record in records) and not learner.chunks
-    watched = bool(records) and control.tol is not None and not learner.chunks
     return OnlineSolution(
         coef=coef,
         intercept=intercept,
@@ -69,8 +66,8 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
         n_iter=passes,
         objective=float(np.mean([record.objective for record in records])) if records else float("nan"),
         gap=float("nan"),
-        converged=not (astray or (watched and unfinished)),
-        status=_sentence(learner, records, control, unfinished, passes, mistakes, clean),
+        converged=has_converged(learner, records, control),
+        status=_sentence(learner, records, control, passes, mistakes, clean),
         passes=passes,
         examples=learner.count(at.EXAMPLES),
         mistakes=mistakes,
@@ -80,11 +77,16 @@ def verdict(learner: Learner, rule: Array, records: Sequence[Record], control: C
     )
 
 
+def has_converged(learner: Learner, records: Sequence[Record], control: Control) -> bool:
+    """Whether a fit ended as it should; of `partial_fit` there is nothing to say."""
+    ends = [record.ended for record in records]
+    return bool(learner.chunks) or not ("diverging" in ends or (control.tol is not None and "max_iter" in ends))
+
+
 def _sentence(
     learner: Learner,
     records: Sequence[Record],
     control: Control,
-    unfinished: int,
     passes: int,
     mistakes: int | None,
     clean: bool | None,
@@ -111,6 +113,7 @@ def _sentence(
             counts=counts,
         )
     left = "" if mistakes is None else _left(records, control)
+    unfinished = any(record.ended == "max_iter" for record in records)
     if control.tol is None and unfinished:
         return Message("Made the {passes} requested, with {counts}.", passes=many, counts=counts) + left
     fields = {"passes": many, "tol": control.tol, "counts": counts}

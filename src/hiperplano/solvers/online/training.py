@@ -11,7 +11,9 @@ import numpy as np
 from hiperplano.data.block import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.online import rules as at
-from hiperplano.solvers.online.passes import Trainer
+from hiperplano.solvers.online.metrics import Objective
+from hiperplano.solvers.online.passes import OnePlane, Trainer
+from hiperplano.solvers.online.sampling_order import KEPT_VISITS
 
 PlaneMetric = Callable[[Array, Array], float]
 """(coefficients, intercepts) → a number."""
@@ -20,8 +22,8 @@ Report = Callable[[int, float], None]
 
 _WORSE = 100.0  # times the objective of where a fit began, or of planes of 0: it has gone astray
 _DIVERGING = 2.0  # a squared gradient that is multiplied by this in pass after pass will not come back
-_RATE_DIVISOR = 5.0  # an adaptive rate is divided by this,
-_SMALLEST_RATE = 1e-6  # but not below this
+_FIRST_PASSES = 8  # of those that are made in one call; then as many as have been made
+_ENDS = {0: "max_iter", at.NO_UPDATES: "no_updates", at.NO_IMPROVEMENT: "no_improvement", at.OVERFLOW: "overflow"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Task(NamedTuple):
         How good the planes to predict with are on rows kept apart; it stands in for the loss.
     objective : callable, optional
         Of planes on all rows: for averaged ones, which are not those that a pass is made with.
-    growing : callable, optional
+    growing : Objective, optional
         The same, where steps grow with the miss and may lead away.
     label : object
         The class that the plane tells from the rest; None if there is one task only.
@@ -96,7 +98,7 @@ class Task(NamedTuple):
     accuracy: PlaneMetric | None = None
     validation_score: PlaneMetric | None = None
     objective: PlaneMetric | None = None
-    growing: PlaneMetric | None = None
+    growing: Objective | None = None
     label: Any = None
     memory: InMemory | None = None
     unequal_classes: bool = False
@@ -110,7 +112,29 @@ def train(task: Task, control: Control, report: Report | None = None) -> Record:
     task : Task
         Its trainer's learner is changed.
     """
+    trainer = task.trainer
+    looked_at = report is not None or task.validation_score is not None or trainer.learner.pocket is not None
+    if not looked_at and isinstance(trainer, OnePlane) and trainer.suits_many_passes(task.rule):
+        return _pass_after_pass(task, trainer, control)
     *_, record = run_passes(task, control, report)
+    return record
+
+
+def _pass_after_pass(task: Task, trainer: OnePlane, control: Control) -> Record:
+    """The passes of `run_passes`, many in one call: on a small table Python would take most of the time."""
+    rule, record, watch = task.rule.copy(), Record(), np.zeros(at.WATCH_SIZE)
+    rule[at.TRACK_LOSS] = float(control.tol is not None)
+    watch[at.TOL] = np.nan if control.tol is None else control.tol
+    watch[at.PATIENCE], watch[at.ADAPTIVE], watch[at.TOTAL] = control.patience, control.adaptive, trainer.total
+    watch[at.BEST], watch[at.OBJECTIVE] = np.inf, np.nan
+    start, most = _last(trainer), max(1, KEPT_VISITS // trainer.length)
+    while len(record.mistakes) < control.max_iter and not watch[at.ENDED]:
+        made = len(record.mistakes)
+        many = min(max(made, _FIRST_PASSES), most, control.max_iter - made)
+        record.mistakes += trainer.walk_on(made + 1, many, rule, watch)
+    record.ended, record.objective = _ENDS[int(watch[at.ENDED])], float(watch[at.OBJECTIVE])
+    if record.ended != "overflow" and _has_gone_astray(task, start):
+        record.ended = "diverging"
     return record
 
 
@@ -128,7 +152,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
     if task.accuracy is not None and trainer.learner.pocket is not None:
         trainer.learner.pocket.accuracy[trainer.planes] = _quietly(task.accuracy, *_last(trainer))
         counts[at.BEST_RUN] = -1.0 if rule[at.POCKET] == at.EVERY else 0.0
-    acceptable = _acceptable(task)
+    start = _last(trainer)
     for number in range(1, control.max_iter + 1):
         before, counts[at.LOSS_SUM] = counts.copy(), 0.0
         trainer.begin(number)
@@ -145,7 +169,7 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
         elif control.tol is not None:
             record.ended = stopping.after_pass(record.objective, rule)
         last = record.ended != "max_iter" or number == control.max_iter
-        if last and finite and _has_gone_astray(task, acceptable):
+        if last and finite and _has_gone_astray(task, start):
             record.ended = "diverging"
         if last or task.unequal_classes:
             update_pocket(trainer, task.accuracy, of_any_run=task.unequal_classes)
@@ -158,22 +182,15 @@ def run_passes(task: Task, control: Control, report: Report | None = None) -> It
             return
 
 
-def _acceptable(task: Task) -> float:
-    """The objective above which a fit has gone astray."""
-    if task.growing is None:
-        return np.inf
-    coef, intercept = _last(task.trainer)
-    starts = [_quietly(task.growing, np.zeros_like(coef), np.zeros_like(intercept))]
-    if coef.any() or np.any(intercept):
-        starts.append(_quietly(task.growing, coef, intercept))
-    return _WORSE * max(starts)
-
-
-def _has_gone_astray(task: Task, acceptable: float) -> bool:
-    """Whether the planes to predict with are far worse than those that the fit began with."""
+def _has_gone_astray(task: Task, start: tuple[Array, Array]) -> bool:
+    """Whether the planes to predict with are far worse than those that the fit began with, and than planes of 0."""
     if task.growing is None:
         return False
-    return not _quietly(task.growing, *task.trainer.learner.coefficients(task.trainer.planes)) <= acceptable
+    coef, intercept = task.trainer.learner.coefficients(task.trainer.planes)
+    coefs, intercepts = np.stack([coef, start[0], np.zeros_like(coef)]), np.array([intercept, start[1], 0.0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        found, *before = task.growing.of_planes(coefs, intercepts)
+    return not found <= _WORSE * max(before)
 
 
 class _Stopping:
@@ -202,9 +219,9 @@ class _Stopping:
         if self.rises >= control.patience:  # steps are too long for a loss that grows with the square of the miss
             ended = "diverging"
         if self.waited >= control.patience:
-            if not (control.adaptive and rule[at.ETA] > _SMALLEST_RATE):
+            if not (control.adaptive and rule[at.ETA] > at.SMALLEST_RATE):
                 return "no_improvement"
-            rule[at.ETA] /= _RATE_DIVISOR
+            rule[at.ETA] /= at.RATE_DIVISOR
             self.waited = 0
         return ended
 

@@ -18,6 +18,8 @@ from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
 _PLAIN = 1e-5  # of the largest product: eigenvalues above this share keep ten digits and more
+_PLAIN_ROWS = 1e-7  # the same for products of rows: nine digits, and ten of the errors' mean squares
+_PRESENT = 1e-10  # above this share, singular values of the rows themselves keep ten digits
 _SIMILAR = 1e3  # ratio of the columns' lengths up to which a plain decomposition takes them together
 _SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted
 
@@ -169,19 +171,21 @@ def _decomposed(rows: CentredRows, most: int) -> Decomposition:
     """Of dense rows, which have `most` directions at most.
 
     How many there are is told by columns of unit length, in which units do not matter. Where lengths lie far apart,
-    Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones; unless the long
-    ones are enough to tell all directions.
+    Jacobi's method with rows and columns pivoted keeps the digits of short columns beside long ones; unless products of
+    the rows show all directions, which are then no shorter than a decomposition of the rows has digits for.
     """
     length = rows.length
     longest = float(length.max(initial=0.0)) or 1.0
     similar = longest <= _SIMILAR * length[length > 0].min(initial=longest)
-    found = _from_row_products(rows)
+    squares, left = eigh(rows.products, check_finite=False, driver="evd")
+    found = _from_row_products(rows, squares, left)
     if found is not None and (similar or len(found[1]) == most):
         return found
+    all_seen = np.count_nonzero(squares > _PRESENT * squares.max(initial=0.0)) == most
     x, scaled = rows.unit, rows.unit * (length / longest)
-    if similar:
+    if similar or all_seen:
         left, values, right = svd(scaled, full_matrices=False, check_finite=False)
-        rank = int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
+        rank = most if all_seen else int(np.count_nonzero(values > _EPS * max(x.shape) * values.max(initial=0.0)))
         values = values[:rank] * longest
         return left[:, :rank], values, partial(np.divide, right[:rank].T, values)
     size = svd(x, compute_uv=False, check_finite=False)
@@ -192,14 +196,13 @@ def _decomposed(rows: CentredRows, most: int) -> Decomposition:
     return left[:, :rank], values, partial(np.divide, right[:, :rank], values)
 
 
-def _from_row_products(rows: CentredRows) -> Decomposition | None:
-    """The decomposition of few rows by the eigenvectors of their products, in a fraction of the time.
+def _from_row_products(rows: CentredRows, squares: Array, left: Array) -> Decomposition | None:
+    """The decomposition of few rows by eigenvalues and eigenvectors of their products, in a fraction of the time.
 
     None where some direction is so short beside others that squares would lose its digits.
     """
-    squares, left = eigh(rows.products, check_finite=False, driver="evd")
     largest = float(squares[-1]) if len(squares) else 0.0
-    kept = squares > _PLAIN * largest
+    kept = squares > _PLAIN_ROWS * largest
     if np.any(squares[~kept] > len(left) * _EPS * largest):
         return None
     values, left = np.sqrt(squares[kept][::-1]), left[:, kept][:, ::-1]

@@ -23,35 +23,47 @@ def _below(seed, bound):  # type: ignore[no-untyped-def]
     return (upper * np.uint64(bound)) >> np.uint64(32)
 
 
+@part
+def _seed_of_pass(seed, number):  # type: ignore[no-untyped-def]
+    """A number of 64 bits, each of which depends on all bits of the state (SplitMix64: Steele, Lea and Flood 2014)."""
+    state = seed + number * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (state ^ (state >> np.uint64(31))) | np.uint64(1)
+
+
 @loop
-def shuffle_in_pools(order, block, pool, seed):  # type: ignore[no-untyped-def]
-    """Fill `order` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled among each other.
+def shuffle_in_pools(orders, block, pool, seed, first_pass):  # type: ignore[no-untyped-def]
+    """Fill each of `orders` with 0 … n − 1: blocks in random order, and `pool` blocks at a time shuffled.
 
     Rows of a block lie side by side in memory, so a pool is read from a few places only. With one pool this is
     a plain shuffle of all rows. Every row is put where a random one of its pool was, which goes to the end.
 
     Parameters
     ----------
-    order : int of shape (n,), filled
+    orders : int of shape (passes, n), filled
+    seed, first_pass : uint64
+        Passes have their own orders, by the seed and their numbers.
     """
-    n = len(order)
-    blocks = np.arange((n + block - 1) // block)
-    for i in range(len(blocks) - 1, 0, -1):
-        seed = _draw(seed)
-        j = _below(seed, i + 1)
-        blocks[i], blocks[j] = blocks[j], blocks[i]
-    one = np.uint64(1)
-    end = first = np.uint64(0)
-    for number in range(len(blocks)):
-        if number % pool == 0:
-            first = end
-        start = blocks[number] * block
-        for row in range(start, min(start + block, n)):
-            seed = _draw(seed)
-            j = first + _below(seed, end - first + one)
-            order[end] = order[j]
-            order[j] = row
-            end += one
+    n, one = orders.shape[1], np.uint64(1)
+    for number in range(len(orders)):
+        order, state = orders[number], _seed_of_pass(seed, first_pass + np.uint64(number))
+        blocks = np.arange((n + block - 1) // block)
+        for i in range(len(blocks) - 1, 0, -1):
+            state = _draw(state)
+            j = _below(state, i + 1)
+            blocks[i], blocks[j] = blocks[j], blocks[i]
+        end = first = np.uint64(0)
+        for k in range(len(blocks)):
+            if k % pool == 0:
+                first = end
+            start = blocks[k] * block
+            for row in range(start, min(start + block, n)):
+                state = _draw(state)
+                j = first + _below(state, end - first + one)
+                order[end] = order[j]
+                order[j] = row
+                end += one
 
 
 @loop
