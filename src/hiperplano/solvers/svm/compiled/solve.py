@@ -286,7 +286,7 @@ def solve_sparse(search: Search) -> None:
     dense = not squared and _interior_cost(n, d) < min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
     small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
     passes = affordable_passes(rows, squared, small)
-    if passes or not small:
+    if passes or wide:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
