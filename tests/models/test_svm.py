@@ -338,17 +338,39 @@ def test_rows_that_hold_nothing_among_long_ones(n, empty, C):
     assert objective(model, X, y) == pytest.approx(best, rel=1e-4)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("n", "d"), [(300, 100), (200, 250), (100, 300)])
-def test_columns_of_any_scale_are_solved_and_proved(n, d):
+def test_columns_of_any_scale_are_solved_and_proved(n, d, loss):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, d))
     y = np.where(X @ rng.normal(size=d) + 3 * rng.normal(size=n) > 0, 1.0, -1.0)
     X *= 1e6 ** rng.uniform(size=d)
-    model = LinearSVC(loss="hinge", C=10.0).fit(X, y)
+    model = LinearSVC(loss=loss, C=10.0).fit(X, y)
     coef, beta = model.coef_[0], model.solution_.multipliers[0]
-    primal = 0.5 * coef @ coef + 10 * np.maximum(0, 1 - y * (X @ coef + model.intercept_[0])).sum()
-    dual = y @ beta - 0.5 * np.sum((beta @ X) ** 2)
+    short = np.maximum(0, 1 - y * (X @ coef + model.intercept_[0]))
+    primal = 0.5 * coef @ coef + 10 * np.sum(short if loss == "hinge" else short**2)
+    dual = y @ beta - 0.5 * np.sum((beta @ X) ** 2) - (0 if loss == "hinge" else 0.025 * beta @ beta)
     assert model.solution_.converged
     assert (y * beta >= 0).all()
-    assert (y * beta <= 10).all()
+    assert loss != "hinge" or (y * beta <= 10).all()
     assert primal - dual <= 1e-4 * primal + 1e-13 * 10 * n
+
+
+@pytest.mark.parametrize(("d", "seed"), [(400, 3), (200, 2)])
+def test_rows_that_become_free_one_by_one(d, seed):
+    n, rng = 300, np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
+    y = X @ rng.normal(size=d) > np.quantile(X @ rng.normal(size=d), 0.9)
+    X *= 3e3 ** rng.uniform(size=d)
+    assert LinearSVC(C=100.0).fit(X, y).solution_.converged
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sparse_rows_that_seldom_meet(loss):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((600, 2000), density=2e-3, rng=rng, format="csr", data_sampler=rng.standard_normal)
+    y = np.where(X @ rng.normal(size=2000) + 0.5 * rng.normal(size=600) > 0, 1.0, -1.0)
+    X = sparse.csr_array(X * 1e4 ** rng.uniform(size=2000))
+    model = LinearSVC(loss=loss, C=1e5).fit(X, y)
+    assert model.solution_.converged
+    assert model.solution_.gap <= 1e-4

@@ -13,7 +13,7 @@ from hiperplano.solvers.svm.duality_gap import Budget
 from hiperplano.solvers.svm.smoothed import Evaluation, SmoothedProblem
 
 _SHORT = 1e-10  # steps cut below this share lead nowhere
-_PATIENCE = 25  # steps in which what is left should have halved
+_PATIENCE = 25  # steps in which what is left, or what a step may gain, should have halved
 _FALLEN = 0.1  # an old curvature serves as long as each step leaves less than this of the mismatch
 
 
@@ -44,7 +44,7 @@ def minimise(
     solved : bool
         False if steps got stuck before.
     """
-    now, least, since = start, np.inf, 0
+    now, least, smallest, since = start, np.inf, np.inf, 0
     while now.remaining(curvature) > (allowed(now) if fewest <= 0 else 0.0):
         fewest -= 1
         if budget.left <= 0:
@@ -55,12 +55,16 @@ def minimise(
             continue
         step, taken = _step(problem, now, curvature or now.curvature, allowed(now))  # type: ignore[arg-type]
         budget.take(taken)
+        gain = -float(now.slope @ step)
         new, share = _line_search(problem, now, step, budget, curved=curvature is None)
         if curvature is not None and new.mismatch > _FALLEN * now.mismatch:
             curvature = None
         now = new
         remaining = now.remaining(curvature)
-        least, since = (remaining, 0) if remaining < 0.5 * least else (least, since + 1)
+        # While rows become free one after another what is left stays as it is, but steps have ever less to gain.
+        since = 0 if remaining < 0.5 * least or gain < 0.5 * smallest else since + 1
+        least = remaining if remaining < 0.5 * least else least
+        smallest = gain if gain < 0.5 * smallest else smallest
         if share < _SHORT or since > _PATIENCE:
             return now, remaining <= allowed(now)
     return now, True

@@ -78,9 +78,9 @@ class CompiledSearch:
         return self._published(search)
 
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:
-        """Newton's method by sums over all rows, from what is known."""
+        """Newton's method by sums over all rows, from what is known, or from the answer of a sample."""
         budget, found = Budget(search.left), search.found
-        coef, level = found.coef[:-1], np.asarray(found.coef[-1])
+        plane = Hyperplane(found.coef[:-1], np.asarray(found.coef[-1]), self.rows.shift)
         gamma = found.beta / search.box.weight * (search.box.target if self.loss.classifies else 1.0)
         certificate = augmented_newton(
             design,
@@ -88,9 +88,10 @@ class CompiledSearch:
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             budget=budget,
-            start=(Hyperplane(coef, level, self.rows.shift), gamma),
+            start=(plane, gamma) if search.methods else None,
         )
-        better = plane_fit(design, self.loss, certificate, "dual, newton", found.passes + budget.used)
+        method = "dual, newton" if "dual" in search.methods else "newton"
+        better = plane_fit(design, self.loss, certificate, method, found.passes + budget.used)
         if better.proved:
             return better
         search.found = found._replace(passes=found.passes + budget.used)

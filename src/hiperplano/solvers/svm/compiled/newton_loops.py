@@ -12,7 +12,7 @@ from hiperplano.solvers.svm.compiled.box_loops import balance, follow, gain, is_
 from hiperplano.solvers.svm.compiled.step_loops import newton_step
 
 _SHORT = 1e-10  # steps cut below this share lead nowhere
-_PATIENCE = 25  # steps in which what is left should have halved
+_PATIENCE = 25  # steps in which what is left, or what a step may gain, should have halved
 _ROUNDS_PATIENCE = 8  # rounds without progress
 _SHRINK = 4.0  # of the width in which dual variables follow scores, from round to round
 _ROUNDING = 1e-15  # share of Σ|β| under which Σβ is 0
@@ -186,7 +186,7 @@ def _allowed(slack, objective, tol, floor, smoothed):  # type: ignore[no-untyped
 @subroutine
 def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most):  # type: ignore[no-untyped-def]
     """Newton steps until what remains to be gained is allowed to remain; passes made, and whether it is."""
-    least, since, used = np.inf, 0, 0
+    least, smallest, since, used = np.inf, np.inf, 0, 0
     smoothed = near > 0.0
     while True:
         _look_at_free_rows(x, box, now, near, work.rows, work.stiffness, work.offset)
@@ -195,8 +195,7 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
         if remaining <= (allowed if fewest <= 0 else 0.0):
             return used, True
         fewest -= 1
-        least, since = (remaining, 0) if remaining < 0.5 * least else (least, since + 1)
-        if used >= most or since > _PATIENCE:
+        if used >= most:
             return used, False
         step = work.step
         if mass <= 0.0 and now.grad[-1] != 0.0:  # no row is free: the level moves alone, to where some are
@@ -208,6 +207,14 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
         before = _dot(now.grad, step)
         if not before < 0.0:  # rounding is all that is left of the slope
             return used, remaining <= allowed
+        # While rows become free one after another what is left stays as it is, but steps have ever less to gain.
+        since += 1
+        if remaining < 0.5 * least:
+            least, since = remaining, 0
+        if -before < 0.5 * smallest:
+            smallest, since = -before, 0
+        if since > _PATIENCE:
+            return used, False
         _move(now, step, 1.0, end)
         _set_residuals(x, box, end)
         _sum_rows(x, box, end, False, centre, near, control.fit_intercept)

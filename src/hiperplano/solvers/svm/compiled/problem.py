@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.loops.arrays import RowArrays, frozen, row_arrays
 from hiperplano.linalg.row_span import RowSpan
+from hiperplano.solvers.svm.compiled.normal_equations import Products, fewest_products
 from hiperplano.solvers.svm.dual_losses import DualLoss
 
 _ROUNDING = 1e-13  # share of the objective where all scores are 0 that rounding leaves
@@ -64,6 +65,11 @@ class LoopRows:
     def span(self) -> LoopRows:
         """The same rows in coordinates of their span, which all problems on them share."""
         return LoopRows.dense(RowSpan(self.matrix).coordinates, False)
+
+    @cached_property
+    def products(self) -> Products:
+        """What a step of the interior point method factors, of sparse rows."""
+        return fewest_products((self.n_rows, len(self.shift)), *self.arrays[1:])
 
     @property
     def matrix(self) -> Any:

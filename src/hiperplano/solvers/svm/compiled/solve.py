@@ -26,8 +26,6 @@ _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular f
 _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
-_SEPARATE = 3.0  # products of two numbers of a row, for each column, up to which most columns never meet
-_FRONT, _SPARSE_FACTOR = 0.07, 0.2  # share of columns whose products fill in, and a product in a sparse factor
 _DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
 _EXACT = 1e-14  # gap of the last steps on small tables, and
@@ -66,10 +64,9 @@ class Search:
 
     @property
     def method(self) -> str:
-        """A key of `METHODS`. Where the interior point method was not enough, Newton's has led to the end."""
-        after = {"newton", "interior"} & set(self.methods)
+        """A key of `METHODS`: the ascent, if there was any, and what has led to the end."""
         names = ["dual"] if "dual" in self.methods else []
-        return ", ".join(names + sorted(after)[-1:])
+        return ", ".join(names + [each for each in self.methods if each != "dual"][-1:])
 
     def ascend(self, affordable: float = np.inf) -> None:
         """Dual coordinate ascent, up to about so many passes; if limited, others get half of the rest."""
@@ -79,13 +76,13 @@ class Search:
         control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
         self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, self.coef, self.beta)))
 
-    def newton(self) -> None:
-        """Newton's method on dense rows, from what is known."""
+    def newton(self, share: float = 1.0) -> None:
+        """Newton's method on dense rows, from what is known, with a share of the passes that are left."""
         from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
 
         n, d = self.rows.n_rows, len(self.rows.shift)
         dear = _newton_step(n, d) / (_DEAR * ascent_pass(self.rows))  # such fits end as soon as others
-        control = self.control._replace(most=max(1, int(self.left / max(1.0, dear))))
+        control = self.control._replace(most=max(1, int(share * self.left / max(1.0, dear))))
         plain = np.isfinite(control.bound)
         start = self.found.coef if self.methods else self.coef
         centre = self.found.beta.copy() if self.methods else middle(self.box)
@@ -112,15 +109,18 @@ class Search:
         self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
 
     def second_order(self) -> None:
-        """The interior point method or Newton's, whichever seems faster, and the other one where that fails."""
-        squared = bool(self.box.soft[0])
-        first = is_for_interior(self.rows.n_rows, len(self.rows.shift), squared)
-        for interior in (first, not first):
-            if not self.proved and self.left > 0:
-                if not interior:
-                    self.newton()
-                elif not squared:
-                    self.interior()
+        """The interior point method or Newton's, whichever seems faster, and the other one where that fails.
+
+        Newton's frees and binds a few rows in a step where classes are nearly separated and C is large: it is left when
+        its steps lead nowhere.
+        """
+        n, d, squared = self.rows.n_rows, len(self.rows.shift), bool(self.box.soft[0])
+        if squared or _newton_cost(n, d, squared) < _interior_cost(n, d):
+            self.newton(0.5)
+        if not self.proved and self.left > 0 and interior_fits(n, d):
+            self.interior()
+        if not self.proved and self.left > 0:
+            self.newton()
 
     def polish(self) -> None:
         """Newton's method on a small table to the last digits: where no row changes sides any more, one step has all.
@@ -157,11 +157,12 @@ class Search:
         """The same on sparse rows that were made dense."""
         rows = LoopRows.dense(x, self.control.fit_intercept)
         here = Search(rows, self.box, self.control._replace(most=max(1, self.left)))
-        here.methods = self.methods
+        here.methods = list(self.methods)
         coef = self.found.coef.copy()
         coef[-1] += coef[:-1] @ rows.shift
         here.found = self.found._replace(coef=coef, passes=0)
         here.second_order()
+        self.methods = here.methods
         coef = here.found.coef.copy()
         coef[-1] -= coef[:-1] @ rows.shift
         self.coef, self.beta = here.coef, here.beta
@@ -170,8 +171,7 @@ class Search:
         self.found = here.found._replace(coef=coef, passes=self.found.passes + here.found.passes)
 
     def _note(self, method: str) -> None:
-        if method not in self.methods:
-            self.methods.append(method)
+        self.methods = [each for each in self.methods if each != method] + [method]
 
     def _take(self, new: Found) -> None:
         passes = self.found.passes + new.passes
@@ -204,8 +204,7 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
         cost = _newton_cost(n, d, squared)
         cost = min(cost, _interior_cost(n, d)) if not squared else cost
     else:
-        cost = _sparse_newton_cost(rows, squared)
-        cost = min(cost, _sparse_interior_cost(rows)) if not squared else cost
+        cost = min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
     passes = float(0.5 * cost / ascent_pass(rows))
     return passes if passes > _FEW else 0.0
 
@@ -242,23 +241,14 @@ def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
 
 
 def _sparse_interior_cost(rows: LoopRows) -> float:
-    """The same of the interior point method, which keeps products of columns: where most of them meet, of few."""
-    n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
-    factor = d**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else np.inf
-    factor = min(factor, (_FRONT * d) ** 3 * _SPARSE_FACTOR) if _is_separate(rows) else factor
-    visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * stored + _PAIR * stored**2
-    return _INTERIOR_STEPS * (_INTERIOR_CALL + n * visit + factor)
+    """The same of the interior point method."""
+    visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * rows.n_stored + _PAIR * rows.n_stored**2
+    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * visit + rows.products.cost)
 
 
-def _is_separate(rows: LoopRows) -> bool:
-    """Whether most columns of sparse rows never meet in one, so that their products are sparse, too."""
-    return bool(rows.n_rows * rows.n_stored**2 <= _SEPARATE * len(rows.shift))
-
-
-def is_for_interior(n: int, d: int, squared: bool) -> bool:
-    """Whether the interior point method is for this loss, fits memory and is faster than Newton's on a smoothed one."""
-    fits = 8.0 * n * min(2 * n, 3 * d) <= memory_limit()  # products of rows and their factor, or copies of the rows
-    return not squared and fits and _interior_cost(n, d) < _newton_cost(n, d, squared)
+def interior_fits(n: int, d: int) -> bool:
+    """Whether there is memory for products of rows and their factor, or copies of the rows."""
+    return 8.0 * n * min(2 * n, 3 * d) <= memory_limit()
 
 
 def is_wide(n_rows: int, n_columns: float) -> bool:
@@ -277,12 +267,12 @@ def solve_dense(search: Search, few: bool) -> None:
     if not search.proved and search.left > 0:
         if wide:
             search.newton_in_span()
-            search.ascend(np.inf if squared else _FEW)
-            if not squared and not search.proved and search.left > 0:
+            search.ascend(_FEW)
+            if not search.proved and search.left > 0:
                 search.interior()  # coordinates of the span have lost the digits of short columns to those of long ones
         elif few:
             search.second_order()
-        elif is_for_interior(n, d, squared):
+        elif not squared and interior_fits(n, d) and _interior_cost(n, d) < _newton_cost(n, d, squared):
             search.interior()
     if not search.proved and search.left > 0 and (wide or few):
         search.ascend()
@@ -296,17 +286,11 @@ def solve_sparse(search: Search) -> None:
     dense = not squared and _interior_cost(n, d) < min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
     small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
     passes = affordable_passes(rows, squared, small)
-    if passes or not small:
+    if passes or wide:
         search.ascend(passes or _FEW)
     if search.proved or search.left <= 0:
         return
-    in_span = wide and not _is_separate(rows)
-    if (
-        not squared
-        and not small
-        and not in_span
-        and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared=False)
-    ):
+    if not small and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared):
         search.interior()
     if search.proved or search.left <= 0:
         return

@@ -1,0 +1,149 @@
+"""The equations of a step of the interior point method: by products of all rows, or of all columns, if those are fewer.
+
+Products of sparse rows that seldom meet in a column, or of columns that seldom meet in a row, stay sparse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.sparse import csc_matrix, diags_array, eye_array, issparse
+from scipy.sparse.linalg import splu
+
+from hiperplano.data.block import Block
+from hiperplano.data.design import Array
+from hiperplano.linalg.cholesky import factor_in_place, solve_factored
+from hiperplano.linalg.memory import memory_limit
+from hiperplano.solvers.cost import Costs
+
+_STORED, _FILLED = 700.0, 0.13  # nanoseconds for a sparse factor: for a number of its matrix, and for a product
+_FRONT, _TREE = 0.07, 1.8  # of a random graph that is still empty so much fills in, for each neighbour beyond so many
+_REFINED = 2  # times that a solution by products of rows is refined: long columns hide short ones in them
+_JITTER = 1e-15  # of a unit diagonal, of a matrix that rounding may have made singular
+
+
+class Products(NamedTuple):
+    """A matrix of products.
+
+    Attributes
+    ----------
+    of_rows : bool
+        Of all pairs of rows, or else of columns.
+    size : int
+        Rows, or columns.
+    n_stored : float
+        Products that are not 0.
+    """
+
+    of_rows: bool
+    size: int
+    n_stored: float
+
+    @property
+    def sparse_cost(self) -> float:
+        """Nanoseconds of a sparse factorisation: of few neighbours nothing fills in, of more a part does."""
+        neighbours = self.n_stored / self.size - 1.0
+        front = -self.size * math.expm1(-_FRONT * max(0.0, neighbours - _TREE))
+        return _STORED * self.n_stored + _FILLED * front**3
+
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether a sparse factorisation takes less time, or memory has no room for another."""
+        return self.sparse_cost < Costs.factor(self.size) or 16.0 * self.size**2 > memory_limit()
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds of a factorisation."""
+        return self.sparse_cost if self.stays_sparse else Costs.factor(self.size)
+
+
+def fewest_products(shape: tuple[int, int], indices: Array, indptr: Array) -> Products:
+    """Those of rows or columns of a CSR matrix that take less time to factor."""
+    n, d = shape
+    in_row, in_column = np.diff(indptr).astype(float), np.bincount(indices, minlength=d).astype(float)
+    # Two rows that meet in several columns have one product.
+    rows = Products(True, n, min(float(n) ** 2, n + float(in_column @ in_column - in_column.sum())))
+    columns = Products(False, d, min(float(d) ** 2, d + float(in_row @ in_row - in_row.sum())))
+    return min(rows, columns, key=lambda each: each.cost)
+
+
+def products_of(x: Any) -> Products:
+    """The same for an array or CSR matrix."""
+    if issparse(x):
+        return fewest_products(x.shape, x.indices, x.indptr)
+    size = min(x.shape)
+    return Products(x.shape[0] == size, size, float(size) ** 2)
+
+
+class NormalEquations:
+    """Solves X·turn + change/free = right, turn = Xᵀ·change + more, for any `free`.
+
+    Parameters
+    ----------
+    x : array or CSR matrix of float64, of shape (n, d)
+    """
+
+    def __init__(self, x: Any) -> None:
+        self._x, self._products = x, products_of(x)
+        self._sparse = issparse(x) and self._products.stays_sparse
+        self._gram = x @ x.T if self._products.of_rows else None
+        if self._gram is not None and issparse(x) and not self._sparse:
+            self._gram = self._gram.toarray()
+
+    def factored(self, free: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
+        """A solver for these `free`, of shape (n,)."""
+        x = self._x
+        if self._gram is None:
+            by_columns = self._of_columns(free)
+
+            def with_columns(right: Array, more: Array) -> tuple[Array, Array]:
+                turn = by_columns((free * right) @ x + more)
+                return free * (right - x @ turn), turn
+
+            return with_columns
+        gram, more_here = self._gram, 1.0 / free
+        by_rows = _sparse_solver(gram + diags_array(more_here)) if self._sparse else _solver(gram.copy(), more_here)
+
+        def with_rows(right: Array, more: Array) -> tuple[Array, Array]:
+            change = by_rows(right - x @ more)
+            turn = change @ x + more
+            for _ in range(_REFINED):
+                rest = by_rows(right - x @ turn - change / free)
+                change, turn = change + rest, turn + rest @ x
+            return change, turn
+
+        return with_rows
+
+    def _of_columns(self, free: Array) -> Callable[[Array], Array]:
+        """Solves with Xᵀ·diag(free)·X + I."""
+        if not self._sparse:
+            return _solver(Block(self._x, {}).weighted_products(free), 1.0)
+        rows = diags_array(np.sqrt(free)) @ self._x
+        return _sparse_solver(rows.T @ rows + eye_array(self._x.shape[1]))
+
+
+def _sparse_solver(matrix: Any) -> Callable[[Array], Array]:
+    """Solves with a sparse positive definite matrix."""
+    factor = splu(
+        csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    return lambda right: np.asarray(factor.solve(right))
+
+
+def _solver(matrix: Array, more: Array | float) -> Callable[[Array], Array]:
+    """Solves with a matrix, which is overwritten, with more on its diagonal.
+
+    The diagonal is made 1, so that columns of any scale keep their digits.
+    """
+    matrix.flat[:: len(matrix) + 1] += more
+    scale = 1.0 / np.sqrt(matrix.diagonal())
+    matrix *= scale
+    matrix *= scale[:, None]
+    matrix.flat[:: len(matrix) + 1] = 1.0 + _JITTER
+    if not factor_in_place(matrix):
+        raise LinAlgError("not positive definite")
+    return lambda right: scale * solve_factored(matrix, (scale * right)[:, None])[:, 0]
