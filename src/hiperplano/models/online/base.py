@@ -134,7 +134,7 @@ class OnlineModel(SparseCoefficients, ABC):
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__.pop("_fast_path", None)  # it was made for the parameters of before
-        object.__setattr__(self, name, value)
+        super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
