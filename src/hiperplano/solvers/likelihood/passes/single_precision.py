@@ -2,9 +2,9 @@
 
 From the scores s₀ and slopes r₀ of a base θ₀ follow those of θ: s = s₀ + v·(θ − θ₀) for rows v = [1, z], and the
 gradient g₀ + Σ v·(r(s) − r₀). Only the two products with rows are made in float32: their rounding is a share of how far
-θ is from the base. So a gradient of a thousandth of that of the base has digits enough, and the pass after it is made
-in float64, for a new base: iterative refinement, as of linear systems. Where that shows that too many digits were lost,
-as in badly conditioned columns, all further passes are in float64.
+θ is from the base. So gradients down to a hundredth of that of the base have digits enough, and the first that is
+smaller is taken in float64, for a new base: iterative refinement, as of linear systems. Where that shows that too many
+digits were lost, as in badly conditioned columns, all further passes are in float64.
 
 Rows of float32 are multiplied as they are, and others are cast; only columns whose units or means would cost digits are
 standardised first.
@@ -28,9 +28,7 @@ from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
 _FEWEST_NUMBERS = 2**18  # of rows times scores: calls cost more than products with less
-_SHARE = 1e-3  # of the gradient of the base, from which on another base is needed for the next pass
-_LEAST_SHARE = 1e-5  # the same for this one
-_FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
+_SHARE = 0.01  # of the gradient of the base, from which on another base is needed
 _UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
 _MOST_NEAR = 50  # passes from one base: rounding may hold steps up
 _WRONG = 0.1  # share of a gradient that float32 may be wrong by
@@ -68,14 +66,14 @@ class SinglePrecision:
         self._budget = Budget(self._price, tol)
         self._history: list[float] = []
         self._base: _Base | None = None
-        self._last, self._near = np.inf, 0  # gradient of the last pass from this base, and how many there were
+        self._near = 0  # passes from this base
 
     def repenalise(self) -> None:
         """Go on when the penalty of the likelihood has changed: a base is known without it."""
         self._history.clear()
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
-            self._last, self._near, self._base = np.inf, 0, self._base._replace(largest=_largest(gradient))
+            self._near, self._base = 0, self._base._replace(largest=_largest(gradient))
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -86,30 +84,19 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        if self._last <= _SHARE * base.largest or self._near >= _MOST_NEAR:
-            return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
-        self._near, self._last = self._near + 1, _largest(gradient)
-        if self._last > _LEAST_SHARE * base.largest:
+        self._near += 1
+        if _largest(gradient) > _SHARE * base.largest and self._near < _MOST_NEAR:
             return value, gradient
+        # Here, not at the next point: a line search compares values to all digits.
         exact = self._at_base(theta)
-        self._compare(gradient, exact[1])
+        if not _largest(exact[1] - gradient) <= _WRONG * _largest(exact[1]):
+            self._rows = self._base = None
+            self._price, self._history = np.inf, []
         return exact
 
     def _is_worth_it(self) -> bool:
-        return self._price <= _FEW_PASSES or self._budget.is_spent(self._history)
-
-    def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
-        last, exact = self._last, self._at_base(theta)
-        if _largest(exact[1]) > last:  # a step should have shrunk it
-            self._compare(self._near_base(theta, before)[1], exact[1])
-        return exact
-
-    def _compare(self, gradient: Array, exact: Array) -> None:
-        """Go on in float64 if that of float32 is wrong."""
-        if not _largest(exact - gradient) <= _WRONG * _largest(exact):
-            self._rows = self._base = None
-            self._price, self._history = np.inf, []
+        return self._price == 0 or self._budget.is_spent(self._history)
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, in float64."""
@@ -160,7 +147,7 @@ class SinglePrecision:
         sums, kept = problem.design.fold_and_map(_BaseSums(problem.loss, problem.scale.scores(theta)))
         loss = problem.scale.gradient(*sums[1:]) / problem.total
         gradient = loss + problem.penalty.slope(theta)
-        self._last, self._near = np.inf, 0
+        self._near = 0
         self._base = _Base(theta, loss, _largest(gradient), self._rows.with_vectors(**kept))
         return float(sums[0][0]) / problem.total + problem.penalty.value(theta), gradient
 
