@@ -89,7 +89,8 @@ class Design(ABC):
             A frozen dataclass of small arrays. It must return fresh arrays: sums are made in place. One that reads
             only the vectors of a block may say so by a class attribute `reads_rows = False`: it gets longer blocks. So
             does one that never makes sparse rows dense, and says `stays_sparse = True`; `sums_squares = True` tells
-            that it returns a matrix of d × d numbers, of which few should be added up.
+            that it returns a matrix of d × d numbers, of which few should be added up. One that multiplies dense rows
+            in float32 only, and says `stays_single = True`, gets longer blocks, too.
         combine : callable, (tuple, tuple) -> tuple
             Addition unless another associative operation is given.
 

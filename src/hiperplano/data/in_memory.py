@@ -85,12 +85,14 @@ class InMemory(Design):
     def block_rows(self) -> int:
         """Rows in a block. A function of the data alone: it decides the order of additions."""
         if not self.is_sparse:
-            cells = _BLOCK_CELLS if self.dtype.itemsize == 8 else _BLOCK_CELLS // 2
-            return min(_MOST_ROWS, max(_FEWEST_ROWS, cells // (self.n_columns + 1)))
+            return self._dense_rows(_BLOCK_CELLS if self.dtype.itemsize == 8 else _BLOCK_CELLS // 2)
         by_entries = int(_SPARSE_ENTRIES * self.n_rows / max(1, self.x.nnz))
         by_cells = _SPARSE_CELLS // max(1, self.n_columns)
         rows = min(by_entries, by_cells) if by_cells > _FEWEST_SPARSE_ROWS else by_entries
         return min(_MOST_SPARSE_ROWS, max(_FEWEST_SPARSE_ROWS, rows))
+
+    def _dense_rows(self, cells: int) -> int:
+        return min(_MOST_ROWS, max(_FEWEST_ROWS, cells // (self.n_columns + 1)))
 
     @cached_property
     def slices(self) -> list[slice]:
@@ -140,13 +142,18 @@ class InMemory(Design):
         return self._reduce(lambda rows: statistic(self.block(rows)), combine, self._slices_for(statistic))
 
     def _slices_for(self, statistic: Any) -> list[slice]:
-        """Where the blocks of a statistic lie: longer ones if it reads vectors only, or leaves sparse rows sparse."""
+        """Where the blocks of a statistic lie.
+
+        Longer ones if it reads vectors only, leaves sparse rows sparse, or multiplies dense ones in float32.
+        """
         if not getattr(statistic, "reads_rows", True):
             return self._long_slices
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
             sums = self.n_columns**2 if getattr(statistic, "sums_squares", False) else self.n_columns
             entries = max(_LONG_ENTRIES, _PER_SUM * sums)
             return self._cut(max(1, -(-self.n_rows // max(1, self.x.nnz // entries))))
+        if getattr(statistic, "stays_single", False):  # as many bytes as a block of doubles
+            return self._cut(self._dense_rows(2 * _BLOCK_CELLS))
         return self.slices
 
     def _reduce(

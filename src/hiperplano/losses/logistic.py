@@ -10,7 +10,7 @@ from hiperplano.losses.signs import check_signs
 Array = NDArray[Any]
 
 _FURTHEST = 700.0  # exp of more overflows
-_MANY = 2048  # rows from which on logarithms cost more than calls
+_MANY = 1024  # rows from which on logarithms cost more than calls
 
 
 class Logistic(NamedTuple):
@@ -46,14 +46,14 @@ class Logistic(NamedTuple):
     def total_and_slope(self, y: Array, score: Array) -> tuple[float, Array]:
         """The sum of all values, and slopes.
 
-        log(1 + a) + log(1 + b) = log(1 + a + b + a·b), all of it positive: so one logarithm serves four rows.
+        log(1 + a) + log(1 + b) = log(1 + a + b + a·b), all of it positive: so one logarithm serves eight rows.
         """
         if len(y) < _MANY:
             value, slope = self.value_and_slope(y, score)
             return float(value.sum()), slope
-        odds, beyond = _odds(y, score, _FURTHEST / 4)
+        odds, beyond = _odds(y, score, _FURTHEST / 8)
         slope, total = _slope(y, odds), float(np.sum(beyond))
-        for _ in range(2):
+        for _ in range(3):
             half = len(odds) // 2
             first, second = odds[:half], odds[half : 2 * half]
             total += float(np.log1p(odds[2 * half :]).sum())

@@ -20,6 +20,8 @@ from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 _CALL = 6e4  # a pass and a step of L-BFGS, however small the table
 _ROW = 15.0  # the loss of one score of one row
 _CELL, _CELL_SCORE = 0.5, 0.12  # a number read by both products of a pass, and its products with one score
+_KEPT = 5.0  # a score and its slope, of a point to which others are compared
+_CAST = 0.4  # a number converted to another precision
 _ENTRY = 4.0  # the same for a stored number of sparse rows
 _STEP = 30.0  # a parameter, in the products of a step of L-BFGS with those before it
 _COPY = 2.5  # a number weighted, and written, before it is multiplied with others
@@ -77,15 +79,22 @@ class Costs:
         by_cell += cells * self.density * self.reading
         return self.n_scores * (self.n_rows * _ROW + self.n_columns * _STEP) + by_cell
 
-    @property
-    def passes_to_copy(self) -> float:
-        """Passes in float32, each of which saves half the time of its products, that a copy of dense rows is worth.
+    def passes_to_single(self, held: bool, cast: bool) -> float:
+        """Passes in float32, each of which saves half the time of its products, that make up for a copy of dense rows.
 
-        Infinite where they save nothing: to keep scores and slopes between passes costs about as much as a loss.
+        Infinite where they save nothing: scores and slopes are kept between passes.
+
+        Parameters
+        ----------
+        held : bool
+            Whether the rows are in float32, so that there is none, and others convert them.
+        cast : bool
+            Whether a copy holds the numbers as they are.
         """
-        number = _CELL + _CELL_SCORE * self.n_scores
-        saved = 0.5 * self.n_columns * number - self.n_scores * _ROW
-        return self.n_columns * _COPY / saved if saved > 0 else math.inf
+        number = 0.5 * (_CELL + _CELL_SCORE * self.n_scores) + (_CAST if held else 0.0)
+        saved = self.n_columns * number - self.n_scores * _KEPT
+        copy = 0.0 if held else _CAST if cast else _COPY
+        return self.n_columns * copy / saved if saved > 0 else math.inf
 
     @property
     def square_product(self) -> float:

@@ -6,7 +6,7 @@ the curvature is another one after every step, and what L-BFGS remembers of it m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -16,8 +16,10 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.lbfgs import State, drive, line_search
 
-_LOOSEST, _MORE = 0.1, 0.3  # what a step leaves of the gradient at most, and of `tol` at least
+_LOOSEST, _MORE = 0.3, 0.3  # what a step leaves of the gradient at most, and of `tol` at least
 _MOST_PRODUCTS = 500  # for one step
+_STEEP = 0.5  # share of the first slope with which a step that was shortened has ended too early
+_MOST_LONGER, _WHOLE = 4, 0.9  # tries to make it longer, up to about the whole step
 
 
 class Curvature(NamedTuple):
@@ -76,7 +78,7 @@ def truncated_newton(
             preconditioner=partial(np.multiply, 1.0 / curvature.diagonal.ravel()),
         )
         products += len(found.steps)
-        reached = drive(line_search(state, found.x.reshape(shape)), problem.evaluate)
+        reached = drive(_search(state, found.x.reshape(shape)), problem.evaluate)
         if reached is None:
             state.stalled = True
             return state
@@ -84,6 +86,28 @@ def truncated_newton(
         if watch is not None:
             watch(state)
     return state
+
+
+def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Array], State | None]:
+    """A step along `direction` that lowers the value, and ends where the slope is no longer what it was.
+
+    Where probabilities are 0 and 1, only the penalty curves, and its whole step leads far beyond the minimum; the tenth
+    of it that a line search then takes is too short. Other lengths cost a pass each, another step a dozen.
+    """
+    found = yield from line_search(state, direction)
+    size, downhill = float(np.abs(direction).max(initial=0.0)), float(np.vdot(state.gradient, direction))
+    for _ in range(_MOST_LONGER):
+        if found is None or float(np.vdot(found.gradient, direction)) > _STEEP * downhill:
+            break
+        length = float(np.abs(found.theta - state.theta).max(initial=0.0)) / size
+        if length > _WHOLE:
+            break
+        theta = state.theta + np.sqrt(length) * direction
+        value, gradient = yield theta
+        if not value < found.value:
+            break
+        found = State(theta, value, gradient, found.steps)
+    return found
 
 
 def _flat(product: Callable[[Array], Array], shape: tuple[int, ...]) -> Callable[[Array], Array]:

@@ -241,12 +241,13 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    state = told(problem, Purchase(theta, plain))
+    passes = SinglePrecision(problem, tol)
+    state = told(problem, Purchase(theta, plain), passes.evaluate)
     price = costs.row_products / costs.gradient
     # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
     budget = Budget(0.0 if weak and price <= _AT_ONCE_IN_SPAN else price, tol)
-    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), SinglePrecision(problem, tol).evaluate)
+    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), passes.evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
     span, watch = problem.in_row_span, problem.watch

@@ -17,7 +17,7 @@ from hiperplano.losses import Logistic, Softmax, Squared
 from hiperplano.losses.softmax import shares
 from hiperplano.solvers.lbfgs import Preconditioner, State
 from hiperplano.solvers.newton import Minimum, newton
-from hiperplano.solvers.objective import Objective
+from hiperplano.solvers.objective import Objective, weighted_gram
 from hiperplano.solvers.truncated_newton import Curvature
 
 _LEAST_CURVATURE = 1e-12
@@ -156,8 +156,11 @@ class Likelihood(Objective):
     @cached_property
     def _moments(self) -> Array:
         """The mean of [1, z]·[1, z]ᵀ over all rows."""
-        squares = Objective(self.design, Squared(), self.scale, 1, 0.0, check_finite=self.check_finite)
         self.passes += 1
+        if self._few_rows is not None:
+            block, rows = self._few_rows
+            return weighted_gram(rows, block.weights[:, None, None]) / self.total
+        squares = Objective(self.design, Squared(), self.scale, 1, 0.0, check_finite=self.check_finite)
         return squares.evaluate_with_hessian(np.zeros((1, self.scale.size)))[2]
 
     def diagonal_preconditioner(self) -> Preconditioner:

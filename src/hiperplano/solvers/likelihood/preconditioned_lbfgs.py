@@ -6,6 +6,8 @@ gradient where the last one ended do not depend on the penalty.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hiperplano.data.design import Array, Design
@@ -102,7 +104,7 @@ class PreconditionedLBFGS:
             if current.found is None and current.theta is begin.theta:
                 current = current._replace(found=begin.found)
             left = left if left[0].again else left[1:]
-        state = told(problem, current)
+        state = told(problem, current, self._passes.evaluate)
         products = problem.strength > 0  # of the Hessian: whether they are still to be tried
         while True:
             self._last = current
@@ -150,9 +152,9 @@ def continued(problem: Likelihood, state: State, tol: float, max_iter: int, sett
     return end
 
 
-def told(problem: Likelihood, start: Purchase) -> State:
+def told(problem: Likelihood, start: Purchase, evaluate: Callable[[Array], tuple[float, Array]]) -> State:
     """The state to start from, of which whoever watches is told."""
-    state = State(start.theta, *(start.found or problem.evaluate(start.theta)))
+    state = State(start.theta, *(start.found or evaluate(start.theta)))
     if problem.watch is not None:
         problem.watch(state)
     return state

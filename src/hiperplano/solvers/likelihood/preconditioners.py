@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -185,10 +186,13 @@ def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:
     ----------
     blocks : ndarray of shape (classes, size, size)
     """
-    halves = np.stack([SymmetricSolver(block).half_inverse() for block in blocks])
+
+    @cache
+    def halves() -> Array:  # a better preconditioner may come before the first step
+        return np.stack([SymmetricSolver(block).half_inverse() for block in blocks])
 
     def precondition(vector: Array) -> Array:
-        left = problem.balanced(vector)[:, None, :] @ halves
-        return problem.balanced((halves @ left.transpose(0, 2, 1))[:, :, 0])
+        left = problem.balanced(vector)[:, None, :] @ halves()
+        return problem.balanced((halves() @ left.transpose(0, 2, 1))[:, :, 0])
 
     return precondition

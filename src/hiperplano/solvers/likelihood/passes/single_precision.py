@@ -5,6 +5,9 @@ gradient g₀ + Σ v·(r(s) − r₀). Only the two products with rows are made 
 θ is from the base. So gradients down to a hundredth of that of the base have digits enough, and the first that is
 smaller is taken in float64, for a new base: iterative refinement, as of linear systems. Where that shows that too many
 digits were lost, as in badly conditioned columns, all further passes are in float64.
+
+Rows of float32 are multiplied as they are, and others are cast; only columns whose units or means would cost digits are
+standardised first.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from hiperplano.solvers.truncated_newton import Curvature
 
 _FEWEST_NUMBERS = 2**18  # of rows times scores: calls cost more than products with less
 _SHARE = 0.01  # of the gradient of the base, from which on another base is needed
+_UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
 _MOST_NEAR = 50  # passes from one base: rounding may hold steps up
 _WRONG = 0.1  # share of a gradient that float32 may be wrong by
 _LEAST_CURVATURE = 1e-12
@@ -43,7 +47,7 @@ class _Base(NamedTuple):
 
 
 class SinglePrecision:
-    """A likelihood whose value and gradient come from passes in float32, once many seem to be left.
+    """A likelihood whose value and gradient come from passes in float32, once as many are left as rows for them cost.
 
     Parameters
     ----------
@@ -52,8 +56,14 @@ class SinglePrecision:
     """
 
     def __init__(self, problem: Likelihood, tol: float) -> None:
-        self._problem = problem
-        self._budget = Budget(Costs.of(problem.design, problem.n_scores).passes_to_copy, tol)
+        self._problem, scale = problem, problem.scale
+        as_given = not scale.origin.any() and bool(((scale.scale < _UNITS) & (scale.scale > 1.0 / _UNITS)).all())
+        # Of the rows in float32: that of their columns, or none where those are standardised already.
+        self._scale = scale if as_given else ColumnScale.none(len(scale.scale), scale.fit_intercept)
+        self._held = as_given and problem.design.dtype == np.float32
+        costs = Costs.of(problem.design, problem.n_scores)
+        self._price = costs.passes_to_single(self._held, cast=as_given)
+        self._budget = Budget(self._price, tol)
         self._history: list[float] = []
         self._base: _Base | None = None
         self._near = 0  # passes from this base
@@ -67,20 +77,26 @@ class SinglePrecision:
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
-        if self._base is None and (not self._budget.is_spent(self._history) or self._rows is None):
+        base = self._base
+        if base is None:
+            if self._is_worth_it() and self._rows is not None:
+                return self._at_base(theta)
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        if self._base is not None:
-            value, gradient = self._near_base(theta, self._base)
-            self._near += 1
-            if _largest(gradient) > _SHARE * self._base.largest and self._near < _MOST_NEAR:
-                return value, gradient
-            exact = self._at_base(theta)
-            if _largest(exact[1] - gradient) > _WRONG * _largest(exact[1]):
-                self._rows = self._base = None
-            return exact
-        return self._at_base(theta)
+        value, gradient = self._near_base(theta, base)
+        self._near += 1
+        if _largest(gradient) > _SHARE * base.largest and self._near < _MOST_NEAR:
+            return value, gradient
+        # Here, not at the next point: a line search compares values to all digits.
+        exact = self._at_base(theta)
+        if not _largest(exact[1] - gradient) <= _WRONG * _largest(exact[1]):
+            self._rows = self._base = None
+            self._price, self._history = np.inf, []
+        return exact
+
+    def _is_worth_it(self) -> bool:
+        return self._price == 0 or self._budget.is_spent(self._history)
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, in float64."""
@@ -92,13 +108,13 @@ class SinglePrecision:
         if self._rows is None:
             return problem.curvature_at(theta)
         problem.passes += 1
-        sums, kept = self._rows.fold_and_map(_Chances(theta.astype(np.float32)))
+        sums, kept = self._rows.fold_and_map(_Chances(self._single(theta)))
         rows = self._rows.with_vectors(**kept)
         curved = problem.penalty.curvature(theta)
 
         def product(vector: Array) -> Array:
             problem.passes += 1
-            (products,) = rows.fold(_CurvatureProducts(vector.astype(np.float32)))
+            products = self._scale.gradient(*rows.fold(_CurvatureProducts(self._single(vector))))
             return np.asarray(products / problem.total + curved * vector)
 
         # Columns are standardised: their squares are about as many as rows.
@@ -106,14 +122,23 @@ class SinglePrecision:
 
     @cached_property
     def _rows(self) -> Design | None:
-        """The design with a row vector "single", [1, z] in float32."""
+        """The design, with a row vector "single" if its rows are not in float32."""
         problem = self._problem
         design, numbers = problem.design, problem.design.n_rows * problem.scale.size
-        if not isinstance(design, InMemory) or design.is_sparse:
+        if not isinstance(design, InMemory) or design.is_sparse or numbers * problem.n_scores < _FEWEST_NUMBERS:
             return None
-        if numbers * problem.n_scores < _FEWEST_NUMBERS or 4 * numbers > memory_limit():
+        if self._held:
+            return design
+        if 4 * numbers > memory_limit():
             return None
-        return design.with_vectors(single=design.map(_SingleRows(problem.scale)))
+        return design.with_vectors(
+            single=design.map(_SingleRows(None if self._scale is problem.scale else problem.scale))
+        )
+
+    def _single(self, theta: Array) -> LinearScores:
+        """The scores of parameters, for rows in float32."""
+        scores = self._scale.scores(theta)
+        return LinearScores(scores.coef.astype(np.float32), scores.intercept)
 
     def _at_base(self, theta: Array) -> tuple[float, Array]:
         problem = self._problem
@@ -132,9 +157,9 @@ class SinglePrecision:
         """
         problem, step = self._problem, theta - base.theta
         problem.passes += 1
-        value, change = base.rows.fold(_NearSums(problem.loss, step.astype(np.float32)))
+        value, *sums = base.rows.fold(_NearSums(problem.loss, self._single(step)))
         loss = float(value[0]) / problem.total + float(np.vdot(base.gradient, step))
-        gradient = base.gradient + change / problem.total + problem.penalty.slope(theta)
+        gradient = base.gradient + self._scale.gradient(*sums) / problem.total + problem.penalty.slope(theta)
         return loss + problem.penalty.value(theta), gradient
 
 
@@ -144,12 +169,18 @@ def _largest(gradient: Array) -> float:
 
 @dataclass(frozen=True)
 class _SingleRows:
-    """[1, z] of a block in float32."""
+    """Rows of a block in float32: as they are, or z."""
 
-    scale: ColumnScale
+    scale: ColumnScale | None
 
     def __call__(self, block: Block) -> Array:
-        return self.scale.rows(block).astype(np.float32)
+        if self.scale is None:
+            return block.dense().astype(np.float32)
+        return self.scale.rows(block)[:, int(self.scale.fit_intercept) :].astype(np.float32)
+
+
+def _singles(block: Block) -> Array:
+    return block.vectors["single"] if "single" in block.vectors else block.dense()
 
 
 @dataclass(frozen=True)
@@ -170,42 +201,53 @@ class _BaseSums:
 
 @dataclass(frozen=True)
 class _NearSums:
-    """Σ of losses without their slopes at the base times the changes of scores, and Σ of the changes of slopes times
-    rows, for a change of the parameters.
+    """Σ of losses without their slopes at the base times the changes of scores, Σ of the changes of slopes times rows,
+    of shape (d, scores), and Σ of them, for changes of scores.
     """
 
+    stays_single = True
     loss: Any
-    step: Array
+    changes: LinearScores
 
     def __call__(self, block: Block) -> Sums:
-        single = block.vectors["single"]
-        moved = (self.step @ single.T).T.astype(np.float64)
+        rows = _singles(block)
+        moved = _scores(self.changes, rows)
         before, score = block.vectors["slope"], block.vectors["score"] + moved
         value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(score), block.weight)
         change = slope.reshape(len(block), -1) - before
-        value -= float(np.einsum("ij,ij->", before, moved))
-        return block.xp.asarray([value]), (change.astype(np.float32).T @ single).astype(np.float64)
+        value -= float(np.vdot(before, moved))
+        return block.xp.asarray([value]), *_products(change, rows)
 
 
 @dataclass(frozen=True)
 class _Chances:
     """Σ p·(1 − p) of each score, and the probabilities p."""
 
-    theta: Array
+    stays_single = True
+    scores: LinearScores
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
-        score = (self.theta @ block.vectors["single"].T).T.astype(np.float64)
-        chance = probabilities(score)
+        chance = probabilities(_scores(self.scores, _singles(block)))
         return (block.weighted(chance * (1.0 - chance)).sum(axis=0),), {"chance": chance}
 
 
 @dataclass(frozen=True)
 class _CurvatureProducts:
-    """Σ u ⊗ v, for the products u of the loss's curvature with changes of the scores."""
+    """Σ x·u of shape (d, scores) and Σ u, for the products u of the loss's curvature with changes of the scores."""
 
-    direction: Array
+    stays_single = True
+    changes: LinearScores
 
     def __call__(self, block: Block) -> Sums:
-        single = block.vectors["single"]
-        moved = block.weighted(curved_change(block.vectors["chance"], (self.direction @ single.T).T))
-        return ((moved.astype(np.float32).T @ single).astype(np.float64),)
+        rows = _singles(block)
+        return _products(block.weighted(curved_change(block.vectors["chance"], _scores(self.changes, rows))), rows)
+
+
+def _scores(scores: LinearScores, rows: Array) -> Array:
+    """Of rows in float32: in float64, but for the product."""
+    return (scores.coef @ rows.T).T.astype(np.float64) + scores.intercept
+
+
+def _products(right: Array, rows: Array) -> Sums:
+    """Σ right ⊗ row of shape (d, scores), the product in float32, and Σ right."""
+    return (right.astype(np.float32).T @ rows).T.astype(np.float64), right.sum(axis=0)
