@@ -68,8 +68,8 @@ class SymmetricTiles:
         return symmetric_product(self.cuts, self.tile, right.astype(self.dtype, copy=False), there)
 
     def lower(self) -> Array:
-        """One array that holds the lower half; what lies above the tiles on the diagonal is not set."""
-        found = np.empty((self.n, self.n), self.dtype)
+        """One array that holds the lower half, and 0 above the tiles on the diagonal."""
+        found = np.zeros((self.n, self.n), self.dtype)  # what happens to lie there may not be numbers
         for (i, j), tile in self._tiles.items():
             found[self.cuts[i], self.cuts[j]] = tile
         return found
