@@ -29,7 +29,7 @@ def test_without_a_bound_rows_that_no_function_separates_are_named(kernel, n):
 def test_folds_without_a_bound_end_soon_too():
     """Rows that a fold leaves out have bounds of 0, and say nothing about the others."""
     inside = DualProblem.classification(np.where(MIXED == 1, 1.0, -1.0), np.where(np.arange(40) < 5, 0.0, np.inf))
-    found = minimise(inside, HeldGram(X @ X.T), tol=1e-3, max_steps=10_000_000, capacity=1024)
+    found = minimise(inside, HeldGram(X @ X.T), tol=1e-3, max_steps=10_000_000, n_bytes=8 * 1024**2)
     assert found.unbounded
     assert found.steps < 200_000
 

@@ -14,7 +14,7 @@ from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import Control, solve_with
 from hiperplano.solvers.kernel.svm.folds.refined_gram import RefinedGram
 from hiperplano.solvers.kernel.svm.folds.scores import fold_scores
-from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram
+from hiperplano.solvers.kernel.svm.gram_rows import CachedGram, ComputedGram, HeldGram, WorkingGram
 from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
@@ -35,7 +35,7 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_minimum_is_that_of_a_general_solver(name):
     problem = PROBLEMS[name]
-    found = minimise(problem, HeldGram(GRAM), tol=1e-10, max_steps=100_000, capacity=100)
+    found = minimise(problem, HeldGram(GRAM), tol=1e-10, max_steps=100_000, n_bytes=8 * 100**2)
     assert found.violation <= 1e-10
     assert np.isclose(found.beta.sum(), problem.start.sum())
 
@@ -55,7 +55,7 @@ def test_the_minimum_is_that_of_a_general_solver(name):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_compiled_call_ends_there_too_and_says_how(name):
     problem = PROBLEMS[name]
-    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, capacity=100)
+    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, n_bytes=8 * 100**2)
     end, beta, gradient = solve_few(problem, GRAM, GRAM.diagonal(), 1e-9, 100_000)
     np.testing.assert_allclose(beta, exact.beta, atol=1e-6)
     np.testing.assert_allclose(gradient, GRAM @ beta - problem.target, atol=1e-10)
@@ -71,7 +71,7 @@ def test_the_compiled_call_ends_there_too_and_says_how(name):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_narrow_kernels_are_solved_row_by_row(name):
     problem, narrow = PROBLEMS[name], RBF(1000.0)(X)
-    exact = minimise(problem, HeldGram(narrow), tol=1e-11, max_steps=100_000, capacity=100)
+    exact = minimise(problem, HeldGram(narrow), tol=1e-11, max_steps=100_000, n_bytes=8 * 100**2)
     start = narrow @ problem.start - problem.target
     steps, beta, gradient = separable_steps(problem, HeldGram(narrow), problem.start, start, 1e-7, 100_000)
     assert steps > 0
@@ -107,8 +107,8 @@ def test_scores_of_folds_are_those_of_machines_without_them():
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_newton_steps_end_where_smo_does_and_never_rise(name):
     problem = PROBLEMS[name]
-    rough = minimise(problem, HeldGram(GRAM), tol=0.3, max_steps=100_000, capacity=100)
-    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, capacity=100)
+    rough = minimise(problem, HeldGram(GRAM), tol=0.3, max_steps=100_000, n_bytes=8 * 100**2)
+    exact = minimise(problem, HeldGram(GRAM), tol=1e-11, max_steps=100_000, n_bytes=8 * 100**2)
     beta, gradient, _ = newton_steps(problem, GRAM, rough.beta, rough.gradient, 1e-13)
     assert problem.value(beta, gradient) <= problem.value(rough.beta, rough.gradient) + 1e-12
     np.testing.assert_allclose(gradient, GRAM @ beta - problem.target, atol=1e-10)
@@ -141,6 +141,37 @@ def test_gram_rows_are_the_same_however_they_are_held():
         np.testing.assert_allclose(source.block(many), whole[np.ix_(many, many)], atol=1e-12)
 
 
+def test_working_sets_keep_what_they_have_in_common_with_the_last():
+    matrix = KernelMatrix(RBF(0.5), np.random.default_rng(1).normal(size=(1200, 3)))
+    whole, rng = matrix.dense(), np.random.default_rng(2)
+    cached = CachedGram(matrix, matrix.diagonal, 8 * 1200 * 300)
+    cached.hold(np.arange(250))
+    for source in (ComputedGram(matrix, matrix.diagonal), cached, HeldGram(whole)):
+        working = WorkingGram(source, 900)
+        chosen = np.arange(500)
+        for size in (500, 900, 850, 120):  # which grow, are full, and fall
+            chosen = np.union1d(rng.choice(chosen, size // 3, replace=False), rng.choice(1200, size, replace=False))
+            order, gram = working.of(chosen[:size])
+            np.testing.assert_array_equal(np.sort(order), chosen[:size])
+            np.testing.assert_allclose(gram[:size, :size], whole[np.ix_(order, order)], atol=1e-12)
+
+
+def test_a_cache_is_given_up_where_working_sets_need_its_memory():
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(1500, 20))
+    problem = DualProblem.classification(np.sign(rows[:, 0] + rng.normal(size=1500)), np.full(1500, 100.0))
+    matrix, single = KernelMatrix(RBF(0.05), rows), KernelMatrix(RBF(0.05), rows, dtype=np.float32)
+    given = {"tol": 1e-4, "max_steps": 10**6, "n_bytes": 8 * 1000**2}
+    cached = CachedGram(single, matrix.diagonal, 4 * 1500 * 700)
+    exact = ComputedGram(matrix, matrix.diagonal)
+    found = minimise(problem, exact, coarse=cached, **given)
+    assert problem.free(found.beta).sum() > 1000
+    assert not len(cached.held)
+    gradient = matrix.dense() @ found.beta - problem.target
+    assert problem.violation(found.beta, gradient) <= 1e-4
+    np.testing.assert_allclose(cached.times(np.arange(9), np.ones(9)), matrix.dense()[:9].sum(axis=0), atol=1e-5)
+
+
 def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(monkeypatch):
     monkeypatch.setattr(decomposition, "_NEW", 64)
     monkeypatch.setattr(decomposition, "_POLISHED", 0)
@@ -149,8 +180,8 @@ def test_working_sets_too_small_for_the_free_variables_lead_to_the_same_minimum(
     problem = DualProblem.classification(sign, np.full(1100, 10.0))
     matrix = KernelMatrix(RBF(0.5), rows)
     given = {"tol": 1e-2, "max_steps": 10**6}
-    whole = minimise(problem, HeldGram(matrix.dense()), capacity=1100, **given)
-    small = minimise(problem, ComputedGram(matrix, matrix.diagonal), capacity=250, **given)
+    whole = minimise(problem, HeldGram(matrix.dense()), n_bytes=8 * 1100**2, **given)
+    small = minimise(problem, ComputedGram(matrix, matrix.diagonal), n_bytes=8 * 250**2, **given)
     assert small.violation <= 1e-2
     assert problem.free(whole.beta).sum() > 300
     values = [problem.value(each.beta, each.gradient) for each in (whole, small)]
@@ -169,7 +200,7 @@ def test_rows_that_rest_change_neither_the_end_nor_what_is_said_of_it(task):
     }[task]
     matrix, single = KernelMatrix(RBF(0.3), rows), KernelMatrix(RBF(0.3), rows, dtype=np.float32)
     sources = {"rows": ComputedGram(matrix, matrix.diagonal), "coarse": ComputedGram(single, matrix.diagonal)}
-    given = {**sources, "tol": 1e-3, "max_steps": 10**6, "capacity": 500}
+    given = {**sources, "tol": 1e-3, "max_steps": 10**6, "n_bytes": 8 * 500**2}
     found = minimise(problem, **given)
     gradient = matrix.dense() @ found.beta - problem.target
     rested = np.abs(gradient - found.gradient) > 1e-8
@@ -187,7 +218,7 @@ def test_rows_that_rest_change_neither_the_end_nor_what_is_said_of_it(task):
 @pytest.mark.parametrize("C", [0.5, 1e6], ids=["bounded", "free"])
 def test_free_variables_are_settled_within_their_bounds(C):
     problem, gram = DualProblem.classification(SIGN, np.full(30, C)), GRAM + 1e-3 * np.eye(30)
-    solved = minimise(problem, HeldGram(gram), tol=1e-9, max_steps=100_000, capacity=100).beta
+    solved = minimise(problem, HeldGram(gram), tol=1e-9, max_steps=100_000, n_bytes=8 * 100**2).beta
     one, other = np.flatnonzero(problem.free(solved))[:2]
     away = solved.copy()
     away[[one, other]] += [-1e-3, 1e-3]

@@ -10,7 +10,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.gradient import Gradient
-from hiperplano.solvers.kernel.svm.gram_rows import SMALL, GramRows, sum_of_rows
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows, WorkingGram, kept_bytes, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.smo_loops import smo
@@ -64,7 +64,7 @@ def minimise(
     coarse: GramRows | None = None,
     tol: float,
     max_steps: int,
-    capacity: int,
+    n_bytes: int,
     progress: Callable[[int, int, float], None] | None = None,
     known: Array | None = None,
 ) -> Minimum:
@@ -80,8 +80,9 @@ def minimise(
     coarse : GramRows, optional
         The same in float32, for working sets and, until its rounding shows, for the gradient, too; the end is judged
         with `rows` unless the rounding of known values cannot matter.
-    capacity : int
-        Rows that a working set may have in float64; in float32, as many as take the same memory.
+    n_bytes : int
+        For the Gram matrix of a working set and caches of `rows` and `coarse`; that of the latter is given up where
+        working sets need the memory.
     progress : callable, optional
         Called with round, steps and violation.
     known : ndarray of shape (n,), optional
@@ -93,6 +94,7 @@ def minimise(
     if n > SMALL:
         steps, beta, values = separable_steps(problem, judge, beta, gradient.values, tol, max_steps)
         gradient.renew(values)
+    working = WorkingGram(source, _most_rows(n_bytes, rows, coarse, source))
     rng = np.random.default_rng(0)
     rounds, idle, value, gap, crawling = 0, 0, np.inf, np.inf, False
     while True:
@@ -122,11 +124,13 @@ def minimise(
             return Minimum(
                 beta, gradient.values, 0.5 * (largest + least), violation, steps, rounds, rounding, unbounded
             )  # fmt: skip
-        limit = capacity if source is rows else int(np.sqrt(2) * capacity)
-        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, limit, rng)
+        if isinstance(coarse, CachedGram) and len(coarse.held) and problem.free(beta).sum() + _NEW > working.limit:
+            coarse.release()
+            working = WorkingGram(source, _most_rows(n_bytes, rows, coarse, source))
+        chosen = np.arange(n) if n <= SMALL else _working_set(problem, beta, up, down, working.limit, rng)
         chosen = np.arange(n) if len(chosen) > source.large else chosen
         share = aim if len(chosen) == n else max(0.9 * aim, _SHARE * violation)
-        gram = source.block(chosen)
+        chosen, gram = working.of(chosen)
         made, part, slopes, crawling = _solve_part(
             problem.part(chosen),
             gram,
@@ -138,13 +142,21 @@ def minimise(
         )
         steps, rounds = steps + made, rounds + 1
         if len(chosen) < n or source is not judge:
-            gradient.add(chosen, beta, part - beta[chosen], slopes)
+            gradient.add(chosen, beta, part - beta[chosen], slopes, source)
         else:  # afresh: that of the loop has added up the rounding of all its steps
-            gradient.renew(sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0]) - problem.target)
+            values = np.empty(n)
+            values[chosen] = sum_of_rows(gram, np.flatnonzero(part), part[part != 0.0])
+            gradient.renew(values - problem.target)
         beta[chosen] = part
         del gram  # before the next one is made: two would take twice the memory
         if judge is rows and np.abs(slopes - gradient.values[chosen]).max() > _OFF * share:
             source = rows
+            working = WorkingGram(source, _most_rows(n_bytes, rows, coarse, source))
+
+
+def _most_rows(n_bytes: int, rows: GramRows, coarse: GramRows | None, source: GramRows) -> int:
+    """Rows that a working set may have, its Gram matrix being in float64, or else in float32."""
+    return int(np.sqrt((n_bytes - kept_bytes(rows) - kept_bytes(coarse)) / (8 if source is rows else 4)))
 
 
 def score_rounding(beta: Array, diagonal: Array) -> Array:
@@ -202,12 +214,12 @@ def _solve_part(
         steps += made
         if largest - least <= tol or steps >= max_steps:
             break
-        beta, gradient, settled = newton_steps(part, gram, beta, gradient, ridge)
+        beta, gradient, settled = newton_steps(part, gram[: len(beta), : len(beta)], beta, gradient, ridge)
         ridge = max(LEAST_RIDGE, ridge / 10) if settled else min(1e3 * ridge, MOST_RIDGE)
         if part.change(before, (beta, gradient)) >= 0:  # rounding has the last word
             break
     else:
         return steps, beta, gradient, True
     if len(beta) <= _POLISHED:
-        beta, gradient, _ = newton_steps(part, gram, beta, gradient, LEAST_RIDGE)
+        beta, gradient, _ = newton_steps(part, gram[: len(beta), : len(beta)], beta, gradient, LEAST_RIDGE)
     return steps, beta, gradient, False

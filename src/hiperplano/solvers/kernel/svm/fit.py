@@ -14,7 +14,14 @@ from hiperplano.kernels import Function, Kernel, KernelMatrix, Precomputed
 from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.solvers.kernel.svm.decomposition import Minimum, minimise
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, ComputedGram, GramRows, HeldGram
+from hiperplano.solvers.kernel.svm.gram_rows import (
+    SMALL,
+    CachedGram,
+    ComputedGram,
+    GramRows,
+    HeldGram,
+    kept_bytes,
+)
 from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked, dense_gram
 from hiperplano.solvers.kernel.svm.small.loops import POLISHED, End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
@@ -120,7 +127,7 @@ def solve_with(
         coarse=coarse,
         tol=control.tol,
         max_steps=control.max_steps,
-        capacity=max(SMALL, int(np.sqrt((control.n_bytes - _kept(rows) - _kept(coarse)) / 8))),
+        n_bytes=max(control.n_bytes, kept_bytes(rows) + kept_bytes(coarse) + 8 * SMALL**2),
         progress=control.progress,
         known=gradient,
     )
@@ -143,11 +150,6 @@ def gram_sources(kernel: Kernel, x: Any, n_bytes: int) -> tuple[GramRows, GramRo
     few = n_bytes // 2 < _FEW * 4 * n**2
     coarse = ComputedGram(single, exact.diagonal) if few else CachedGram(single, exact.diagonal, n_bytes // 2)
     return ComputedGram(exact, exact.diagonal), coarse
-
-
-def _kept(rows: GramRows | None) -> int:
-    """Bytes of a cache."""
-    return rows.held.nbytes if isinstance(rows, CachedGram) else 0
 
 
 def held_gram(kernel: Kernel, x: Any) -> HeldGram:

@@ -50,7 +50,7 @@ class Gradient:
                 return up, down
             self.values[woken], self._reach[woken] = self._at(beta, woken), 0.0
 
-    def add(self, chosen: Array, beta: Array, change: Array, slopes: Array) -> None:
+    def add(self, chosen: Array, beta: Array, change: Array, slopes: Array, source: GramRows) -> None:
         """Bring it up to date after β changed in some rows.
 
         Parameters
@@ -59,23 +59,22 @@ class Gradient:
             Before.
         change : ndarray of shape (len(chosen),)
         slopes : ndarray of shape (len(chosen),)
-            The gradient of these rows afterwards, to some digits.
+            The gradient of these rows afterwards.
+        source : GramRows
+            Of the kernel values in `slopes`, which need no other product if it is the present source.
         """
-        moved = np.flatnonzero(change)
-        columns, factors = chosen[moved], change[moved]
-        length = self._length(factors, (slopes - self.values[chosen])[moved])
-        awake = ~self._may_rest(beta, self._reach + length * np.sqrt(np.abs(self._rows.diagonal)))
-        awake[chosen] = True
-        awake &= self._reach == 0.0
-        if awake.all():
-            self.values += self._rows.times(columns, factors)
-            return
-        product = self._rows.times(columns, factors, np.flatnonzero(awake))
-        self.values[awake] += product
-        found = np.zeros(len(awake))
-        found[awake] = product
-        length = self._length(factors, found[columns])
-        self._reach[~awake] += length * np.sqrt(np.abs(self._rows.diagonal[~awake]))
+        moved, before = np.flatnonzero(change), self.values[chosen]
+        columns, factors, sizes = chosen[moved], change[moved], np.sqrt(np.abs(self._rows.diagonal))
+        length = self._length(factors, (slopes - before)[moved])
+        resting = self._may_rest(beta, self._reach + length * sizes) | (self._reach > 0.0)
+        resting[chosen] = False
+        others = ~resting
+        others[chosen] = source is not self._rows
+        self.values[others] += self._rows.times(columns, factors, None if others.all() else np.flatnonzero(others))
+        if source is self._rows:
+            self.values[chosen] = slopes
+        length = self._length(factors, (self.values[chosen] - before)[moved])
+        self._reach[resting] += length * sizes[resting]
 
     def renew(self, values: Array) -> None:
         """Replace it by one that is known."""

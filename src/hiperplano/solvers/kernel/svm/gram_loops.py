@@ -36,6 +36,20 @@ def gather(held: Array, slots: Array, columns: Array, out: Array) -> None:
             out[place, k] = row[columns[k]]
 
 
+@njit(cache=True, nogil=True)
+def put_tile(gram: Array, rows: Array, mirrored: Array, start: int, tile: Array) -> None:
+    """A tile into some rows, from a column on; and into those columns' own rows if they are to be mirrored."""
+    for a in range(tile.shape[0]):
+        row = gram[rows[a]]
+        for b in range(tile.shape[1]):
+            row[start + b] = tile[a, b]
+    for b in range(tile.shape[1]):
+        if mirrored[start + b]:
+            row = gram[start + b]
+            for a in range(tile.shape[0]):
+                row[rows[a]] = tile[a, b]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def split(tile: Array, rounded: Array, rest: Array, top: int, left: int, per_unit: float) -> None:
     """Keep a tile as float32 and what that leaves out, in units."""

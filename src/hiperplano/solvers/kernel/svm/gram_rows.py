@@ -11,7 +11,7 @@ from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
 from hiperplano.kernels import KernelMatrix
 from hiperplano.kernels.matrix import cut
-from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather
+from hiperplano.solvers.kernel.svm.gram_loops import add_rows, gather, put_tile
 
 _TILE = 384  # rows and columns of a tile: it should stay in a core's cache while it is filled and used
 _SUMMED = 4096  # columns that are summed together
@@ -111,13 +111,13 @@ class ComputedGram:
         size = float(np.abs(factors).max(initial=0.0)) or 1.0  # which may be beyond float32
         found, rounded = np.zeros(self.n if rows is None else len(rows)), (factors / size).astype(self.matrix.dtype)
 
-        def add(which: slice, part: slice, tile: Array) -> None:
+        def add(which: Array, part: slice, tile: Array) -> None:
             found[part] += rounded[which] @ tile
 
-        self._tiles(columns, rows, add)
+        self.tiles(columns, rows, add)
         return found * size
 
-    def _tiles(self, rows: Array, columns: Array | None, use: Callable[[slice, slice, Array], None]) -> None:
+    def tiles(self, rows: Array, columns: Array | None, use: Callable[[Array, slice, Array], None]) -> None:
         """Compute the values of rows with columns (all, if None), and have each tile used; no two threads at once use
         tiles of the same columns, and those come in the order of their rows."""
         left, right = cut(self.matrix.left, rows), self.matrix.right
@@ -129,10 +129,10 @@ class ComputedGram:
             part = slice(start, min(start + _TILE, n_columns))
             z = cut(right, part)
             for first in range(0, len(rows), _TILE):
-                chosen = slice(first, min(first + _TILE, len(rows)))
-                tile = np.empty((chosen.stop - first, part.stop - start), self.matrix.dtype)
-                self.matrix.kernel.fill(cut(left, chosen), z, tile)
-                use(chosen, part, tile)
+                which = np.arange(first, min(first + _TILE, len(rows)))
+                tile = np.empty((len(which), part.stop - start), self.matrix.dtype)
+                self.matrix.kernel.fill(cut(left, slice(first, first + _TILE)), z, tile)
+                use(which, part, tile)
 
         in_threads(fill, range(0, n_columns, _TILE), len(rows) * n_columns)
 
@@ -158,22 +158,43 @@ class CachedGram(ComputedGram):
 
     def block(self, rows: Array) -> Array:
         found = np.empty((len(rows), len(rows)), self.matrix.dtype)
-        slots = self.slot_of[rows]
-        gather(self.held, slots, rows, found)
-        missing = np.flatnonzero(slots < 0)
 
-        def put(part: slice, columns: slice, tile: Array) -> None:
-            found[missing[part], columns] = tile
+        def put(which: Array, part: slice, tile: Array) -> None:
+            found[which, part] = tile
 
-        self._tiles(rows[missing], rows, put)
+        self.tiles(rows, rows, put)
         return found
+
+    def tiles(self, rows: Array, columns: Array | None, use: Callable[[Array, slice, Array], None]) -> None:
+        every = np.arange(self.n) if columns is None else columns
+        slots = self.slot_of[rows]
+        held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+
+        def copy(start: int) -> None:
+            part = slice(start, min(start + _TILE, len(every)))
+            for first in range(0, len(held), _TILE):
+                which = held[first : first + _TILE]
+                tile = np.empty((len(which), part.stop - start), self.matrix.dtype)
+                gather(self.held, slots[which], every[part], tile)
+                use(which, part, tile)
+
+        in_threads(copy, range(0, len(every), _TILE), len(held) * len(every))
+        super().tiles(rows[missing], columns, lambda which, part, tile: use(missing[which], part, tile))
 
     def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
         found, room = np.zeros(self.n), len(self.held)
+        if not room:
+            return super().times(columns, factors, rows)
         for start in range(0, len(columns), room):
             part = slice(start, start + room)
             found += sum_of_rows(self.held, self.hold(columns[part]), factors[part])
         return of_rows(found, rows)
+
+    def release(self) -> None:
+        """Keep no rows any more."""
+        self.held = np.empty((0, self.n), self.matrix.dtype)
+        self.slot_of[:] = -1
+        self.in_parts = self.matrix.kernel.positive_definite
 
     def hold(self, rows: Array) -> Array:
         """Where these rows are held, after those that were not have taken the place of the least recently used.
@@ -196,10 +217,52 @@ class CachedGram(ComputedGram):
         return self.slot_of[rows]
 
     def _compute(self, rows: Array, slots: Array) -> None:
-        def keep(part: slice, columns: slice, tile: Array) -> None:
-            self.held[slots[part], columns] = tile
+        def keep(which: Array, part: slice, tile: Array) -> None:
+            self.held[slots[which], part] = tile
 
-        self._tiles(rows, None, keep)
+        super().tiles(rows, None, keep)
+
+
+class WorkingGram:
+    """The Gram matrix of one working set after another.
+
+    Where values are computed, those of rows that were in the last working set, too, are kept.
+
+    Parameters
+    ----------
+    limit : int
+        Most rows of a working set.
+    """
+
+    def __init__(self, source: GramRows, limit: int) -> None:
+        self._source, self.limit = source, min(limit, source.n)
+        self._values, self._rows = np.empty(0), np.empty(0, dtype=np.int64)
+
+    def of(self, rows: Array) -> tuple[Array, Array]:
+        """The rows in the order of their Gram matrix, and an array that begins with it."""
+        source = self._source
+        if not isinstance(source, ComputedGram):
+            return rows, source.block(rows)
+        if not self._values.size:
+            self._values = np.empty((self.limit, self.limit), source.matrix.dtype)
+        # Rows that stay keep their places, and new ones take those of rows that go; beyond the last, nothing is kept.
+        order, before = np.full(len(rows), -1), self._rows[: len(rows)]
+        stays = np.flatnonzero(np.isin(before, rows))
+        order[stays] = before[stays]
+        new, kept = np.flatnonzero(order < 0), order >= 0
+        order[new] = np.setdiff1d(rows, before[stays])
+
+        def put(which: Array, part: slice, tile: Array) -> None:
+            put_tile(self._values, new[which], kept, part.start, tile)
+
+        source.tiles(order[new], order, put)
+        self._rows = order
+        return order, self._values
+
+
+def kept_bytes(rows: GramRows | None) -> int:
+    """Of a cache."""
+    return rows.held.nbytes if isinstance(rows, CachedGram) else 0
 
 
 def sum_of_rows(held: Array, slots: Array, factors: Array) -> Array:

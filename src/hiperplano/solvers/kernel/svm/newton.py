@@ -42,7 +42,7 @@ def newton_steps(
     settled : bool
         Whether the guesses settled.
     """
-    gram = np.asarray(gram, dtype=np.float64)
+    gram = np.ascontiguousarray(gram, dtype=np.float64)
     piece = _Piece.around(problem, gram, beta, gradient, ridge * float(gram.diagonal().max()))
     first, reached, settled = piece.active_set()
     for point in (reached, piece.followed(first)) if settled else (piece.followed(first),):
