@@ -19,6 +19,7 @@ from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
+from hiperplano.solvers.kernel.svm.smo_loops import smo
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -139,6 +140,28 @@ def test_gram_rows_are_the_same_however_they_are_held():
     many = np.arange(0, 1200, 2)
     for source in sources:
         np.testing.assert_allclose(source.block(many), whole[np.ix_(many, many)], atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_conjugate_directions_take_fewer_steps_than_pairs_where_bounds_are_large(dtype):
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(400, 3))
+    sign = np.where(rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.5 * rng.normal(size=400) > 0, 1.0, -1.0)
+    problem = DualProblem.classification(sign, np.full(400, 3000.0))
+    gram = RBF(0.01)(rows)
+    beta, gradient = problem.start.copy(), -sign
+    steps, largest, least = smo(
+        gram.astype(dtype), np.ones(400), gradient, beta, problem.low, problem.high, 0.0, 1e-3, 10**6
+    )
+    theirs = SVC(kernel="precomputed", C=3000.0, tol=1e-3).fit(gram, sign)
+    assert largest - least <= 1e-3
+    assert steps < 0.5 * theirs.n_iter_[0]
+    assert abs(beta.sum()) <= 1e-8
+    np.testing.assert_allclose(gradient, gram.astype(dtype).astype(np.float64) @ beta - sign, atol=1e-8)
+    dual = -problem.value(beta, gram @ beta - sign)
+    expected = np.zeros(400)
+    expected[theirs.support_] = theirs.dual_coef_[0]
+    np.testing.assert_allclose(dual, -problem.value(expected, gram @ expected - sign), rtol=1e-5)
 
 
 def test_working_sets_keep_what_they_have_in_common_with_the_last():

@@ -90,8 +90,13 @@ class ComputedGram:
         self.in_parts = matrix.kernel.positive_definite
 
     def block(self, rows: Array) -> Array:
+        found = np.empty((len(rows), len(rows)), self.matrix.dtype)
+        self.fill_block(rows, found)
+        return found
+
+    def fill_block(self, rows: Array, found: Array) -> None:
+        """Put their Gram matrix into the beginning of an array."""
         m = len(rows)
-        found = np.empty((m, m), self.matrix.dtype)
         left, right = cut(self.matrix.left, rows), cut(self.matrix.right, rows)
 
         def fill(start: int) -> None:
@@ -105,7 +110,6 @@ class ComputedGram:
                 found[chosen, columns] = tile
 
         in_threads(fill, range(0, m, _TILE), m * m)
-        return found
 
     def times(self, columns: Array, factors: Array, rows: Array | None = None) -> Array:
         size = float(np.abs(factors).max(initial=0.0)) or 1.0  # which may be beyond float32
@@ -156,14 +160,11 @@ class CachedGram(ComputedGram):
         self._row_in, self._used = np.full(room, -1), np.zeros(room, dtype=np.int64)
         self.slot_of, self._clock = np.full(self.n, -1), 0
 
-    def block(self, rows: Array) -> Array:
-        found = np.empty((len(rows), len(rows)), self.matrix.dtype)
-
+    def fill_block(self, rows: Array, found: Array) -> None:
         def put(which: Array, part: slice, tile: Array) -> None:
             found[which, part] = tile
 
         self.tiles(rows, rows, put)
-        return found
 
     def tiles(self, rows: Array, columns: Array | None, use: Callable[[Array, slice, Array], None]) -> None:
         every = np.arange(self.n) if columns is None else columns
@@ -249,6 +250,10 @@ class WorkingGram:
         order, before = np.full(len(rows), -1), self._rows[: len(rows)]
         stays = np.flatnonzero(np.isin(before, rows))
         order[stays] = before[stays]
+        if 2 * len(stays) < len(rows):  # a whole symmetric matrix costs less
+            self._rows = rows
+            source.fill_block(rows, self._values)
+            return rows, self._values
         new, kept = np.flatnonzero(order < 0), order >= 0
         order[new] = np.setdiff1d(rows, before[stays])
 
