@@ -94,11 +94,6 @@ class ColumnScale:
         far = not sparse and bool((np.abs(mean) > _FAR * spread)[spread > 0].any())
         return cls(mean, _reciprocal(spread), spread == 0, True, far)
 
-    @classmethod
-    def none(cls, n_columns: int, fit_intercept: bool) -> ColumnScale:
-        """Of columns that are standardised already."""
-        return cls(np.zeros(n_columns), np.ones(n_columns), np.zeros(n_columns, dtype=bool), fit_intercept)
-
     @property
     def size(self) -> int:
         """Parameters of one score."""
