@@ -143,13 +143,16 @@ class Budget:
         What the preconditioner costs, in steps of the minimisation.
     tol : float
         Largest entry of the gradient to be reached.
+    pace : float
+        Logarithm of the factor by which each step with the preconditioner shrinks the gradient at best.
     """
 
     steps: float
     tol: float
+    pace: float = math.inf
 
     def is_spent(self, history: Sequence[float]) -> bool:
-        """Whether as many steps were taken as the preconditioner costs, and more than that seem to be left.
+        """Whether as many steps were taken as the preconditioner costs, and it seems to save more than that.
 
         Parameters
         ----------
@@ -162,4 +165,4 @@ class Budget:
         window = min(taken, _WINDOW)
         shrunk = math.log(max(history[-1 - window], 1e-300) / max(history[-1], 1e-300)) / window  # by each step
         left = math.log(max(history[-1] / self.tol, 1.0))
-        return left > shrunk * max(3.0, self.steps)
+        return left * (1.0 - shrunk / self.pace) > shrunk * max(3.0, self.steps)
