@@ -216,6 +216,8 @@ class LinearScores:
 
         Those of one class stand together in memory: what follows goes along rows, of which there are more.
         """
+        if not self.coef.any():  # where minimisations begin
+            return np.ones((rows.shape[0], 1)) * self.intercept
         score: Array = (self.coef @ rows.T).T if isinstance(rows, np.ndarray) else rows @ self.coef.T
         score += self.intercept
         return score

@@ -31,7 +31,8 @@ from hiperplano.solvers.truncated_newton import Curvature
 _FEWEST_NUMBERS = 2**18  # of rows, for products with the Hessian times scores: calls cost more than products with less
 _SHARE = 1e-3  # of the gradient of the base, from which on another base is needed
 _LEAST_SHARE = 1e-5  # the same where that was not expected
-_END = 10.0  # times `tol`, a gradient near the end
+_END = 10.0  # times `tol`, a gradient that needs a base near the end
+_NEAR_END = 100.0  # times `tol`, the gradient of such a base
 _FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
 _UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
 _MOST_NEAR = 50  # passes from one base: rounding may hold steps up
@@ -113,7 +114,7 @@ class SinglePrecision:
         The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
         """
         base = self._sizes[0]
-        return size <= share * base or (size <= end and base > _END * self._tol)
+        return size <= share * base or (size <= end and base > _NEAR_END * self._tol)
 
     def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
         last, exact = self._sizes[-1], self._at_base(theta)
