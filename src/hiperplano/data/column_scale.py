@@ -216,9 +216,13 @@ class LinearScores:
 
         Those of one class stand together in memory: what follows goes along rows, of which there are more.
         """
-        if not self.coef.any():  # where minimisations begin
-            return np.ones((rows.shape[0], 1)) * self.intercept
-        score: Array = (self.coef @ rows.T).T if isinstance(rows, np.ndarray) else rows @ self.coef.T
+        score: Array
+        if not isinstance(rows, np.ndarray):
+            score = rows @ self.coef.T
+        elif self.coef.any():
+            score = (self.coef @ rows.T).T
+        else:  # where minimisations begin
+            score = np.zeros((len(self.coef), len(rows))).T
         score += self.intercept
         return score
 

@@ -71,7 +71,7 @@ def _odds(y: Array, score: Array, furthest: float) -> tuple[Array, Array | None]
     odds = y * score
     np.negative(odds, out=odds)
     beyond = None
-    if np.maximum.reduce(odds, initial=0.0) > furthest:  # its method costs more than the call
+    if np.maximum.reduce(odds, axis=None, initial=0.0) > furthest:  # `max` takes twice as long to call
         beyond = np.maximum(odds - furthest, 0.0)
         np.minimum(odds, furthest, out=odds)
     return np.exp(odds, out=odds), beyond
