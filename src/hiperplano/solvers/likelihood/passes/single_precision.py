@@ -30,9 +30,8 @@ from hiperplano.solvers.truncated_newton import Curvature
 
 _FEWEST_NUMBERS = 2**18  # of rows, for products with the Hessian times scores: calls cost more than products with less
 _SHARE = 1e-3  # of the gradient of the base, from which on another base is needed
-_LEAST_SHARE = 1e-5  # the same where that was not expected
-_END = 10.0  # times `tol`, a gradient that needs a base near the end
-_NEAR_END = 100.0  # times `tol`, the gradient of such a base
+_END = 3.0  # times `tol`, a gradient that needs a base near the end
+_NEAR_END = 30.0  # times `tol`, the gradient of such a base
 _FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
 _UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
 _MOST_NEAR = 50  # passes from one base: rounding may hold steps up
@@ -89,11 +88,11 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        if self._is_too_small(self._expected(), _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+        if self._is_too_small(self._expected(), _END * self._tol) or len(self._sizes) > _MOST_NEAR:
             return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
         self._sizes.append(_largest(gradient))
-        if not self._is_too_small(self._sizes[-1], _LEAST_SHARE, self._tol):
+        if not self._is_too_small(self._sizes[-1], self._tol):
             return value, gradient
         # Here, not at the next point: a line search compares values to all digits.
         exact = self._at_base(theta)
@@ -108,13 +107,13 @@ class SinglePrecision:
         *_, before, last = [self._sizes[0], *self._sizes]
         return last * min(1.0, last / before) if before else 0.0
 
-    def _is_too_small(self, size: float, share: float, end: float) -> bool:
+    def _is_too_small(self, size: float, end: float) -> bool:
         """Whether a gradient is too small for this base.
 
         The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
         """
         base = self._sizes[0]
-        return size <= share * base or (size <= end and base > _NEAR_END * self._tol)
+        return size <= _SHARE * base or (size <= end and base > _NEAR_END * self._tol)
 
     def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
         last, exact = self._sizes[-1], self._at_base(theta)
