@@ -94,11 +94,6 @@ class ColumnScale:
         far = not sparse and bool((np.abs(mean) > _FAR * spread)[spread > 0].any())
         return cls(mean, _reciprocal(spread), spread == 0, True, far)
 
-    @classmethod
-    def none(cls, n_columns: int, fit_intercept: bool) -> ColumnScale:
-        """Of columns that are standardised already."""
-        return cls(np.zeros(n_columns), np.ones(n_columns), np.zeros(n_columns, dtype=bool), fit_intercept)
-
     @property
     def size(self) -> int:
         """Parameters of one score."""
@@ -221,7 +216,13 @@ class LinearScores:
 
         Those of one class stand together in memory: what follows goes along rows, of which there are more.
         """
-        score: Array = (self.coef @ rows.T).T if isinstance(rows, np.ndarray) else rows @ self.coef.T
+        score: Array
+        if not isinstance(rows, np.ndarray):
+            score = rows @ self.coef.T
+        elif self.coef.any():
+            score = (self.coef @ rows.T).T
+        else:  # where minimisations begin
+            score = np.zeros((len(self.coef), len(rows))).T
         score += self.intercept
         return score
 

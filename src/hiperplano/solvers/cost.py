@@ -32,6 +32,7 @@ _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
 _UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
 _SYSTEM = 2e4  # a factorisation, however small
+_ANEW = 3.0  # steps of L-BFGS before those that it remembers tell a pace, with a new preconditioner again
 _WINDOW = 8  # last steps that tell how fast a minimisation converges
 
 
@@ -143,13 +144,16 @@ class Budget:
         What the preconditioner costs, in steps of the minimisation.
     tol : float
         Largest entry of the gradient to be reached.
+    pace : float
+        Logarithm of the factor by which each step with the preconditioner shrinks the gradient at best.
     """
 
     steps: float
     tol: float
+    pace: float = math.inf
 
     def is_spent(self, history: Sequence[float]) -> bool:
-        """Whether as many steps were taken as the preconditioner costs, and more than that seem to be left.
+        """Whether as many steps were taken as the preconditioner costs, and it seems to save more than that.
 
         Parameters
         ----------
@@ -157,9 +161,9 @@ class Budget:
             Largest entries of the gradient, the one at the start first.
         """
         taken = len(history) - 1
-        if taken < max(3.0, self.steps):
+        if taken < max(_ANEW, self.steps):
             return False
         window = min(taken, _WINDOW)
         shrunk = math.log(max(history[-1 - window], 1e-300) / max(history[-1], 1e-300)) / window  # by each step
         left = math.log(max(history[-1] / self.tol, 1.0))
-        return left > shrunk * max(3.0, self.steps)
+        return left * (1.0 - shrunk / self.pace) > shrunk * (_ANEW + self.steps)

@@ -26,6 +26,7 @@ Preconditioner = Callable[[Array], Array]
 _MEMORY, _MEMORY_OF_FEW, _FEW = 12, 30, 4_000  # pairs that are kept, and that of so few parameters at most
 _ARMIJO = 1e-4
 _FLAT = 4e-15  # relative change of a value that is rounding only
+_SHORTER = 3  # tries of a step near the end
 _PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
 _UNSEEN = 0.5  # share of the way that a first step is expected to leave
 _RECENT, _SLOWEST = 6, 0.9  # steps that tell which share of the way the next one leaves, and the largest
@@ -176,11 +177,15 @@ def _is_close(state: State, step: Array, history: list[float], close: float) -> 
 
 
 def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:
-    """A step where values hardly differ beyond rounding: it must not make them larger."""
-    theta = state.theta + step
-    value, gradient = yield theta
-    grows = value - state.value > _FLAT * max(1.0, abs(state.value))
-    return None if grows else State(theta, value, gradient, state.steps + 1)
+    """A step where values hardly differ beyond rounding: it must not make them larger, or else a shorter one."""
+    length = 1.0
+    for _ in range(_SHORTER):
+        theta = state.theta + length * step
+        value, gradient = yield theta
+        if value - state.value <= _FLAT * max(1.0, abs(state.value)):
+            return State(theta, value, gradient, state.steps + 1)
+        length *= _shortened(state.gradient, gradient, step)
+    return None
 
 
 def _stands_still(values: list[float], history: list[float]) -> bool:
@@ -206,11 +211,15 @@ def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Ar
             return found
         if flat and length < 1e-3:
             return None
-        slope = float(np.vdot(gradient, direction))
-        # The minimum of the parabola through both slopes, kept inside (0.1, 0.5) of the step.
-        ratio = downhill / (downhill - slope) if np.isfinite(slope) and slope > downhill else 0.1
-        length *= min(0.5, max(0.1, ratio))
+        length *= _shortened(state.gradient, gradient, direction)
     return None
+
+
+def _shortened(before: Array, after: Array, direction: Array) -> float:
+    """The minimum of the parabola through the slopes at both ends of a step, kept inside (0.1, 0.5) of it."""
+    downhill, slope = float(np.vdot(before, direction)), float(np.vdot(after, direction))
+    ratio = downhill / (downhill - slope) if np.isfinite(slope) and slope > downhill else 0.1
+    return min(0.5, max(0.1, ratio))
 
 
 def drive(search: Generator[Array, tuple[float, Array], End], evaluate: Callable[[Array], tuple[float, Array]]) -> End:

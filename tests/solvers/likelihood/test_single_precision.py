@@ -6,6 +6,7 @@ import pytest
 from hiperplano import LogisticRegression
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.validate import design as make_design
+from hiperplano.solvers.lbfgs import State, _whole_step, drive
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 
@@ -45,3 +46,15 @@ def test_a_fit_with_float32_passes_has_all_digits():
     assert model.solution_.method == "L-BFGS"
     exact = LogisticRegression(C=0.01, solver="newton").fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
+
+
+def test_a_last_step_that_is_too_long_is_shortened():
+    """From a gradient within `tol`: what is left would otherwise be of the order of the step."""
+    theta = np.array([[1e-6, -1e-7]])
+    found = drive(_whole_step(State(theta, 0.5 * np.vdot(theta, theta), theta), -4.0 * theta), _half_square)
+    assert found is not None
+    np.testing.assert_allclose(found.theta, 0.0, atol=1e-20)
+
+
+def _half_square(theta):
+    return 0.5 * np.vdot(theta, theta), theta

@@ -112,7 +112,8 @@ class PreconditionedLBFGS:
             early = not bought and _suits_products(problem) and WORTH * price >= _BEFORE_PRODUCTS
             turn = products and (early or not left)
             steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
-            budget = Budget(steps, tol) if steps < np.inf else None
+            pace = np.inf if turn or not left else left[0].pace
+            budget = Budget(steps, tol, pace) if steps < np.inf else None
             end = self._run(state, current, near, budget)
             state = end.state
             if state.largest > tol and state.steps < max_iter and turn:

@@ -49,12 +49,15 @@ class Offer(ABC):
         Before the first step: a sample is then solved for a start, too.
     again : bool
         Whether it is worth buying again further on.
+    pace : float
+        As in `Budget`.
     """
 
     method: Message
     cost: float
     first_cost: float
     again = False
+    pace = np.inf
 
     @abstractmethod
     def buy(self, theta: Array, first: bool) -> Purchase:
@@ -115,6 +118,8 @@ class _Sample(Offer):
         self.method = Message("L-BFGS preconditioned by the Hessian of a sample of {n} rows", n=n_rows)
         self.cost = Costs.of(problem.design, problem.n_scores, n_rows).hessian
         self.first_cost = _NEWTON_STEPS * self.cost
+        # Eigenvalues of its Hessian times the inverse of that of all rows lie within (1 ± √(parameters/rows))².
+        self.pace = 0.5 * float(np.log(n_rows / (problem.n_scores * problem.scale.size)))
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         part = self._part()

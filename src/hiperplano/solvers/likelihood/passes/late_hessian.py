@@ -40,6 +40,8 @@ class LateHessian:
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
+        if self._near == 0:
+            return self._problem.evaluate(theta)
         size = float(np.abs(theta - self._last).max(initial=0.0))
         if np.isfinite(self._size) and self._size > 0:
             self._rate = min(size / self._size, 0.9)

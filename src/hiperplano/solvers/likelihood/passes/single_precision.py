@@ -2,17 +2,18 @@
 
 From the scores s₀ and slopes r₀ of a base θ₀ follow those of θ: s = s₀ + v·(θ − θ₀) for rows v = [1, z], and the
 gradient g₀ + Σ v·(r(s) − r₀). Only the two products with rows are made in float32: their rounding is a share of how far
-θ is from the base. So gradients down to a hundredth of that of the base have digits enough, and the first that is
-smaller is taken in float64, for a new base: iterative refinement, as of linear systems. Where that shows that too many
-digits were lost, as in badly conditioned columns, all further passes are in float64.
+θ is from the base. So gradients down to a thousandth of that of the base have digits enough, and the first that is
+expected to be smaller is taken in float64, for a new base: iterative refinement, as of linear systems. Where that shows
+that too many digits were lost, as in badly conditioned columns, all further passes are in float64.
 
-Rows of float32 are multiplied as they are, and others are cast; only columns whose units or means would cost digits are
-standardised first.
+Rows of float32 are multiplied as they are, and others are cast, from their means where those would cost digits; columns
+of huge or tiny units are standardised first, and so are few rows, of which products with the Hessian alone are made in
+float32.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,8 +28,11 @@ from hiperplano.solvers.likelihood.likelihood import Likelihood, curved_change, 
 from hiperplano.solvers.objective import one_or_all, total_and_slope
 from hiperplano.solvers.truncated_newton import Curvature
 
-_FEWEST_NUMBERS = 2**18  # of rows times scores: calls cost more than products with less
-_SHARE = 0.01  # of the gradient of the base, from which on another base is needed
+_FEWEST_NUMBERS = 2**18  # of rows, for products with the Hessian times scores: calls cost more than products with less
+_SHARE = 1e-3  # of the gradient of the base, from which on another base is needed
+_END = 3.0  # times `tol`, a gradient that needs a base near the end
+_NEAR_END = 30.0  # times `tol`, the gradient of such a base
+_FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
 _UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
 _MOST_NEAR = 50  # passes from one base: rounding may hold steps up
 _WRONG = 0.1  # share of a gradient that float32 may be wrong by
@@ -36,13 +40,10 @@ _LEAST_CURVATURE = 1e-12
 
 
 class _Base(NamedTuple):
-    """A point, the gradient of the mean loss there, the largest entry of it with the penalty's, rows with their scores
-    and slopes.
-    """
+    """A point, the gradient of the mean loss there, rows with their scores and slopes."""
 
     theta: Array
     gradient: Array
-    largest: float
     rows: Design
 
 
@@ -57,23 +58,26 @@ class SinglePrecision:
 
     def __init__(self, problem: Likelihood, tol: float) -> None:
         self._problem, scale = problem, problem.scale
-        as_given = not scale.origin.any() and bool(((scale.scale < _UNITS) & (scale.scale > 1.0 / _UNITS)).all())
-        # Of the rows in float32: that of their columns, or none where those are standardised already.
-        self._scale = scale if as_given else ColumnScale.none(len(scale.scale), scale.fit_intercept)
-        self._held = as_given and problem.design.dtype == np.float32
+        few = problem.design.n_rows * scale.size < _FEWEST_NUMBERS
+        cast = not few and bool(((scale.scale < _UNITS) & (scale.scale > 1.0 / _UNITS)).all())
+        self._origin = scale.origin
+        # Of the rows in float32, unless they are [1, z].
+        self._scale = replace(scale, shift=scale.shift - self._origin, centre_rows=False) if cast else None
+        self._held = cast and problem.design.dtype == np.float32 and not self._origin.any()
         costs = Costs.of(problem.design, problem.n_scores)
-        self._price = costs.passes_to_single(self._held, cast=as_given)
-        self._budget = Budget(self._price, tol)
+        # Few rows stay in a core's cache: only products with the Hessian are worth a copy.
+        self._price = np.inf if few else costs.passes_to_single(self._held, cast)
+        self._budget, self._tol = Budget(self._price, tol), tol
         self._history: list[float] = []
         self._base: _Base | None = None
-        self._near = 0  # passes from this base
+        self._sizes: list[float] = []  # of the gradients of passes from this base, its own first
 
     def repenalise(self) -> None:
         """Go on when the penalty of the likelihood has changed: a base is known without it."""
         self._history.clear()
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
-            self._near, self._base = 0, self._base._replace(largest=_largest(gradient))
+            self._sizes = [_largest(gradient)]
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -84,19 +88,44 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
+        if self._is_too_small(self._expected(), _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+            return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
-        self._near += 1
-        if _largest(gradient) > _SHARE * base.largest and self._near < _MOST_NEAR:
+        self._sizes.append(_largest(gradient))
+        if not self._is_too_small(self._sizes[-1], self._tol):
             return value, gradient
         # Here, not at the next point: a line search compares values to all digits.
         exact = self._at_base(theta)
-        if not _largest(exact[1] - gradient) <= _WRONG * _largest(exact[1]):
-            self._rows = self._base = None
-            self._price, self._history = np.inf, []
+        self._compare(gradient, exact[1])
         return exact
 
     def _is_worth_it(self) -> bool:
-        return self._price == 0 or self._budget.is_spent(self._history)
+        return self._price <= _FEW_PASSES or self._budget.is_spent(self._history)
+
+    def _expected(self) -> float:
+        """The size of the next gradient, if the next step does as the last one did."""
+        *_, before, last = [self._sizes[0], *self._sizes]
+        return last * min(1.0, last / before) if before else 0.0
+
+    def _is_too_small(self, size: float, end: float) -> bool:
+        """Whether a gradient is too small for this base.
+
+        The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
+        """
+        base = self._sizes[0]
+        return size <= _SHARE * base or (size <= end and base > _NEAR_END * self._tol)
+
+    def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
+        last, exact = self._sizes[-1], self._at_base(theta)
+        if self._sizes[0] > last:  # a step should have shrunk it
+            self._compare(self._near_base(theta, before)[1], exact[1])
+        return exact
+
+    def _compare(self, gradient: Array, exact: Array) -> None:
+        """Go on in float64 if that of float32 is wrong."""
+        if not _largest(exact - gradient) <= _WRONG * _largest(exact):
+            self._rows = self._base = None
+            self._price, self._history = np.inf, []
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, in float64."""
@@ -114,7 +143,7 @@ class SinglePrecision:
 
         def product(vector: Array) -> Array:
             problem.passes += 1
-            products = self._scale.gradient(*rows.fold(_CurvatureProducts(self._single(vector))))
+            products = self._gradient(*rows.fold(_CurvatureProducts(self._single(vector))))
             return np.asarray(products / problem.total + curved * vector)
 
         # Columns are standardised: their squares are about as many as rows.
@@ -131,14 +160,19 @@ class SinglePrecision:
             return design
         if 4 * numbers > memory_limit():
             return None
-        return design.with_vectors(
-            single=design.map(_SingleRows(None if self._scale is problem.scale else problem.scale))
-        )
+        copied = _Standardised(problem.scale) if self._scale is None else _Cast(self._origin)
+        return design.with_vectors(single=design.map(copied))
 
     def _single(self, theta: Array) -> LinearScores:
         """The scores of parameters, for rows in float32."""
+        if self._scale is None:
+            return LinearScores(theta.astype(np.float32), np.zeros(len(theta)))
         scores = self._scale.scores(theta)
         return LinearScores(scores.coef.astype(np.float32), scores.intercept)
+
+    def _gradient(self, sums: Array, totals: Array) -> Array:
+        """In standardised parameters, from sums over rows in float32."""
+        return sums.T if self._scale is None else self._scale.gradient(sums, totals)
 
     def _at_base(self, theta: Array) -> tuple[float, Array]:
         problem = self._problem
@@ -147,8 +181,8 @@ class SinglePrecision:
         sums, kept = problem.design.fold_and_map(_BaseSums(problem.loss, problem.scale.scores(theta)))
         loss = problem.scale.gradient(*sums[1:]) / problem.total
         gradient = loss + problem.penalty.slope(theta)
-        self._near = 0
-        self._base = _Base(theta, loss, _largest(gradient), self._rows.with_vectors(**kept))
+        self._sizes = [_largest(gradient)]
+        self._base = _Base(theta, loss, self._rows.with_vectors(**kept))
         return float(sums[0][0]) / problem.total + problem.penalty.value(theta), gradient
 
     def _near_base(self, theta: Array, base: _Base) -> tuple[float, Array]:
@@ -159,7 +193,7 @@ class SinglePrecision:
         problem.passes += 1
         value, *sums = base.rows.fold(_NearSums(problem.loss, self._single(step)))
         loss = float(value[0]) / problem.total + float(np.vdot(base.gradient, step))
-        gradient = base.gradient + self._scale.gradient(*sums) / problem.total + problem.penalty.slope(theta)
+        gradient = base.gradient + self._gradient(*sums) / problem.total + problem.penalty.slope(theta)
         return loss + problem.penalty.value(theta), gradient
 
 
@@ -168,15 +202,29 @@ def _largest(gradient: Array) -> float:
 
 
 @dataclass(frozen=True)
-class _SingleRows:
-    """Rows of a block in float32: as they are, or z."""
+class _Cast:
+    """x − origin of a block in float32."""
 
-    scale: ColumnScale | None
+    origin: Array
 
     def __call__(self, block: Block) -> Array:
-        if self.scale is None:
-            return block.dense().astype(np.float32)
-        return self.scale.rows(block)[:, int(self.scale.fit_intercept) :].astype(np.float32)
+        rows = block.dense()
+        out: Array = np.empty_like(rows, dtype=np.float32)
+        if self.origin.any():
+            np.subtract(rows, self.origin, out=out, casting="same_kind")
+        else:
+            out[...] = rows
+        return out
+
+
+@dataclass(frozen=True)
+class _Standardised:
+    """[1, z] of a block in float32."""
+
+    scale: ColumnScale
+
+    def __call__(self, block: Block) -> Array:
+        return self.scale.rows(block).astype(np.float32)
 
 
 def _singles(block: Block) -> Array:
