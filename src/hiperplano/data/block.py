@@ -151,13 +151,13 @@ class Block:
     def weighted_products(self, weights: Array) -> Array:
         """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
         if self.is_sparse:
-            from hiperplano.data.loops.sparse_products import add_products  # compiled code is loaded when it is needed
+            from hiperplano.data.loops.mirror import mirror  # compiled code is loaded when it is needed
+            from hiperplano.data.loops.sparse_products import add_products
 
-            out = np.zeros((self.n_columns, self.n_columns))
+            size = self.n_columns
+            out = np.zeros((size, size))
             add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)
-            diagonal = out.diagonal().copy()
-            out += out.T  # only pairs in one order were summed
-            np.fill_diagonal(out, diagonal)
+            mirror(out, (0, size), (0, size))
             return out
         rows = self.x * np.sqrt(weights)[:, None]
         return np.asarray(rows.T @ rows, dtype=np.float64)

@@ -73,7 +73,7 @@ class CentredRows:
         if not issparse(self.x):
             return row_products(self.x)
         along = np.multiply.outer(self._stored_along, self.root[:, 0])
-        centred = (self.x @ self.x.T).toarray() - along - along.T
+        centred = row_products(self.x) - along - along.T
         centred += float(self.mean @ self.mean) * (self.root * self.root[:, 0])
         return np.asarray(centred)
 
