@@ -131,13 +131,13 @@ class Block:
             self.x.rows_of_entries = rows  # rows in memory are met again at every pass
         return np.asarray(rows)
 
-    def squares_dot(self, right: Array) -> Array:
-        """Σᵢ x²·right of every column in float64, for `right` of shape (m,)."""
-        if not self.is_sparse:
-            return np.asarray(np.einsum("ij,ij,i->j", self.x, self.x, right))
-        turned = transposed(self.x)
-        turned.data = np.square(self.x.data, dtype=np.float64)
-        return np.asarray(turned @ right)
+    def stored_moments(self, right: Array) -> tuple[Array, Array]:
+        """Σᵢ x·right and Σᵢ x²·right of every column of sparse rows in float64, for `right` of shape (m,)."""
+        from hiperplano.data.loops.sparse_products import add_moments
+
+        sums, squares = np.zeros(self.n_columns), np.zeros(self.n_columns)
+        add_moments(self.x.data, self.x.indices, self.x.indptr, right, sums, squares)
+        return sums, squares
 
     def transposed(self) -> Any:
         """xᵀ, without a copy."""
