@@ -174,9 +174,10 @@ def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
     x, y, weight = here.arrays()
     root = np.ones((len(y), 1)) if weight is None else np.sqrt(weight)[:, None]
     y, target_mean = _centred(y, root) if fit_intercept else (np.asarray(y, dtype=np.float64), np.zeros(y.shape[1]))
-    data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
-    rows = csr_array((data, x.indices, x.indptr), shape=x.shape)
-    return CentredRows(rows, length, y * root, columns.shift, target_mean, root)
+    if weight is not None or x.dtype != np.float64:
+        data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
+        x = csr_array((data, x.indices, x.indptr), shape=x.shape)
+    return CentredRows(x, length, y * root, columns.shift, target_mean, root)
 
 
 def _centred(values: Array, root: Array) -> tuple[Array, Array]:
