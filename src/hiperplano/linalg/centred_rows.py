@@ -186,7 +186,7 @@ def _centred(values: Array, root: Array) -> tuple[Array, Array]:
     A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
     """
     weight, first = np.square(root[:, 0]), values[0].astype(np.float64)
-    x: Array = np.subtract(values, first, order="C")
+    x: Array = np.subtract(values, first)
     step = weight @ x / weight.sum()
     x -= step
     return x, np.asarray(first + step)
