@@ -72,10 +72,12 @@ class CentredRows:
         """Of all pairs of centred rows, of shape (n, n)."""
         if not issparse(self.x):
             return row_products(self.x)
-        along = np.multiply.outer(self._stored_along, self.root[:, 0])
-        centred = row_products(self.x) - along - along.T
-        centred += float(self.mean @ self.mean) * (self.root * self.root[:, 0])
-        return np.asarray(centred)
+        root, square = self.root[:, 0], float(self.mean @ self.mean)
+        along = np.multiply.outer(self._stored_along - 0.5 * square * root, root)
+        centred = row_products(self.x)
+        centred -= along
+        centred -= along.T
+        return centred
 
     def square_product(self, shares: Array) -> Array:
         """`products` times shares of shape (n,), without forming them: two products with the stored rows."""
