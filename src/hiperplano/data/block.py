@@ -131,13 +131,13 @@ class Block:
             self.x.rows_of_entries = rows  # rows in memory are met again at every pass
         return np.asarray(rows)
 
-    def squares_dot(self, right: Array) -> Array:
-        """Σᵢ x²·right of every column in float64, for `right` of shape (m,)."""
-        if not self.is_sparse:
-            return np.asarray(np.einsum("ij,ij,i->j", self.x, self.x, right))
-        turned = transposed(self.x)
-        turned.data = np.square(self.x.data, dtype=np.float64)
-        return np.asarray(turned @ right)
+    def stored_moments(self, right: Array) -> tuple[Array, Array]:
+        """Σᵢ x·right and Σᵢ x²·right of every column of sparse rows in float64, for `right` of shape (m,)."""
+        from hiperplano.data.loops.sparse_products import add_moments
+
+        sums, squares = np.zeros(self.n_columns), np.zeros(self.n_columns)
+        add_moments(self.x.data, self.x.indices, self.x.indptr, right, sums, squares)
+        return sums, squares
 
     def transposed(self) -> Any:
         """xᵀ, without a copy."""
@@ -151,13 +151,13 @@ class Block:
     def weighted_products(self, weights: Array) -> Array:
         """Σ weights·x·xᵀ in float64: (d, d), from the stored entries alone where few are."""
         if self.is_sparse:
-            from hiperplano.data.loops.sparse_products import add_products  # compiled code is loaded when it is needed
+            from hiperplano.data.loops.mirror import mirror  # compiled code is loaded when it is needed
+            from hiperplano.data.loops.sparse_products import add_products
 
-            out = np.zeros((self.n_columns, self.n_columns))
+            size = self.n_columns
+            out = np.zeros((size, size))
             add_products(self.x.data, self.x.indices, self.x.indptr, weights, out)
-            diagonal = out.diagonal().copy()
-            out += out.T  # only pairs in one order were summed
-            np.fill_diagonal(out, diagonal)
+            mirror(out, (0, size), (0, size))
             return out
         rows = self.x * np.sqrt(weights)[:, None]
         return np.asarray(rows.T @ rows, dtype=np.float64)

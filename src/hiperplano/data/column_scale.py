@@ -276,7 +276,7 @@ class _StoredMoments:
     stays_sparse = True
 
     def __call__(self, block: Block) -> Sums:
-        return block.transpose_dot(block.weights), block.squares_dot(block.weights)
+        return block.stored_moments(block.weights)
 
 
 @dataclass(frozen=True)

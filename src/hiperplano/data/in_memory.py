@@ -25,6 +25,7 @@ _FEWEST_ROWS, _MOST_ROWS = 1024, 2**14
 _SPARSE_ENTRIES = 2**19
 _SPARSE_CELLS = 2**21  # a block must be small enough to be made dense
 _FEWEST_SPARSE_ROWS, _MOST_SPARSE_ROWS = 256, 2**15
+_SHORT_ROW = 16  # numbers of a row, which take no longer to multiply than the wrong guess where the row ends
 _LONG_ROWS = 2**16  # of blocks whose vectors alone are read
 _LONG_ENTRIES = 2**19  # of blocks of sparse rows that nobody makes dense
 _PER_SUM = 2  # entries of such a block for every number that is summed, so that adding sums up costs little
@@ -225,6 +226,13 @@ class InMemory(Design):
         """The rows with these numbers, in this order, with all their vectors."""
         vectors = {name: vector[rows] for name, vector in self.vectors.items()}
         return InMemory(self.x[rows], vectors.pop("y"), None, self.one_target, self.names, vectors)
+
+    def by_row_length(self) -> InMemory:
+        """Short sparse rows in the order of their lengths, for many passes: a processor foresees where each ends."""
+        if not self.is_sparse or self.x.nnz > _SHORT_ROW * self.n_rows:
+            return self
+        length = np.minimum(np.diff(self.x.indptr), np.iinfo(np.uint16).max)
+        return self.subset(np.argsort(length.astype(np.uint16), kind="stable"))  # of 16 bits: sorted by their digits
 
     def held_columns(self) -> Array:
         """Which columns of sparse rows hold a stored number, of shape (d,)."""

@@ -72,10 +72,12 @@ class CentredRows:
         """Of all pairs of centred rows, of shape (n, n)."""
         if not issparse(self.x):
             return row_products(self.x)
-        along = np.multiply.outer(self._stored_along, self.root[:, 0])
-        centred = (self.x @ self.x.T).toarray() - along - along.T
-        centred += float(self.mean @ self.mean) * (self.root * self.root[:, 0])
-        return np.asarray(centred)
+        root, square = self.root[:, 0], float(self.mean @ self.mean)
+        along = np.multiply.outer(self._stored_along - 0.5 * square * root, root)
+        centred = row_products(self.x)
+        centred -= along
+        centred -= along.T
+        return centred
 
     def square_product(self, shares: Array) -> Array:
         """`products` times shares of shape (n,), without forming them: two products with the stored rows."""
@@ -174,9 +176,10 @@ def sparse_rows(design: Design, fit_intercept: bool) -> CentredRows:
     x, y, weight = here.arrays()
     root = np.ones((len(y), 1)) if weight is None else np.sqrt(weight)[:, None]
     y, target_mean = _centred(y, root) if fit_intercept else (np.asarray(y, dtype=np.float64), np.zeros(y.shape[1]))
-    data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
-    rows = csr_array((data, x.indices, x.indptr), shape=x.shape)
-    return CentredRows(rows, length, y * root, columns.shift, target_mean, root)
+    if weight is not None or x.dtype != np.float64:
+        data = x.data * np.repeat(root[:, 0], np.diff(x.indptr))
+        x = csr_array((data, x.indices, x.indptr), shape=x.shape)
+    return CentredRows(x, length, y * root, columns.shift, target_mean, root)
 
 
 def _centred(values: Array, root: Array) -> tuple[Array, Array]:
@@ -185,7 +188,7 @@ def _centred(values: Array, root: Array) -> tuple[Array, Array]:
     A first row is the origin: differences are exact for columns far from 0, and zeros for constant ones.
     """
     weight, first = np.square(root[:, 0]), values[0].astype(np.float64)
-    x: Array = np.subtract(values, first, order="C")
+    x: Array = np.subtract(values, first)
     step = weight @ x / weight.sum()
     x -= step
     return x, np.asarray(first + step)

@@ -12,7 +12,8 @@ from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
 _SOON = 6  # a part of the steps, after which progress tells whether they will be enough
-_IN_A_ROW = 3  # steps that must say so: a large eigenvalue that shows late makes a few of them slow
+_IN_A_ROW = 3  # steps that must say so: a large eigenvalue that shows late makes a few of them slow,
+_OF_FEW = 4  # unless so large a part of the steps would be spent on that
 
 
 class ConjugateGradientResult(NamedTuple):
@@ -80,15 +81,16 @@ def conjugate_gradient(
     scaled = residual if preconditioner is None else preconditioner(residual)
     direction = scaled.copy()
     square = start = float(residual @ scaled)
-    slow = 0
+    slow, in_a_row = 0, min(_IN_A_ROW, max(1, max_iter // _OF_FEW))
+    soon = max(min(2, in_a_row), max_iter // _SOON)
     while len(result.steps) < max_iter:
         length = square if preconditioner is None else float(residual @ residual)
         if length <= atol**2 or square <= rtol**2 * start:
             break
         done = len(result.steps)
-        if trial and done >= max(2, max_iter // _SOON):
+        if trial and done >= soon:
             slow = slow + 1 if length * result.pace() ** (max_iter - done) > atol**2 else 0
-            if slow == _IN_A_ROW:
+            if slow == in_a_row:
                 return result._replace(given_up=True)
         image = product(direction)
         curvature = float(direction @ image)

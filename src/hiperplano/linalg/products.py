@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from operator import iadd
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from hiperplano.data.design import Array
+from hiperplano.data.design import Array, Block
 from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 
 _BLOCK = 1024
@@ -41,9 +43,11 @@ def columns_dot(left: Array, right: Array) -> Array:
     return ordered_reduce(product, starts, iadd, worker_count() if len(starts) > 1 else 1)
 
 
-def row_products(rows: Array) -> Array:
-    """rows·rowsᵀ, of shape (n, n)."""
-    n = len(rows)
+def row_products(rows: Any) -> Array:
+    """rows·rowsᵀ, of shape (n, n), of an array or a CSR array."""
+    n = rows.shape[0]
+    if issparse(rows):  # a sum over columns, whose places are known: SciPy's product of two has to find them
+        return Block(rows.T.tocsr(), {}).weighted_products(np.ones(rows.shape[1]))
     if n <= _FEW:
         return _products_of_few(rows)
     found = np.empty((n, n), dtype=rows.dtype)

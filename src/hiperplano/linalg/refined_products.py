@@ -40,7 +40,7 @@ class SingleRows:
 
     def __init__(self, x: Array) -> None:
         self.unit = 1.0 / (float(np.sqrt(np.einsum("ij,ij->", x, x) / len(x))) or 1.0)
-        self._x = np.empty(x.shape, dtype=np.float32)
+        self._x = np.empty_like(x, dtype=np.float32)
         np.multiply(x, self.unit, out=self._x, casting="same_kind")
 
     @cached_property

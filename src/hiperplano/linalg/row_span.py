@@ -9,6 +9,7 @@ from scipy.linalg import lapack, solve_triangular
 from scipy.sparse import issparse
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.products import row_products
 
 _EPS = float(np.finfo(float).eps)
 
@@ -65,4 +66,4 @@ def _products(x: Any, shift: Array) -> Array:
     if not issparse(x):
         return np.asarray(x @ x.T)
     along = x @ shift
-    return (x @ x.T).toarray() - (along[:, None] + along) + float(shift @ shift)
+    return row_products(x) - (along[:, None] + along) + float(shift @ shift)

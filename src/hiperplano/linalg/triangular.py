@@ -104,7 +104,8 @@ def reciprocal(values: Array) -> Array:
     if values.min(initial=1.0) > 0:
         return np.asarray(1.0 / values)
     held = values > 0
-    return np.asarray(held / np.where(held, values, 1.0))
+    out = np.where(held, values, 1.0)
+    return np.divide(held, out, out=out)
 
 
 def inverse_root(squares: Array) -> Array:

@@ -185,6 +185,7 @@ def load(path: str | Path) -> Any:
     hiperplano.errors.InvalidFile: no_such_model.skops: there is no such file. Check the path.
     """
     from skops.io import get_untrusted_types, loads
+    from skops.io.exceptions import UntrustedTypesFoundException
 
     path = Path(path)
     if not path.is_file():
@@ -192,9 +193,9 @@ def load(path: str | Path) -> Any:
     try:
         check_archive(path)
         content = path.read_bytes()
+        return loads(content, trusted=sorted(TRUSTED))  # looks at all types before it makes anything
+    except UntrustedTypesFoundException:
         foreign = set(get_untrusted_types(data=content)) - TRUSTED
-        if not foreign:
-            return loads(content, trusted=sorted(TRUSTED))
     except Exception as problem:  # bytes of a stranger can bring any of the parsers to any of its errors
         what = Message("damaged, or too new")
         if isinstance(problem, BadZipFile):

@@ -1,10 +1,21 @@
-"""Products of CSR rows with themselves."""
+"""Sums over CSR rows: moments of their columns, and products with themselves."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hiperplano.data.loops.compiled import loop
+
+
+@loop
+def add_moments(data, indices, indptr, right, sums, squares):  # type: ignore[no-untyped-def]
+    """sums += Σᵢ rightᵢ·xᵢ and squares += Σᵢ rightᵢ·xᵢ², in one pass."""
+    for i in range(len(indptr) - 1):
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            value, column = np.float64(data[k]), np.uint64(indices[k])
+            part = right[i] * value
+            sums[column] += part
+            squares[column] += part * value
 
 
 @loop

@@ -56,6 +56,8 @@ def conjugate_least_squares(
             refuse_out_of_range(design, total * (np.square(columns.shift) + np.square(1.0 / columns.scale)))
         mean, d = columns.shift, design.n_columns
         length = np.where(columns.constant, 0.0, np.sqrt(total) / columns.scale)
+        if isinstance(design, InMemory) and alpha.max() < np.square(length.max(initial=0.0)):  # steps are not few
+            design = design.by_row_length()
         target_mean = np.zeros(design.n_targets)
         if fit_intercept:
             target_mean = design.fold(_TargetSums())[0] / total

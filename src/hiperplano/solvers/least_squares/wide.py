@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -131,18 +132,17 @@ def few_sparse_rows(
         n, d = rows.x.shape
         density, step = rows.x.nnz / max(1, n * d), Costs.of(design, 1).square_product / _PATIENCE
         first = least_factor_cost(n, d, density) / step if seldom_meet(n, d, density) else np.inf
-        end, to_factor = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first))), np.inf
-        if end is None and first < np.inf:
-            to_factor = sparse_factor_cost(rows.x) / step
+        to_factor = cache(lambda: sparse_factor_cost(rows.x) / step if first < np.inf else np.inf)
+        end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first)))
         if end is None and first < max_iter:
             end = (
                 _by_sparse_factor(rows, alpha, fit_intercept)
-                if to_factor < max_iter
+                if to_factor() < max_iter
                 else _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
             )
         if end is None and products:
             end = _by_row_products(rows, alpha, fit_intercept)
-            if end is None and max_iter <= to_factor < _ORTHOGONAL * max_iter:
+            if end is None and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
                 end = _by_sparse_factor(rows, alpha, fit_intercept)
         if end is None and products and last:
             end = _by_eigenvectors(rows, alpha)

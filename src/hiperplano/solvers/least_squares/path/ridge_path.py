@@ -18,7 +18,7 @@ from hiperplano.solvers.statistics import Moments, moments
 
 _EPS = float(np.finfo(float).eps)
 _PLAIN = 1e-5  # of the largest product: eigenvalues above this share keep ten digits and more
-_PLAIN_ROWS = 1e-7  # the same for products of rows: nine digits, and ten of the errors' mean squares
+_PLAIN_ROWS = 1e-9  # the same for products of rows: seven digits, and eight of the mean squares that choose a penalty
 _PRESENT = 1e-10  # above this share, singular values of the rows themselves keep ten digits
 _SIMILAR = 1e3  # ratio of the columns' lengths up to which a plain decomposition takes them together
 _SOLVABLE = 1e8  # condition of the columns up to which their triangle is inverted

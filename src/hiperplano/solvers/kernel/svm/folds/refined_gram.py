@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.data.loops.mirror import mirror
 from hiperplano.data.threads import in_threads
 from hiperplano.kernels import KernelMatrix
-from hiperplano.kernels.matrix_loops import mirror
 from hiperplano.solvers.kernel.svm.gram_loops import split
 from hiperplano.solvers.kernel.svm.gram_rows import HeldGram
 

@@ -1,16 +1,14 @@
-"""Compiled mirroring of a block of a symmetric matrix."""
+"""Mirroring of a block of a symmetric matrix."""
 
 from __future__ import annotations
 
-from numba import njit
-
-from hiperplano.data.block import Array
+from hiperplano.data.loops.compiled import loop
 
 _TILE = 16  # rows and columns that stay in the nearest cache while they are turned
 
 
-@njit(cache=True, nogil=True)
-def mirror(matrix: Array, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+@loop
+def mirror(matrix, rows, columns):  # type: ignore[no-untyped-def]
     """Copy what lies above the diagonal in a block to below it; blocks are given by where they begin and end."""
     for top in range(rows[0], rows[1], _TILE):
         bottom = min(top + _TILE, rows[1])
