@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
+from hiperplano.solvers.svm.compiled.normal_equations import Products
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
 
 _WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
@@ -209,6 +210,15 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
     return passes if passes > _FEW else 0.0
 
 
+def _surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
+    """At least so many are on sparse rows, before anybody has counted the products of rows, or of columns."""
+    n, d = rows.n_rows, len(rows.shift)
+    costs = [_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows, Products(True, min(n, d), min(n, d)).cost)]
+    if n * d <= _MOST_DENSE_CELLS:
+        costs += [_newton_cost(n, d, squared), _interior_cost(n, d)]
+    return float(0.5 * min(costs) / ascent_pass(rows))
+
+
 def _newton_steps(n: int, d: int, squared: bool) -> float:
     """As measured, within a factor of 2."""
     return 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))
@@ -240,10 +250,11 @@ def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
     return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + pairs)
 
 
-def _sparse_interior_cost(rows: LoopRows) -> float:
-    """The same of the interior point method."""
+def _sparse_interior_cost(rows: LoopRows, factor: float | None = None) -> float:
+    """The same of the interior point method, or with another cost of a factor."""
+    factor = rows.products.cost if factor is None else factor
     visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * rows.n_stored + _PAIR * rows.n_stored**2
-    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * visit + rows.products.cost)
+    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * visit + factor)
 
 
 def interior_fits(n: int, d: int) -> bool:
@@ -283,14 +294,20 @@ def solve_sparse(search: Search) -> None:
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
-    dense = not squared and _interior_cost(n, d) < min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
-    small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
-    passes = affordable_passes(rows, squared, small)
-    if passes or wide:
-        search.ascend(passes or _FEW)
+    passes = _surely_affordable_passes(rows, squared)
+    if passes > _FEW or wide:
+        search.ascend(max(passes, _FEW))
     if search.proved or search.left <= 0:
         return
-    if not small and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared):
+    newton, interior = _sparse_newton_cost(rows, squared), _sparse_interior_cost(rows)
+    dense = not squared and _interior_cost(n, d) < min(newton, interior)
+    small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
+    passes = affordable_passes(rows, squared, small) - search.found.passes
+    if passes > _FEW:
+        search.ascend(passes)
+    if search.proved or search.left <= 0:
+        return
+    if not small and interior < newton:
         search.interior()
     if search.proved or search.left <= 0:
         return
