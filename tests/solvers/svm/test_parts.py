@@ -11,7 +11,9 @@ from hiperplano import losses
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.class_losses import ClassLoss
 from hiperplano.solvers.svm.compiled.box_loops import best_level
+from hiperplano.solvers.svm.compiled.conjugate_equations import ConjugateEquations
 from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
+from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 from hiperplano.solvers.svm.compiled.problem import dual_box
 from hiperplano.solvers.svm.curvature import MatrixCurvature, RowCurvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, root_of_increasing
@@ -116,14 +118,15 @@ def test_the_best_level_is_best(name, seed):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("kind", ["more columns", "more rows", "sparse", "hardly any entries"])
+@pytest.mark.parametrize("kind", ["more columns", "more rows", "sparse", "hardly any entries", "conjugate"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_interior_point_has_no_duality_gap(name, kind, fit_intercept):
     box, rng = dual_box(rows(LOSSES[name], n=60), LOSSES[name]), np.random.default_rng(1)
     x = rng.normal(size=(60, 50 if kind == "more columns" else 20))
-    if kind in ("sparse", "hardly any entries"):
-        x = sparse.csr_array(x * (rng.uniform(size=x.shape) < (0.5 if kind == "sparse" else 0.05)))
-    beta, coef, level, _ = InteriorPoint(x, box, fit_intercept).solve(1e-8, 0.0, 60)
+    if kind in ("sparse", "hardly any entries", "conjugate"):
+        x = sparse.csr_array(x * (rng.uniform(size=x.shape) < (0.05 if kind == "hardly any entries" else 0.5)))
+    equations = ConjugateEquations(x, np.inf) if kind == "conjugate" else NormalEquations(x)
+    beta, coef, level, _ = InteriorPoint(x, box, fit_intercept, equations).solve(1e-8, 0.0, 600)
     assert ((beta >= box.low) & (beta <= box.high)).all()
     assert not fit_intercept or abs(beta.sum()) <= 1e-9
     pull, e = beta @ x, box.target - x @ coef - level

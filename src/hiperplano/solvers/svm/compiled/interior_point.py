@@ -16,6 +16,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.svm.compiled.conjugate_equations import ConjugateEquations
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 from hiperplano.solvers.svm.compiled.problem import Box
 
@@ -40,12 +41,12 @@ class Barriers(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """Dual variables, coefficients and level where the method has ended, and its steps."""
+    """Dual variables, coefficients and level where the method has ended, and its passes over the rows."""
 
     beta: Array
     coef: Array
     level: float
-    steps: int
+    passes: int
 
 
 class InteriorPoint:
@@ -56,16 +57,18 @@ class InteriorPoint:
     x : array or CSR matrix of float64, of shape (n, d)
     box : Box
     fit_intercept : bool
+    equations : NormalEquations or ConjugateEquations
+        Of the rows.
     """
 
-    def __init__(self, x: Any, box: Box, fit_intercept: bool) -> None:
+    def __init__(self, x: Any, box: Box, fit_intercept: bool, equations: NormalEquations | ConjugateEquations) -> None:
         self._x, self._box, self._fit_intercept = x, box, fit_intercept
         two = box.epsilon > 0
         self._sign = np.array([[1.0], [-1.0]]) if two else np.ones((1, 1))
         low, high = self._bounds()
         self._low = np.zeros((2, x.shape[0])) if two else low[None]
         self._high = np.stack([high, -low]) if two else high[None]
-        self._equations = NormalEquations(x)
+        self._equations = equations
 
     def _bounds(self) -> tuple[Array, Array]:
         """Of the dual variables; those of squared losses are bounded by the sum of all losses where scores are 0."""
@@ -91,17 +94,18 @@ class InteriorPoint:
             if not gaps or gap < min(gaps):
                 best = Inside(beta, coef, level, 0)
             gaps.append(gap)
+            passes = len(gaps) + self._equations.passes
             patience = _PATIENCE if gap > floor else 1
             stuck = len(gaps) > patience and not gap < 0.5 * gaps[-1 - patience]
-            if gap <= tol * (0.5 * float(coef @ coef) + losses) or stuck or len(gaps) > most:
+            if gap <= tol * (0.5 * float(coef @ coef) + losses) or stuck or passes > most:
                 break
             try:
-                step, turn, rise, share = self._step(now, mismatch, residual, excess)
+                step, turn, rise, share = self._step(now, mismatch, residual, excess, gap)
             except (LinAlgError, RuntimeError):  # rounding: what is left is for others
                 break
             now, coef, level = now.moved(step, share), coef + share * turn, level + share * rise
             np.clip(now.part, self._low, self._high, out=now.part)
-        return best._replace(steps=len(gaps))
+        return best._replace(passes=int(passes))
 
     def _losses(self, residual: Array) -> float:
         """Σ of the losses, for each side of the tube."""
@@ -120,6 +124,10 @@ class InteriorPoint:
         residual = self._sign * self._box.target - self._box.epsilon
         size = float(np.abs(residual).mean())
         if not soft[0]:
+            if isinstance(self._equations, ConjugateEquations):
+                # Multipliers half way to the scores of the middle: that costs steps, but the first are easy and long.
+                scores = self._x @ ((self._sign * middle).sum(axis=0) @ self._x)
+                size = np.sqrt(size * max(size, float(np.abs(scores).mean())))
             return Barriers(middle, np.maximum(-residual, 0.0) + size, np.maximum(residual, 0.0) + size)
         part = np.sign(middle) * size / soft
         return Barriers(part, size**2 / soft / (part - self._low), size**2 / soft / (self._high - part))
@@ -131,23 +139,20 @@ class InteriorPoint:
         return beta, coef - beta @ self._x, residual
 
     def _step(
-        self, now: Barriers, mismatch: Array, residual: Array, excess: float
+        self, now: Barriers, mismatch: Array, residual: Array, excess: float, gap: float
     ) -> tuple[Barriers, Array, float, float]:
         """Mehrotra's step, what it adds to coefficients and level, and the share of it that stays inside."""
         closest = _CLOSEST * (self._high - self._low)
         below, above = np.maximum(now.part - self._low, closest), np.maximum(self._high - now.part, closest)
         stiffness = self._box.soft + now.at_low / below + now.at_high / above
         free, softest = (1.0 / stiffness).sum(axis=0), stiffness.argmin(axis=0)[None]
-        solve = self._equations.factored(free)
-        ones, ones_coef = solve(np.ones_like(free), 0.0 * mismatch) if self._fit_intercept else (free, mismatch)
+        solve = self._equations.solver(free, self._fit_intercept, gap)
 
-        def towards(at_low: Array | float, at_high: Array | float) -> tuple[Barriers, Array, float]:
+        def towards(at_low: Array | float, at_high: Array | float, rough: bool) -> tuple[Barriers, Array, float]:
             """Newton's step to where the products of parts and multipliers are these."""
             pull = residual - self._box.soft * now.part + at_low / below - at_high / above
             given = (self._sign * pull / stiffness).sum(axis=0)
-            change, turn = solve(given / free, -mismatch)
-            rise = (float(change.sum()) + excess) / float(ones.sum()) if self._fit_intercept else 0.0
-            change, turn = change - rise * ones, turn - rise * ones_coef
+            change, turn, rise = solve(given / free, -mismatch, excess, rough)
             part = (self._sign * ((change - given) / free) + pull) / stiffness
             # Those are differences of large numbers: the part that moves most is what the others leave of the change.
             np.put_along_axis(part, softest, 0.0, axis=0)
@@ -163,9 +168,9 @@ class InteriorPoint:
             return 1.0 / max(1.0, *(float(rate.max()) for rate in rates))
 
         product = float(np.vdot(now.at_low, below) + np.vdot(now.at_high, above))
-        first, _, _ = towards(0.0, 0.0)
+        first, _, _ = towards(0.0, 0.0, True)
         ahead = now.moved(first, longest(first))
         left = float(np.vdot(ahead.at_low, ahead.part - self._low) + np.vdot(ahead.at_high, self._high - ahead.part))
         aim = (left / product) ** 3 * product / (2 * below.size)
-        step, turn, rise = towards(aim - first.at_low * first.part, aim + first.at_high * first.part)
+        step, turn, rise = towards(aim - first.at_low * first.part, aim + first.at_high * first.part, False)
         return step, turn, rise, min(1.0, _INSIDE * longest(step))

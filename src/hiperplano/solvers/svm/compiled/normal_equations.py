@@ -80,12 +80,19 @@ def products_of(x: Any) -> Products:
 
 
 class NormalEquations:
-    """Solves X·turn + change/free = right, turn = Xᵀ·change + more, for any `free`.
+    """Solves X·turn + rise + change/free = right, turn = Xᵀ·change + more, for any `free`.
 
     Parameters
     ----------
     x : array or CSR matrix of float64, of shape (n, d)
+
+    Attributes
+    ----------
+    passes : float
+        0: what a factorisation costs was weighed before.
     """
+
+    passes = 0.0
 
     def __init__(self, x: Any) -> None:
         self._x, self._products = x, products_of(x)
@@ -94,8 +101,21 @@ class NormalEquations:
         if self._gram is not None and issparse(x) and not self._sparse:
             self._gram = self._gram.toarray()
 
-    def factored(self, free: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
-        """A solver for these `free`, of shape (n,)."""
+    def solver(self, free: Array, fit_intercept: bool, gap: float) -> Callable[..., tuple[Array, Array, float]]:
+        """A solver for these `free`, of shape (n,), and for a level with Σchange = −excess; exact, whatever the gap."""
+        solve = self._factored(free)
+        if not fit_intercept:
+            return lambda right, more, excess, rough: (*solve(right, more), 0.0)
+        ones, ones_coef = solve(np.ones_like(free), np.zeros(self._x.shape[1]))
+
+        def balanced(right: Array, more: Array, excess: float, rough: bool) -> tuple[Array, Array, float]:
+            change, turn = solve(right, more)
+            rise = (float(change.sum()) + excess) / float(ones.sum())
+            return change - rise * ones, turn - rise * ones_coef, rise
+
+        return balanced
+
+    def _factored(self, free: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
         x = self._x
         if self._gram is None:
             by_columns = self._of_columns(free)

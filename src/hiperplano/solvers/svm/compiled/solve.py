@@ -13,6 +13,7 @@ from hiperplano.data.design import Array
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
+from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations, Products
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
 
 _WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
@@ -94,18 +95,24 @@ class Search:
             self.coef, self.beta = coef, found.beta.copy()
         self._take(found)
 
-    def interior(self) -> None:
-        """The interior point method, from the start."""
+    def interior(self, factor: float = 0.0) -> None:
+        """The interior point method, from the start.
+
+        Its equations are solved by conjugate gradients until they take more steps than a factor is worth.
+        """
         from hiperplano.solvers.svm.compiled.ascent_loops import certificate
+        from hiperplano.solvers.svm.compiled.conjugate_equations import ConjugateEquations
         from hiperplano.solvers.svm.compiled.interior_point import InteriorPoint
 
         self._note("interior")
-        inside = InteriorPoint(self.rows.matrix, self.box, self.control.fit_intercept)
+        x = self.rows.matrix
+        equations = ConjugateEquations(x, factor) if factor else NormalEquations(x)
+        inside = InteriorPoint(x, self.box, self.control.fit_intercept, equations)
         found = inside.solve(_CLOSER * self.control.tol, _CLOSER * self.control.floor, self.left)
         pull, coef = self._pull(found.beta, found.level), np.append(found.coef, found.level)
         mismatch = pull[:-1] - found.coef
         coef, beta, objective, gap = certificate(*self.rows.arrays, self.box, self.control, coef, found.beta, mismatch)
-        self._take(Found(coef, beta, objective, gap, found.steps))
+        self._take(Found(coef, beta, objective, gap, found.passes))
         self.coef, self.beta = self._pull(self.found.beta, self.found.coef[-1]), self.found.beta.copy()
 
     def second_order(self) -> None:
@@ -204,9 +211,19 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
         cost = _newton_cost(n, d, squared)
         cost = min(cost, _interior_cost(n, d)) if not squared else cost
     else:
-        cost = min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
+        cost = min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows), _conjugate_cost(rows, squared))
     passes = float(0.5 * cost / ascent_pass(rows))
     return passes if passes > _FEW else 0.0
+
+
+def _surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
+    """At least so many are on sparse rows, before anybody has counted the products of rows, or of columns."""
+    n, d = rows.n_rows, len(rows.shift)
+    least = Products(True, min(n, d), min(n, d)).cost
+    costs = [_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows, least), _conjugate_cost(rows, squared)]
+    if n * d <= _MOST_DENSE_CELLS:
+        costs += [_newton_cost(n, d, squared), _interior_cost(n, d)]
+    return float(0.5 * min(costs) / ascent_pass(rows))
 
 
 def _newton_steps(n: int, d: int, squared: bool) -> float:
@@ -236,14 +253,35 @@ def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
     """Nanoseconds of Newton's method by sums over sparse rows."""
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     least, free = min(n // 2 + 1, d), n // 2
-    pairs = free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
+    pairs = free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * _conjugate_step(rows)
     return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + pairs)
 
 
-def _sparse_interior_cost(rows: LoopRows) -> float:
-    """The same of the interior point method."""
+def _sparse_interior_cost(rows: LoopRows, factor: float | None = None) -> float:
+    """The same of the interior point method, or with another cost of a factor."""
+    factor = rows.products.cost if factor is None else factor
     visit = _INTERIOR_VISIT + _INTERIOR_PRODUCTS * _ENTRY * rows.n_stored + _PAIR * rows.n_stored**2
-    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * visit + rows.products.cost)
+    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * visit + factor)
+
+
+def _conjugate_cost(rows: LoopRows, squared: bool) -> float:
+    """The same with steps by conjugate gradients: those of tall tables are few, as columns hardly interact."""
+    if squared:
+        return np.inf
+    steps = 2 * _MANY * np.sqrt(min(1.0, len(rows.shift) / rows.n_rows))
+    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * _INTERIOR_VISIT + steps * _conjugate_step(rows))
+
+
+def _conjugate_step(rows: LoopRows) -> float:
+    return rows.n_rows * (_NEWTON_VISIT + 2 * _ENTRY * rows.n_stored)
+
+
+def _factor_steps(rows: LoopRows) -> float:
+    """Steps of conjugate gradients in the time of a dense factor; what a sparse one would fill in is a guess."""
+    size = min(rows.n_rows, len(rows.shift))
+    if not interior_fits(size, size):
+        return np.inf
+    return float((rows.n_rows * _PAIR * rows.n_stored**2 + Costs.factor(size)) / _conjugate_step(rows))
 
 
 def interior_fits(n: int, d: int) -> bool:
@@ -283,15 +321,22 @@ def solve_sparse(search: Search) -> None:
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
-    dense = not squared and _interior_cost(n, d) < min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
-    small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
-    passes = affordable_passes(rows, squared, small)
-    if passes or wide:
-        search.ascend(passes or _FEW)
+    passes = _surely_affordable_passes(rows, squared)
+    if passes > _FEW or wide:
+        search.ascend(max(passes, _FEW))
     if search.proved or search.left <= 0:
         return
-    if not small and _sparse_interior_cost(rows) < _sparse_newton_cost(rows, squared):
-        search.interior()
+    newton, factored = _sparse_newton_cost(rows, squared), _sparse_interior_cost(rows)
+    interior = min(factored, _conjugate_cost(rows, squared))
+    dense = not squared and _interior_cost(n, d) < min(newton, interior)
+    small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
+    passes = affordable_passes(rows, squared, small) - search.found.passes
+    if passes > _FEW:
+        search.ascend(passes)
+    if search.proved or search.left <= 0:
+        return
+    if not small and interior < newton:
+        search.interior(_factor_steps(rows) if interior < factored else 0.0)
     if search.proved or search.left <= 0:
         return
     if wide:
