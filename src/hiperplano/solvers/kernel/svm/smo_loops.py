@@ -1,5 +1,4 @@
-"""Compiled sequential minimal optimisation of a dense problem: pairs of variables chosen by second order, along
-conjugate directions."""
+"""Compiled sequential minimal optimisation: pairs chosen by second order, moved along conjugate directions."""
 
 from __future__ import annotations
 
