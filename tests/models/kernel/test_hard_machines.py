@@ -1,5 +1,7 @@
 """Machines that have no solution, or none that float64 could find: they end soon, and say why."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import svm
@@ -68,6 +70,17 @@ def test_weights_of_every_size_do_not_make_steps_endless(rows, kernel):
     model = SVC(kernel=kernel).fit(table, MIXED, sample_weight=10.0 ** RNG.uniform(-40, 40, size=40))
     assert model.n_iter_.max() < 5_000_000  # of the 10 million that are allowed
     assert np.isfinite(model.decision_function(table)).all()
+
+
+def test_gains_too_small_for_float32_choose_a_partner_that_may_fall():
+    rng, table = np.random.default_rng(14), X.copy()
+    table[3, 0] = 1e15
+    weight = 10.0 ** rng.uniform(-40, 40, size=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SVC(kernel="poly").fit(table, MIXED, sample_weight=weight)
+    bound = weight[model.support_]
+    assert (np.abs(model.dual_coef_[0]) <= bound).all()
 
 
 def test_an_outlier_does_not_slow_the_other_rows_down():

@@ -19,7 +19,7 @@ from hiperplano.solvers.kernel.svm.newton import newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
-from hiperplano.solvers.kernel.svm.smo_loops import smo
+from hiperplano.solvers.kernel.svm.smo.loops import smo
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

@@ -16,6 +16,8 @@ from hiperplano.models.kernel.support import SupportVectorModel, row_count, weig
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.fit import solve_machine
 
+_ROUNDING = 1e-12  # of ρ
+
 
 class OneClassSVM(OutlierMixin, SupportVectorModel):
     """The region where rows are dense: minimise ½‖f‖² − ν·n·ρ + Σᵢ wᵢ·max(0, ρ − f(xᵢ)); f(x) < ρ is a novelty.
@@ -113,7 +115,7 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
 
     @by_rows
     def decision_function(self, X: Any) -> Array:
-        """f(x) − ρ: negative for novelties.
+        """f(x) − ρ: negative for novelties, 0 for rows on the boundary but for rounding.
 
         Parameters
         ----------
@@ -125,7 +127,9 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         ndarray of shape (n,)
             Scores.
         """
-        return np.asarray(self._scores(X)[:, 0])
+        scores = np.asarray(self._scores(X)[:, 0])
+        scores[np.abs(scores) <= _ROUNDING * abs(self.offset_)] = 0.0  # as of support vectors between their bounds
+        return scores
 
     @by_rows
     def score_samples(self, X: Any) -> Array:
@@ -157,6 +161,4 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         ndarray of int of shape (n,)
             1 or −1.
         """
-        scores = self.decision_function(X)
-        rounding = 1e-12 * abs(self.offset_)  # support vectors on the boundary are inside
-        return np.where(scores < -rounding, -1, 1)
+        return np.where(self.decision_function(X) < 0, -1, 1)

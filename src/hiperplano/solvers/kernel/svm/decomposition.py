@@ -13,7 +13,7 @@ from hiperplano.solvers.kernel.svm.gradient import Gradient
 from hiperplano.solvers.kernel.svm.gram_rows import SMALL, CachedGram, GramRows, WorkingGram, kept_bytes, sum_of_rows
 from hiperplano.solvers.kernel.svm.newton import LEAST_RIDGE, MOST_RIDGE, newton_steps
 from hiperplano.solvers.kernel.svm.separable import separable_steps
-from hiperplano.solvers.kernel.svm.smo_loops import smo
+from hiperplano.solvers.kernel.svm.smo.loops import smo
 
 _NEW = 512  # violating rows, at least, that come into a working set
 _SHARE = 0.2  # of the violation of all rows, to be reached in a working set before others are looked at

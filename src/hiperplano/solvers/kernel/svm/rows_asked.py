@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import drop_tiny
-from hiperplano.solvers.kernel.svm.smo_loops import ASKED
+from hiperplano.solvers.kernel.svm.smo.loops import ASKED
 
 _FIRST = 32  # rows that are computed together, then twice as many
 _MANY = 0.5  # of all rows: with more, all that are left are computed at once

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hiperplano.data.design import Array
-from hiperplano.solvers.kernel.svm.smo_loops import (
+from hiperplano.solvers.kernel.svm.smo.loops import (
     ASKED,
     BLOCK,
     CLOSED,

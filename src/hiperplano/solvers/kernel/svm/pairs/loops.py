@@ -9,7 +9,7 @@ from numba import njit
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.small.loops import End, solve_small
-from hiperplano.solvers.kernel.svm.smo_loops import Slices, copy_row
+from hiperplano.solvers.kernel.svm.smo.loops import Slices, copy_row
 
 
 class Ends(NamedTuple):

@@ -9,7 +9,7 @@ from numba import njit
 
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.small.free_loops import settle_free
-from hiperplano.solvers.kernel.svm.smo_loops import Slices, open_directions, smo_of_slices
+from hiperplano.solvers.kernel.svm.smo.loops import Slices, open_directions, smo_of_slices
 
 POLISHED = 200  # rows up to which the last digits cost next to nothing
 _POLISHED_TOL = 1e-10  # at least, in units of the targets

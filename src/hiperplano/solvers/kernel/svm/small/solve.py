@@ -8,7 +8,7 @@ from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.decomposition import STEPS_PER_ROW
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
 from hiperplano.solvers.kernel.svm.small.loops import End, solve_small
-from hiperplano.solvers.kernel.svm.smo_loops import Slices
+from hiperplano.solvers.kernel.svm.smo.loops import Slices
 
 
 def solve_few(

@@ -9,6 +9,7 @@ from numba import njit
 from numba.extending import intrinsic
 
 from hiperplano.data.design import Array
+from hiperplano.solvers.kernel.svm.smo.moves import LONGEST, move_along
 
 CLOSED = 1e300  # stands for infinity, which these loops may not meet,
 _FAR = 1e20  # and in float32, where it is multiplied, too
@@ -17,7 +18,6 @@ FLAT = 5e-13  # least curvature of a pair in units of its own diagonals: equal r
 LEAST = 1e-100  # the same in units of the largest diagonal, for rows of zeros
 ASKED = 2  # marks rows of a Gram matrix that were needed and are not there
 ENOUGH = 0.25  # of the largest gain of a step: what is taken where the row of that step is not there
-LONGEST = 32  # variables of a direction: more take longer than conjugacy to earlier pairs is worth
 EPS, EPS_32 = float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps)
 LEAST_RANKED = np.float32(1e-30)  # so that gains are floats
 
@@ -294,6 +294,8 @@ def smo_of_slices(
                 best, second = gain, start
         while gains[second] < best:
             second += 1
+        if not best > 0.0:  # too small for float32
+            second = int((down - gradient).argmin())
         level = largest
         if not copy_row(gram, slices, second):
             second = best_there(gains, slices.copied, ENOUGH * float(best))
@@ -302,7 +304,7 @@ def smo_of_slices(
         both = own + diagonal[second]
         bend = max(both - 2.0 * row[second], FLAT * both, LEAST / per_bend)
         slope = largest - down[second] + gradient[second]
-        step, share, curvature, members, moved = _move_along(
+        step, share, curvature, members, moved = move_along(
             beta, low, high, up, down, gradient, first, second, row, gram[second], diagonal,
             slope, bend, certain, image,
             which, parts, members, curvature,
@@ -311,120 +313,3 @@ def smo_of_slices(
             k = which[place]
             up[k], down[k] = open_directions(beta[k], low[k], high[k], width)
         steps += 1
-
-
-@njit(cache=True, nogil=True)
-def _move_along(
-    beta: Array,
-    low: Array,
-    high: Array,
-    up: Array,
-    down: Array,
-    gradient: Array,
-    first: int,
-    second: int,
-    row: Array,
-    other: Array,
-    diagonal: Array,
-    slope: float,
-    bend: float,
-    certain: float,
-    image: Array,
-    which: Array,
-    parts: Array,
-    members: int,
-    curvature: float,
-) -> tuple[float, float, float, int, int]:
-    """Raise one variable and lower another: along the last direction, too, if that gains more.
-
-    Parameters
-    ----------
-    row, other : ndarray of shape (n,)
-        Of the Gram matrix, for the two.
-    slope, bend : float
-        Of the objective along the pair.
-    certain : float
-        The least curvature, in units of Σ part²·diagonal, that is more than rounding.
-    image : ndarray of shape (n,)
-        K times the last direction.
-    which, parts : ndarray
-        Its variables and their parts in it; updated.
-    members : int
-        How many there are; 0 if the pair is to move by itself.
-    curvature : float
-        Of the objective along it.
-
-    Returns
-    -------
-    step, share : float
-        How far β went along the pair + share·(the last direction).
-    curvature : float
-    members : int
-        Of the new direction; 0 if the next pair is to move by itself.
-    moved : int
-        Variables that moved: the first ones of `which`.
-    """
-    if members > 0:
-        share = (image[second] - image[first]) / curvature
-        for place in range(members):
-            parts[place] *= share
-        members = _add_part(which, parts, members, first, 1.0)
-        members = _add_part(which, parts, members, second, -1.0)
-        falls, bends, least, room, blocked, edge = 0.0, 0.0, 0.0, np.inf, 0, 0.0
-        for place in range(members):
-            k, part = which[place], parts[place]
-            falls += part * ((up[k] if part > 0.0 else down[k]) - gradient[k])
-            bends += part * (share * image[k] + np.float64(row[k]) - np.float64(other[k]))
-            least += certain * part * part * diagonal[k]
-            end = _ceiling(beta[k], high[k]) if part > 0.0 else _floor(beta[k], low[k])
-            if abs(end - beta[k]) < room * abs(part):
-                room, blocked, edge = abs(end - beta[k]) / abs(part), k, end
-        step = min(max(falls, 0.0) / bends, room) if bends > least else 0.0
-        alone = min(slope / bend, _ceiling(beta[first], high[first]) - beta[first],
-                    beta[second] - _floor(beta[second], low[second]))  # fmt: skip
-        if step * (falls - 0.5 * step * bends) > alone * (slope - 0.5 * alone * bend):
-            for place in range(members):
-                k = which[place]
-                beta[k] = min(max(beta[k] + step * parts[place], low[k]), high[k])
-            if step == room:
-                beta[blocked] = edge
-            goes_on = step < room and members <= LONGEST - 2
-            return step, share, bends, members if goes_on else 0, members
-    step = _move(beta, low, high, first, second, slope / bend)
-    which[0], which[1], parts[0], parts[1] = first, second, 1.0, -1.0
-    goes_on = step == slope / bend and bend > certain * (diagonal[first] + diagonal[second])
-    return step, 0.0, bend, 2 if goes_on else 0, 2
-
-
-@njit(cache=True, nogil=True)
-def _add_part(which: Array, parts: Array, members: int, k: int, part: float) -> int:
-    """Add a variable's part to a direction; the number of its variables."""
-    for place in range(members):
-        if which[place] == k:
-            parts[place] += part
-            return members
-    which[members], parts[members] = k, part
-    return members + 1
-
-
-@njit(cache=True, nogil=True)
-def _ceiling(beta: float, high: float) -> float:
-    """How far a variable may grow: its bound, or 0, where the objective has a kink."""
-    return high if beta >= 0.0 else min(0.0, high)
-
-
-@njit(cache=True, nogil=True)
-def _floor(beta: float, low: float) -> float:
-    """How far it may fall."""
-    return low if beta <= 0.0 else max(0.0, low)
-
-
-@njit(cache=True, nogil=True)
-def _move(beta: Array, low: Array, high: Array, first: int, second: int, step: float) -> float:
-    """Raise one variable and lower another by the step, or by what brings the first of them to 0 or its bound."""
-    ceiling, floor = _ceiling(beta[first], high[first]), _floor(beta[second], low[second])
-    room, below = ceiling - beta[first], beta[second] - floor
-    step = min(step, room, below)
-    beta[first] = ceiling if step == room else beta[first] + step
-    beta[second] = floor if step == below else beta[second] - step
-    return step

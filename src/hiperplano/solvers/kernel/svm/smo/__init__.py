@@ -1,0 +1,1 @@
+"""Sequential minimal optimisation of dense problems, compiled."""
