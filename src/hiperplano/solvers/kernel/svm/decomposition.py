@@ -16,7 +16,7 @@ from hiperplano.solvers.kernel.svm.separable import separable_steps
 from hiperplano.solvers.kernel.svm.smo.loops import smo
 
 _NEW = 512  # violating rows, at least, that come into a working set
-_SHARE = 0.2  # of the violation of all rows, to be reached in a working set before others are looked at
+_SHARE = 0.15  # of the violation of all rows, to be reached in a working set before others are looked at
 _MARGIN = 30.0  # times what float32 may do to scores: violations from which on they are taken in float64
 NEGLIGIBLE = 0.05  # of tol: what float32 may do to scores that are not taken in float64
 _OFF = 0.25  # of the violation aimed at: what float32 may do to the slopes of a working set
