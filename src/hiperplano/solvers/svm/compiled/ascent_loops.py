@@ -17,7 +17,7 @@ _AHEAD = 4  # rows between asking for one and using it
 _NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
 _FIRST_LOOK, _LATER = 20, 1.5  # passes after which all rows are checked in any case, and by what those become more
 _WINDOW = 8  # last passes that tell how fast the ascent converges
-_EARLY, _FEWEST = 0.125, 4.0  # share of the affordable passes, and passes, that are made in any case
+_EARLY, _FEWEST = 0.125, 4.0  # share of the affordable passes on dense rows, and passes, that are made in any case
 _PATIENCE = 10  # checks at which dual variables rest
 _LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
 _LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
@@ -141,12 +141,12 @@ def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untype
 
 
 @part
-def _is_hopeless(history, used, wanted, affordable):  # type: ignore[no-untyped-def]
+def _is_hopeless(history, used, wanted, affordable, early):  # type: ignore[no-untyped-def]
     """Whether as many passes were made as are affordable, and more than that seem to be left.
 
     After a part of them, as many times more must seem to be left as it is smaller.
     """
-    if used < max(_EARLY * affordable, min(affordable, _FEWEST)):
+    if used < max(early * affordable, min(affordable, _FEWEST)):
         return False
     window = min(used - 1, _WINDOW)
     if window < 1:
@@ -200,6 +200,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     slowest = control.softness / weight
     share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
+    early = _EARLY if x.ndim == 2 else 1.0  # what others cost on sparse rows is not known so well
     size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
     least, objective_there = np.inf, 0.0
     while True:
@@ -214,7 +215,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
-        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable)
+        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable, early)
         # A level that is still on its way adds to the slack of a plain loss what is no part of the gap at the best one.
         due = used >= look and box.soft[0] == 0.0
         if ended or rests or due or slack <= min(2.0 * wanted, trigger):

@@ -16,6 +16,7 @@ from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations, Products
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
 
+_NEAR = 0.03  # of the objective: a gap from which Newton's method goes on
 _WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
 _VISIT, _NUMBER = 25.0, 0.3  # nanoseconds for a row that is visited by the ascent, and for each of its numbers
 _NEWTON_VISIT, _NEWTON_NUMBER = 30.0, 0.6  # the same for a pass of Newton's method
@@ -253,7 +254,7 @@ def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
     """Nanoseconds of Newton's method by sums over sparse rows."""
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     least, free = min(n // 2 + 1, d), n // 2
-    pairs = free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * _conjugate_step(rows)
+    pairs = free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
     return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + pairs)
 
 
@@ -335,6 +336,9 @@ def solve_sparse(search: Search) -> None:
         search.ascend(passes)
     if search.proved or search.left <= 0:
         return
+    # Steps by conjugate gradients begin afresh: they are for what an ascent leaves far from the end.
+    if search.found.gap <= _NEAR * search.found.objective:
+        interior = factored
     if not small and interior < newton:
         search.interior(_factor_steps(rows) if interior < factored else 0.0)
     if search.proved or search.left <= 0:
