@@ -27,10 +27,8 @@ def add_rows(held: Array, slots: Array, factors: Array, out: Array, start: int) 
 
 @njit(cache=True, nogil=True)
 def gather(held: Array, slots: Array, columns: Array, out: Array) -> None:
-    """out[a, b] = held[slots[a], columns[b]]; a slot of −1 leaves its row of `out` as it was."""
+    """out[a, b] = held[slots[a], columns[b]]."""
     for place in range(len(slots)):
-        if slots[place] < 0:
-            continue
         row = held[slots[place]]
         for k in range(len(columns)):
             out[place, k] = row[columns[k]]
