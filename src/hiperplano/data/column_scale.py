@@ -156,10 +156,19 @@ class ColumnScale:
         totals : ndarray of shape (scores,)
             Σ slope.
         """
-        inner = sums.T if self.centre_rows else sums.T - np.outer(totals, self.shift)
-        inner = inner * self.scale
-        inner[:, self.constant] = 0.0
-        return np.column_stack([totals, inner]) if self.fit_intercept else inner
+        out = np.empty((len(totals), self.size))
+        inner = out[:, self.fit_intercept :]
+        if self.fit_intercept:
+            out[:, 0] = totals
+        if self.centre_rows:
+            np.multiply(sums.T, self.scale, out=inner)
+        else:
+            np.multiply(totals[:, None], self.shift, out=inner)
+            np.subtract(sums.T, inner, out=inner)
+            inner *= self.scale
+        if self.constant.any():
+            inner[:, self.constant] = 0.0
+        return out
 
     @property
     def origin(self) -> Array:

@@ -38,7 +38,7 @@ class LogisticRegressionCV(LogisticClassifier):
     """Logistic or softmax regression with C chosen from `Cs`.
 
     Fits go from strong to weak penalties, each starting where the last ended; for two classes all folds move
-    together, so that one pass over the rows serves all of them.
+    together where that is faster, so that one pass over the rows serves all of them.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array
 from hiperplano.selection.logistic_folds import TrainingWeight
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.likelihood.folds.likelihood_folds import fold_coefficients
+from hiperplano.solvers.likelihood.folds.likelihood_folds import fold_coefficients, share_passes
 from hiperplano.solvers.likelihood.folds.penalty_path import PenaltyPath
 from hiperplano.solvers.row_span import SpannedRows, is_wide
 
@@ -30,24 +30,27 @@ def fit_folds(
         coef, intercept, steps, converged = fit_folds(span.design, Cs, n_classes, solver, control)
         flat, level = span.expand(coef.reshape(-1, coef.shape[3]), intercept.ravel())
         return flat.reshape(*coef.shape[:3], -1), level.reshape(intercept.shape), steps, converged
+    n_splits = design.collect(design.vector("trained")).shape[1]
     if n_classes > 2:
-        n_splits = design.collect(design.vector("trained")).shape[1]
         return _one_by_one(design, n_splits, Cs, n_classes, control | {"solver": solver})
+    # Without a penalty a minimum may lie at infinity, which passes for all folds stop short of.
+    if np.isfinite(Cs).all() and not share_passes(design, n_splits):
+        return _one_by_one(design, n_splits, Cs, 1, control | {"solver": "auto"})
     coef, intercept, steps, converged = fold_coefficients(design, Cs, **control)
     return coef[:, :, None, :], intercept[:, :, None], steps, converged
 
 
 def _one_by_one(
-    design: Design, n_splits: int, Cs: Array, n_classes: int, control: dict[str, Any]
+    design: Design, n_splits: int, Cs: Array, n_scores: int, control: dict[str, Any]
 ) -> tuple[Array, Array, Array, bool]:
-    """Softmax coefficients of every C and split, of shape (Cs, splits, classes, d), steps; and whether all did."""
-    coef = np.empty((len(Cs), n_splits, n_classes, design.n_columns))
+    """Coefficients of every C and split, of shape (Cs, splits, scores, d), intercepts, steps; and whether all did."""
+    coef = np.empty((len(Cs), n_splits, n_scores, design.n_columns))
     intercept = np.empty(coef.shape[:3])
     steps = np.empty(coef.shape[:2], dtype=int)
     converged = True
     for split in range(n_splits):
         part = design.with_vectors(weight=design.map(TrainingWeight(split))).weighted_rows()
-        path = PenaltyPath(part, n_classes, **control)
+        path = PenaltyPath(part, n_scores, **control)
         for position in np.argsort(Cs):
             found = path.fit(1.0 / (Cs[position] * part.total_weight))
             coef[position, split], intercept[position, split] = found.coef, found.intercept

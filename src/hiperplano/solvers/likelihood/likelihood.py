@@ -280,7 +280,7 @@ def curved_change(chance: Array, change: Array) -> Array:
 
 @dataclass(frozen=True)
 class CurvatureSums:
-    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score, and the probabilities p."""
+    """Σ c, Σ c·x and Σ c·x² of the curvatures c = p·(1 − p) of each score; of the rows c, or p of several scores."""
 
     stays_sparse = True
     scores: LinearScores
@@ -288,8 +288,12 @@ class CurvatureSums:
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         chance = probabilities(self.scores(block))
         curvature = block.weighted(chance * (1.0 - chance))
-        sums = curvature.sum(axis=0), block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
-        return sums, {"chance": chance}
+        kept = {"curvature": curvature} if chance.shape[1] == 1 else {"chance": chance}
+        if block.is_sparse and chance.shape[1] == 1:
+            sums, squares = (each[:, None] for each in block.stored_moments(curvature[:, 0]))
+        else:
+            sums, squares = block.transpose_dot(curvature), block.squared().transpose_dot(curvature)
+        return (curvature.sum(axis=0), sums, squares), kept
 
 
 @dataclass(frozen=True)
@@ -300,8 +304,19 @@ class CurvatureProducts:
     changes: LinearScores
 
     def __call__(self, block: Block) -> Sums:
-        moved = block.weighted(curved_change(block.vectors["chance"], self.changes(block)))
-        return block.transpose_dot(moved), moved.sum(axis=0)
+        curvature = block.vectors.get("curvature")
+        if curvature is not None and block.is_sparse:
+            level = -float(self.changes.intercept[0])
+            sums, total = block.normal_dot(curvature[:, 0], self.changes.coef[0], level)
+            return sums[:, None], np.array([total])
+        rows = self.changes.rows(block)
+        change = self.changes.of(rows)
+        if curvature is None:
+            moved = block.weighted(curved_change(block.vectors["chance"], change))
+        else:
+            moved = curvature * change
+        products = block.transpose_dot(moved) if block.is_sparse else (moved.T @ rows).T
+        return products, moved.sum(axis=0)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ import numpy as np
 
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.losses import Logistic
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.lbfgs import Minimisation, Preconditioner, State, lbfgs
 from hiperplano.solvers.likelihood.likelihood import Likelihood
-from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample
+from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS, first_sample, sample_size
 
 _NEWTON_STEPS = 3  # that the solution of a sample takes from that of the last C
 _AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the first step
@@ -71,6 +72,24 @@ class _FoldSums:
         return np.einsum("ij,ij->j", value, weight), products, ones @ slope
 
 
+def share_passes(design: Design, n_splits: int) -> bool:
+    """Whether `fold_coefficients` is faster than one `PenaltyPath` for each split.
+
+    Where the Hessian of a sample at every C leaves few steps, and where rows are not in memory: passes are dear then.
+    """
+    return not isinstance(design, InMemory) or _newton_at_once(design, n_splits)
+
+
+def _newton_at_once(design: Design, n_splits: int) -> bool:
+    return design.n_columns < MOST_PARAMETERS and _NEWTON_STEPS * _price(design, n_splits) <= _AT_ONCE
+
+
+def _price(design: Design, n_splits: int) -> float:
+    """The Hessian of a sample, or of all rows where none is drawn, in passes for all splits (`solvers/cost.py`)."""
+    size = sample_size(design, 1) or design.n_rows
+    return Costs.of(design, 1, size).hessian / (n_splits * Costs.of(design, 1).gradient)
+
+
 def fold_coefficients(
     design: Design, Cs: Array, fit_intercept: bool, tol: float, max_iter: int
 ) -> tuple[Array, Array, Array, bool]:
@@ -103,9 +122,8 @@ def fold_coefficients(
     before = np.zeros((n_splits, scale.size))
     precondition: Preconditioner
     converged = True
-    # The Hessian of a sample at every C, or only where as much was spent on passes as it costs (`solvers/cost.py`).
-    price = Costs.of(sample, 1).hessian / (n_splits * Costs.of(design, 1).gradient)
-    cheap = scale.size <= MOST_PARAMETERS and _NEWTON_STEPS * price <= _AT_ONCE
+    # The Hessian of a sample at every C, or only where as much was spent on passes as it costs.
+    price, cheap = _price(design, n_splits), _newton_at_once(design, n_splits)
     # With few rows for each column folds are nearly separated, and a Hessian is good for few steps.
     patience = 1.0 if design.n_rows > _FEW_ROWS * design.n_columns else _PATIENCE
     budget = Budget(patience * price, tol) if scale.size <= MOST_PARAMETERS else None

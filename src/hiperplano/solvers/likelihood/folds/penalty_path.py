@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
@@ -34,7 +36,8 @@ class PenaltyPath:
     Parameters
     ----------
     design, n_scores, fit_intercept, solver, tol, max_iter
-        As in `fit_likelihood`. A last step without a pass leaves no more than `tol` of parameters.
+        As in `fit_likelihood`. A last step without a pass leaves no more than `tol` of parameters, and for two
+        classes than its square root: what parameters lack, losses lack squared.
     """
 
     def __init__(
@@ -86,5 +89,6 @@ class PenaltyPath:
         other = other_way(problem, start, self._samples, self._solver, tol, max_iter, 0.0)
         if other is not None:
             return other[1].state
-        self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, tol)
+        close = tol if problem.n_scores > 1 else float(np.sqrt(tol))
+        self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, close)
         return self._lbfgs.minimise(start)[1].state

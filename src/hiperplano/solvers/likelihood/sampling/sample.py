@@ -20,11 +20,17 @@ _UNEVEN = 10.0  # largest squared length of a row over the mean of all, beyond w
 
 def first_sample(design: Design, n_scores: int) -> InMemory | None:
     """Rows for a first solution, or None where that would not save a pass."""
+    size = sample_size(design, n_scores)
+    return None if size is None else design.sample(size)
+
+
+def sample_size(design: Design, n_scores: int) -> int | None:
+    """How many rows `first_sample` draws."""
     parameters = n_scores * (design.n_columns + 1)
     size = max(FEWEST, _PER_PARAMETER * parameters, design.n_rows // _SHARE)
     cells = 1 + design.n_columns * (design.density if design.density < SPARSE_PRODUCTS else 1.0)  # of a row
     size = min(size, max(FEWEST, int(_CELLS / cells)))
-    return None if parameters > MOST_PARAMETERS or 3 * size > design.n_rows else design.sample(size)
+    return None if parameters > MOST_PARAMETERS or 3 * size > design.n_rows else size
 
 
 def is_uneven(scale: ColumnScale, sample: Design) -> bool:
