@@ -24,6 +24,8 @@ class SymmetricSolver:
     ----------
     singular : bool
         Whether some direction hardly counts.
+    reciprocal : float
+        The reciprocal condition of the matrix with a diagonal of ones; 0 where it is not positive definite.
     unit_null : ndarray of shape (k, r)
         Directions, in columns, that the matrix with a diagonal of ones takes to 0; none unless it is singular.
     """
@@ -38,10 +40,10 @@ class SymmetricSolver:
         unit.flat[:: len(unit) + 1] = 1.0
         # The transpose is the same matrix, in the order of memory that LAPACK takes without a copy.
         self._upper, failed = lapack.dpotrf(unit.T, lower=0, clean=0)
-        self.singular = bool(failed)
+        self.reciprocal = 0.0
         if not failed:
-            reciprocal, _ = lapack.dpocon(self._upper, lapack.dlange("1", unit.T), uplo="U")
-            self.singular = bool(reciprocal < threshold)
+            self.reciprocal = float(lapack.dpocon(self._upper, lapack.dlange("1", unit.T), uplo="U")[0])
+        self.singular = bool(failed) or self.reciprocal < threshold
         self.unit_null = np.empty((len(unit), 0))
         if self.singular:
             values, vectors = eigh(unit)

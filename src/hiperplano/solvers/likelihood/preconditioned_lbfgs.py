@@ -96,7 +96,7 @@ class PreconditionedLBFGS:
 
     def _from(self, current: Purchase, samples: list[Design], at_once: bool, near: float) -> tuple[Message, Minimum]:
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
-        method, left = Message("L-BFGS"), offers(problem, samples)
+        method, left = Message("L-BFGS"), offers(problem, self._passes, samples)
         bought = at_once and bool(left) and left[0].first_cost <= AT_ONCE * a_pass
         if bought:
             method, begin = left[0].method, current
@@ -113,7 +113,7 @@ class PreconditionedLBFGS:
             turn = products and (early or not left)
             steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
             pace = np.inf if turn or not left else left[0].pace
-            budget = Budget(steps, tol, pace) if steps < np.inf else None
+            budget = Budget(steps, min(tol, self._close), pace) if steps < np.inf else None
             end = self._run(state, current, near, budget)
             state = end.state
             if state.largest > tol and state.steps < max_iter and turn:

@@ -14,6 +14,7 @@ from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.lbfgs import Preconditioner
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision, rounding
 from hiperplano.solvers.likelihood.sampling.problem import on_sample, solution_of_sample
 from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETERS, is_uneven, sample_by_length
 
@@ -71,18 +72,20 @@ class Offer(ABC):
         """
 
 
-def offers(problem: Likelihood, samples: list[Design]) -> list[Offer]:
+def offers(problem: Likelihood, passes: SinglePrecision, samples: list[Design]) -> list[Offer]:
     """What suits the shape of the data, from the cheapest to the best.
 
     Parameters
     ----------
+    passes : SinglePrecision
+        Over the rows of the problem.
     samples : list of Design
         None or one; an offer that is bought takes it out of the list.
     """
     costs = Costs.of(problem.design, problem.n_scores)
     found: list[Offer] = []
     if problem.scale.size * problem.n_scores <= MOST_PARAMETERS:
-        found.append(_AllRows(problem, costs))
+        found.append(_AllRows(problem, passes, costs))
         if samples:
             found.append(_Sample(problem, samples))
     if problem.n_scores > 1 and problem.n_scores * problem.scale.size**2 <= MOST_PARAMETERS**2:
@@ -100,11 +103,16 @@ class _AllRows(Offer):
     method = Message("L-BFGS preconditioned by the Hessian of all rows")
     again = True
 
-    def __init__(self, problem: Likelihood, costs: Costs) -> None:
-        self._problem = problem
+    def __init__(self, problem: Likelihood, passes: SinglePrecision, costs: Costs) -> None:
+        self._problem, self._passes = problem, passes
         self.cost = self.first_cost = costs.hessian
 
     def buy(self, theta: Array, first: bool) -> Purchase:
+        rounded = self._passes.hessian(theta)
+        if rounded is not None:
+            solver = SymmetricSolver(rounded)
+            if solver.reciprocal > rounding(len(rounded)):
+                return Purchase(theta, solver.precondition, None, rounded[None])
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
         return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient), hessian[None])
 

@@ -131,6 +131,21 @@ class SinglePrecision:
         """Value, gradient and the whole Hessian, in float64."""
         return self._problem.evaluate_with_hessian(theta)
 
+    def hessian(self, theta: Array) -> Array | None:
+        """The Hessian of one score, as well as products in float32 tell it; None where passes are in float64.
+
+        Its diagonal is larger by what rounding can take from an eigenvalue, so that it is positive definite.
+        """
+        problem, scale = self._problem, self._problem.scale
+        if self._base is None or self._scale is None or problem.n_scores > 1:
+            return None
+        problem.passes += 1
+        total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
+        hessian = scale.products(float(total[0]), sums, products, self._origin) / problem.total
+        hessian.flat[:: len(hessian) + 1] *= 1.0 + rounding(len(hessian))
+        hessian.flat[:: len(hessian) + 1] += problem.penalty.curvature(theta).ravel()
+        return np.asarray(hessian)
+
     def curvature_at(self, theta: Array) -> Curvature:
         """Products with the Hessian, of which a step of Newton's method needs a few digits only."""
         problem = self._problem
@@ -195,6 +210,11 @@ class SinglePrecision:
         loss = float(value[0]) / problem.total + float(np.vdot(base.gradient, step))
         gradient = base.gradient + self._gradient(*sums) / problem.total + problem.penalty.slope(theta)
         return loss + problem.penalty.value(theta), gradient
+
+
+def rounding(size: int) -> float:
+    """Of eigenvalues of products in float32, as a share of their diagonal."""
+    return size * float(np.finfo(np.float32).eps)
 
 
 def _largest(gradient: Array) -> float:
@@ -289,6 +309,22 @@ class _CurvatureProducts:
     def __call__(self, block: Block) -> Sums:
         rows = _singles(block)
         return _products(block.weighted(curved_change(block.vectors["chance"], _scores(self.changes, rows))), rows)
+
+
+@dataclass(frozen=True)
+class _HessianSums:
+    """Σ c, Σ c·x and Σ c·x·xᵀ of the curvatures c = p·(1 − p) of one score, the products in float32."""
+
+    stays_single = True
+    scores: LinearScores
+
+    def __call__(self, block: Block) -> Sums:
+        rows = _singles(block)
+        chance = probabilities(_scores(self.scores, rows))
+        curvature = block.weighted(chance * (1.0 - chance))
+        sums, total = _products(curvature, rows)
+        weighted = rows * np.sqrt(curvature).astype(np.float32)
+        return total, sums[:, 0], (weighted.T @ weighted).astype(np.float64)
 
 
 def _scores(scores: LinearScores, rows: Array) -> Array:
