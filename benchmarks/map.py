@@ -1,8 +1,8 @@
-"""The map of speed: `uv run python -m benchmarks.map [--cells 300] [--seed 0] [--data FOLDER]`.
+"""The map of speed: `uv run --group rivals python -m benchmarks.map [--cells 300] [--seed 0] [--data FOLDER]`.
 
 Draws tables of all shapes, and measures on each how long our model takes as it comes, how long scikit-learn takes at
-its defaults, and how long the fastest of its solvers takes that is as accurate as we are: at one thread and at two, of
-which each side has the better one.
+its defaults, and how long the fastest of its solvers, or glum's, takes that is as accurate as we are: at one thread and
+at two, of which each side has the better one.
 """
 
 from __future__ import annotations

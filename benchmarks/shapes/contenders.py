@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,11 @@ def ours(cell: Cell) -> Contender:
 
 
 def rivals(cell: Cell) -> list[Contender]:
-    """Every solver of scikit-learn that takes the cell, the default one first."""
+    """Every solver of scikit-learn that takes the cell, the default one first; and glum's."""
+    return [*_of_scikit_learn(cell), *_of_glum(cell)]
+
+
+def _of_scikit_learn(cell: Cell) -> list[Contender]:
     from sklearn import discriminant_analysis as da
     from sklearn import linear_model as lm
     from sklearn import svm
@@ -94,6 +99,28 @@ def rivals(cell: Cell) -> list[Contender]:
     if cell.model == "perceptron":
         return [_fixed("passes", lm.Perceptron, max_iter=PASSES, tol=None)]
     return [_fixed("passes", lm.SGDClassifier, alpha=1e-4, max_iter=PASSES, tol=None)]
+
+
+def _of_glum(cell: Cell) -> list[Contender]:
+    """Generalised linear models without an L1 penalty: least squares, and two classes. (skglm and celer are made for
+    L1 penalties.)"""
+    if cell.model not in ("linear", "ridge", "logistic") or cell.classes > 2 or find_spec("glum") is None:
+        return []
+    solver = "irls-ls" if cell.d <= _SMALL_HESSIAN else "lbfgs"  # the first makes a Hessian of all columns
+    return [Contender(f"glum {solver}", partial(_fit_glum, cell, solver), TOLERANCES)]
+
+
+def _fit_glum(cell: Cell, solver: str, table: Table, tol: float = 1e-4) -> Any:
+    """glum divides losses by the sum of weights."""
+    from glum import GeneralizedLinearRegressor
+
+    total = len(table.y) if table.weight is None else float(np.sum(table.weight))
+    alpha = (1.0 / cell.strength if cell.model == "logistic" else cell.strength) / total
+    family = "binomial" if cell.model == "logistic" else "normal"
+    model = GeneralizedLinearRegressor(
+        family=family, alpha=alpha, l1_ratio=0.0, solver=solver, gradient_tol=tol, max_iter=5_000
+    )
+    return model.fit(table.plain, np.asarray(table.y, dtype=np.float64), sample_weight=table.weight)
 
 
 def _fixed(name: str, kind: Any, **parameters: Any) -> Contender:

@@ -51,3 +51,26 @@ def test_the_last_products_may_be_rounded():
     for place, shift in enumerate(SHIFTS):
         left = right - matrix @ found.x[:, :, place] - shift * found.x[:, :, place]
         assert (np.linalg.norm(left, axis=0) <= 2e-8 * np.linalg.norm(right, axis=0)).all()
+
+
+def test_columns_that_go_along_leave_a_space_that_solves_and_preconditions():
+    matrix, right = matrix_of(np.linspace(0.5, 3.0, N)), RNG.normal(size=(N, 2))
+    seen = []
+
+    def product(directions, columns):
+        seen.append(columns.tolist())
+        return directions @ matrix
+
+    found = shifted_solutions(product, right, SHIFTS[1:], rtol=1e-9, budget=60, beside=1)
+    assert found.x.shape == (N, 1, 2)
+    assert all(columns == [0, 1] for columns in seen)
+    (space,) = found.beside
+    assert len(space.basis) == found.n_iter == len(seen) < N
+    system = matrix + SHIFTS[1] * np.eye(N)
+    np.testing.assert_allclose(space.solve(right[:, 1], SHIFTS[1]), np.linalg.solve(system, right[:, 1]), atol=1e-6)
+    inside, outside = space.basis[0], np.linalg.qr(space.basis.T, mode="complete")[0][:, -1]
+    np.testing.assert_allclose(space.precondition(outside, SHIFTS[1], 3.0), outside / (3.0 + SHIFTS[1]), atol=1e-6)
+    tiny = 1e-60 * inside  # beyond the range of float32
+    np.testing.assert_allclose(
+        1e60 * space.precondition(tiny, SHIFTS[1], 3.0), space.solve(inside, SHIFTS[1]), atol=1e-6
+    )

@@ -80,6 +80,21 @@ def test_rows_in_any_order_by_every_way(cv, columns, alphas, taken, rtol, monkey
         np.testing.assert_allclose(fit.intercept_, plain.intercept_, atol=atol)
 
 
+@pytest.mark.parametrize("alphas", [[0.1, 1e3], [0.1]], ids=["chosen among others", "alone"])
+def test_the_fit_of_all_rows_goes_on_from_the_steps_of_the_folds(alphas):
+    rng = np.random.default_rng(5)
+    rows, weight = rng.normal(size=(1500, 12)), rng.uniform(0.5, 2.0, size=1500)
+    y = np.column_stack([rows[:, 0] * rows[:, 1], np.sin(rows[:, 2]) + 3.0]) + 0.1 * rng.normal(size=(1500, 2))
+    given = {"kernel": RBF(0.03), "fit_intercept": True}
+    mine = KernelRidgeCV(alphas, cv=KFold(4, shuffle=True, random_state=0), **given).fit(rows, y, weight)
+    assert mine.alpha_ == 0.1
+    assert "steps together with the folds" in mine.solution_.status
+    assert mine.solution_.gap <= 1e-8
+    plain = KernelRidge(0.1, solver="cholesky", **given).fit(rows, y, weight)
+    np.testing.assert_allclose(mine.dual_coef_, plain.dual_coef_, atol=1e-6 * np.abs(plain.dual_coef_).max())
+    np.testing.assert_allclose(mine.intercept_, plain.intercept_, rtol=1e-6)
+
+
 @pytest.mark.parametrize("alpha", [1e-3, 10.0])
 def test_the_fit_of_all_rows_is_factored_where_folds_took_many_steps(alpha):
     rng = np.random.default_rng(5)

@@ -131,7 +131,7 @@ class ColumnScale:
     def rows(self, block: Block, kept: bool = False) -> Array:
         """[1, z] of a block, without the 1 if there is no intercept: until the next call, or to be kept."""
         first, shape = int(self.fit_intercept), (len(block), self.size)
-        out = np.empty(shape) if kept else scratch("standardised", shape, block.x)
+        out = np.empty(shape, order="F") if kept else scratch("standardised", shape, block.x)
         out[:, :first] = 1.0
         np.subtract(block.dense(), self.shift, out=out[:, first:])
         out[:, first:] *= self.scale

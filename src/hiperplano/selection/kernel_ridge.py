@@ -164,7 +164,7 @@ class KernelRidgeCV(KernelLeastSquares):
         else:
             given = targets if isinstance(X, Design) else y
             splits = row_splits(self, design, count_rows(X), given, routed.split)
-            fits = fit_folds(problem, alphas, [train for train, _ in splits])
+            fits = fit_folds(problem, alphas, [train for train, _ in splits], self.solver)
             scores = self._mean_scores(fits.predicted, splits, design, routed)
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
         if fits is None:

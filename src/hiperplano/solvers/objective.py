@@ -269,9 +269,8 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
 def slope_sums(loss: Any, block: Block, rows: Array, theta: Array) -> tuple[Array, Array, Array]:
     """The first two of `loss_sums`, and the scores of the rows."""
     score = one_or_all((theta @ rows.T).T)
-    value, slope = value_and_slope(loss, block.y[:, 0], score)
-    gradient = block.weighted(slope.reshape(len(block), -1)).T @ rows
-    return block.weighted(value).sum()[None], gradient, score
+    value, slope = total_and_slope(loss, block.y[:, 0], score, block.weight)
+    return np.array([value]), slope.reshape(len(block), -1).T @ rows, score
 
 
 def one_or_all(score: Array) -> Array:

@@ -8,6 +8,8 @@ and Sleijpen 2004).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,55 @@ _SHARE = 0.05  # of the tolerance, that the rounding of one product may take
 _Product = Callable[[Array, Array], Array]
 
 
+@dataclass(frozen=True)
+class KrylovSpace:
+    """An orthonormal basis in which a symmetric matrix is tridiagonal, but for what leads out of the space.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (m, d)
+    bands : ndarray of shape (2, m)
+        The diagonal, and beside it.
+    """
+
+    basis: Array
+    bands: Array
+
+    @cached_property
+    def single(self) -> Array:
+        """The basis in float32."""
+        return self.basis.astype(np.float32)
+
+    def solve(self, right: Array, shift: float) -> Array:
+        """The best approximation of (matrix + shift)⁻¹·right in the space, if that holds `right`.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the shift drowns in the rounding of the matrix.
+        """
+        return np.asarray(self._inverse(self.basis @ right, shift) @ self.basis)
+
+    def precondition(self, right: Array, shift: float, rest: float) -> Array:
+        """(matrix + shift)⁻¹·right in about seven digits, if the matrix were `rest` times the identity outside.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the shift drowns in the rounding of the matrix.
+        """
+        size = float(np.abs(right).max(initial=0.0)) or 1.0  # small residuals leave the range of float32
+        scaled = (right / size).astype(np.float32)
+        inside = self.single @ scaled
+        solved = self._inverse(inside, shift) - inside / (rest + shift)
+        along = (solved.astype(np.float32) @ self.single).astype(np.float64)
+        return np.asarray(size * along + right / (rest + shift))
+
+    def _inverse(self, inside: Array, shift: float) -> Array:
+        bands = self.bands + np.array([[shift], [0.0]])
+        return np.asarray(solveh_banded(bands, inside, lower=True, check_finite=False))
+
+
 class ShiftedSolutions(NamedTuple):
     """Solutions for every right side and shift; NaN where they were given up.
 
@@ -32,10 +83,13 @@ class ShiftedSolutions(NamedTuple):
     x : ndarray of shape (d, k, shifts)
     steps : ndarray of int of shape (k, shifts)
         Steps after which each was found, or given up.
+    beside : list of KrylovSpace
+        Of the right sides that went along.
     """
 
     x: Array
     steps: Array
+    beside: list[KrylovSpace]
 
     @property
     def n_iter(self) -> int:
@@ -51,6 +105,7 @@ def shifted_solutions(
     rtol: float,
     budget: int,
     rounded: _Product | None = None,
+    beside: int = 0,
 ) -> ShiftedSolutions:
     """Solutions of (matrixⱼ + σ)·x = rightⱼ for every column j and shift σ.
 
@@ -69,24 +124,29 @@ def shifted_solutions(
     rounded : callable, optional
         `product`, faster and less exact: for the steps whose rounding is too small to matter. Residuals are then those
         of the exact matrix if its error is about the same for all directions.
+    beside : int, default=0
+        How many of the last columns go along, and make no steps of their own: of these the spaces are returned.
     """
-    spaces = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol)
-    errors, may_round = np.zeros(right.shape[1]), False
+    k = right.shape[1] - beside
+    spaces, others = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol), np.arange(k, right.shape[1])
+    errors, may_round = np.zeros(k), False
     with one_blas_thread():  # once: every product and every extension would ask for it
-        while len(active := spaces.unfinished()):
-            directions = spaces.directions(active)
+        while len(active := spaces.unfinished(k)):
+            every = np.append(active, others)
+            directions = spaces.directions(every)
             if may_round and rounded is not None:
-                images = rounded(directions, active)
+                images = rounded(directions, every)
             else:
-                images = product(directions, active)
+                images = product(directions, every)
                 if rounded is not None and spaces.n_steps >= _FIRST_TRIAL and spaces.allow(errors[active], active):
-                    errors[active] = np.linalg.norm(rounded(directions, active) - images, axis=1)
+                    rough = rounded(directions[: len(active)], active)
+                    errors[active] = np.linalg.norm(rough - images[: len(active)], axis=1)
                     may_round = spaces.allow(errors[active], active)
-            spaces.extend(images, active, may_round)
+            spaces.extend(images, every, may_round)
             if spaces.n_steps == budget // 4:
                 spaces.give_up(2 * budget)
-    found = in_threads(spaces.solutions, range(right.shape[1]), right.size * len(shifts))
-    return ShiftedSolutions(np.stack(found, axis=1), spaces.steps)
+    found = in_threads(spaces.solutions, range(k), right.size * len(shifts))
+    return ShiftedSolutions(np.stack(found, axis=1), spaces.steps[:k], [spaces.space(each) for each in others])
 
 
 class _KrylovSpaces:
@@ -118,11 +178,11 @@ class _KrylovSpaces:
         self.residuals = np.tile(np.where(self._sizes > 0, 1.0, 0.0)[:, None], len(shifts))
         self.n_steps, self.steps = 0, np.zeros((k, len(shifts)), dtype=int)
 
-    def unfinished(self) -> Array:
-        """The columns with shifts that are neither solved nor given up; none if all steps are made."""
+    def unfinished(self, k: int) -> Array:
+        """Those of the first k columns with shifts that are neither solved nor given up; none if all steps are made."""
         if self.n_steps == self._most:
             return np.empty(0, dtype=int)
-        return np.flatnonzero((self._wanted & (self.residuals > self._rtol)).any(axis=1))
+        return np.flatnonzero((self._wanted & (self.residuals > self._rtol))[:k].any(axis=1))
 
     def directions(self, columns: Array) -> Array:
         """The last ones, as rows."""
@@ -166,6 +226,11 @@ class _KrylovSpaces:
     def give_up(self, most: int) -> None:
         """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""
         self._wanted &= steps_needed(self.n_steps, self.residuals, self._rtol) <= most
+
+    def space(self, column: int) -> KrylovSpace:
+        """That of a column, without the memory of the others."""
+        dimension = self._dimensions[column]
+        return KrylovSpace(self._basis[column, :dimension].copy(), self._bands[column, :, :dimension].copy())
 
     def solutions(self, column: int) -> Array:
         """The best in the space of a column, of shape (d, shifts)."""

@@ -15,12 +15,13 @@ _STRIP = 64  # rows that are added in the precision of the tile, before float64:
 def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int) -> None:
     """out += the parts of a symmetric matrix's product that a tile on or below the diagonal stands for.
 
-    Four rows and up to two vectors at a time: their sums stay in registers.
+    Four rows and up to two vectors at a time: their sums stay in registers. The rows are a quarter of the tile apart,
+    so that each is the next of a long run of memory, which the processor reads ahead.
 
     Parameters
     ----------
     tile : ndarray of shape (a, b)
-        Of one on the diagonal only the lower half is read.
+        Both halves, if it lies on the diagonal.
     right : ndarray of shape (k, n)
         In the tile's precision.
     out : ndarray of shape (k, n)
@@ -31,67 +32,63 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
         Where the tile begins.
     """
     a, b = tile.shape
-    down = np.empty((len(vectors), b), dtype=right.dtype)
-    for top in range(0, a, _STRIP):
-        bottom = min(top + _STRIP, a)
-        whole = bottom - (bottom - top) % 4
-        down[:] = 0.0
-        for i in range(top, whole, 4):
-            width = b if row != column else i
-            k = 0
-            while k + 1 < len(vectors):
-                _add_two(tile, right, out, down[k : k + 2], vectors[k : k + 2], i, width, row, column)
-                k += 2
-            if k < len(vectors):
-                _add_one(tile, right, out, down[k], vectors[k], i, width, row, column)
-            if row == column:
-                _add_corner(tile, right, out, vectors, i, i + 4, row)
-        for i in range(whole, bottom):
-            for place, k in enumerate(vectors):
-                total = 0.0
-                for j in range(b if row != column else whole):
-                    total += tile[i, j] * right[k, column + j]
-                    down[place, j] += tile[i, j] * right[k, row + i]
-                out[k, row + i] += total
-        if row == column:
-            _add_corner(tile, right, out, vectors, whole, bottom, row)
+    gap, down = a // 4, np.zeros((len(vectors), b), dtype=right.dtype)
+    for top in range(0, gap, _STRIP // 4):
+        for k in range(0, len(vectors), 2):
+            for i in range(top, min(top + _STRIP // 4, gap)):
+                if row == column and k + 1 < len(vectors):
+                    _add_rows_of_two(tile, right, out, vectors[k : k + 2], i, gap, row)
+                elif row == column:
+                    _add_rows_of_one(tile, right, out, vectors[k], i, gap, row)
+                elif k + 1 < len(vectors):
+                    _add_two(tile, right, out, down[k : k + 2], vectors[k : k + 2], i, gap, row, column)
+                else:
+                    _add_one(tile, right, out, down[k], vectors[k], i, gap, row, column)
+        if row != column:
+            _add_and_clear(down, out, vectors, column)
+    for i in range(4 * gap, a):
         for place, k in enumerate(vectors):
-            for j in range(np.uintp(b)):
-                out[k, column + j] += down[place, j]
+            total = 0.0
+            for j in range(b):
+                total += tile[i, j] * right[k, column + j]
+                down[place, j] += tile[i, j] * right[k, row + i]
+            out[k, row + i] += total
+    if row != column:
+        _add_and_clear(down, out, vectors, column)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_one(
-    tile: Array, right: Array, out: Array, down: Array, k: int, i: int, width: int, row: int, column: int
+    tile: Array, right: Array, out: Array, down: Array, k: int, i: int, gap: int, row: int, column: int
 ) -> None:
-    """Of four rows, from the first column to some width, and one vector."""
-    one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    a, a_down = right[k, column : column + width], down
-    a1, a2, a3, a4 = _four(right[k], row + i)
+    """Of four rows and one vector."""
+    one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
+    a, a_down = right[k, column : column + tile.shape[1]], down
+    a1, a2, a3, a4 = _four(right[k], row + i, gap)
     a_one = a_two = a_three = a_four = right.dtype.type(0.0)
-    for j in range(np.uintp(width)):
+    for j in range(np.uintp(tile.shape[1])):
         p, q, r, s = one[j], two[j], three[j], four[j]
         a_one += p * a[j]
         a_two += q * a[j]
         a_three += r * a[j]
         a_four += s * a[j]
         a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
-    _add_to_four(out[k], row + i, a_one, a_two, a_three, a_four)
+    _add_to_four(out[k], row + i, gap, a_one, a_two, a_three, a_four)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_two(
-    tile: Array, right: Array, out: Array, down: Array, vectors: Array, i: int, width: int, row: int, column: int
+    tile: Array, right: Array, out: Array, down: Array, vectors: Array, i: int, gap: int, row: int, column: int
 ) -> None:
     """The same for two vectors."""
-    one, two, three, four = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    a, a_down = right[vectors[0], column : column + width], down[0]
-    a1, a2, a3, a4 = _four(right[vectors[0]], row + i)
+    one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
+    a, a_down = right[vectors[0], column : column + tile.shape[1]], down[0]
+    a1, a2, a3, a4 = _four(right[vectors[0]], row + i, gap)
     a_one = a_two = a_three = a_four = right.dtype.type(0.0)
-    b, b_down = right[vectors[1], column : column + width], down[1]
-    b1, b2, b3, b4 = _four(right[vectors[1]], row + i)
+    b, b_down = right[vectors[1], column : column + tile.shape[1]], down[1]
+    b1, b2, b3, b4 = _four(right[vectors[1]], row + i, gap)
     b_one = b_two = b_three = b_four = right.dtype.type(0.0)
-    for j in range(np.uintp(width)):
+    for j in range(np.uintp(tile.shape[1])):
         p, q, r, s = one[j], two[j], three[j], four[j]
         a_one += p * a[j]
         a_two += q * a[j]
@@ -103,27 +100,61 @@ def _add_two(
         b_three += r * b[j]
         b_four += s * b[j]
         b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
-    _add_to_four(out[vectors[0]], row + i, a_one, a_two, a_three, a_four)
-    _add_to_four(out[vectors[1]], row + i, b_one, b_two, b_three, b_four)
+    _add_to_four(out[vectors[0]], row + i, gap, a_one, a_two, a_three, a_four)
+    _add_to_four(out[vectors[1]], row + i, gap, b_one, b_two, b_three, b_four)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _add_rows_of_one(tile: Array, right: Array, out: Array, k: int, i: int, gap: int, row: int) -> None:
+    """Of four rows and one vector, without the transpose."""
+    one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
+    a = right[k, row : row + tile.shape[1]]
+    a_one = a_two = a_three = a_four = right.dtype.type(0.0)
+    for j in range(np.uintp(tile.shape[1])):
+        a_one += one[j] * a[j]
+        a_two += two[j] * a[j]
+        a_three += three[j] * a[j]
+        a_four += four[j] * a[j]
+    _add_to_four(out[k], row + i, gap, a_one, a_two, a_three, a_four)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _add_rows_of_two(tile: Array, right: Array, out: Array, vectors: Array, i: int, gap: int, row: int) -> None:
+    """The same for two vectors."""
+    one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
+    a, b = right[vectors[0], row : row + tile.shape[1]], right[vectors[1], row : row + tile.shape[1]]
+    a_one = a_two = a_three = a_four = b_one = b_two = b_three = b_four = right.dtype.type(0.0)
+    for j in range(np.uintp(tile.shape[1])):
+        p, q, r, s = one[j], two[j], three[j], four[j]
+        a_one += p * a[j]
+        a_two += q * a[j]
+        a_three += r * a[j]
+        a_four += s * a[j]
+        b_one += p * b[j]
+        b_two += q * b[j]
+        b_three += r * b[j]
+        b_four += s * b[j]
+    _add_to_four(out[vectors[0]], row + i, gap, a_one, a_two, a_three, a_four)
+    _add_to_four(out[vectors[1]], row + i, gap, b_one, b_two, b_three, b_four)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _four(values: Array, start: int) -> tuple[float, float, float, float]:
-    return values[start], values[start + 1], values[start + 2], values[start + 3]
+def _four(values: Array, start: int, gap: int) -> tuple[float, float, float, float]:
+    return values[start], values[start + gap], values[start + 2 * gap], values[start + 3 * gap]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_to_four(out: Array, start: int, first: float, second: float, third: float, fourth: float) -> None:
+def _add_to_four(out: Array, start: int, gap: int, first: float, second: float, third: float, fourth: float) -> None:
     out[start] += first
-    out[start + 1] += second
-    out[start + 2] += third
-    out[start + 3] += fourth
+    out[start + gap] += second
+    out[start + 2 * gap] += third
+    out[start + 3 * gap] += fourth
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_corner(tile: Array, right: Array, out: Array, vectors: Array, first: int, last: int, start: int) -> None:
-    """Of a few rows and the same columns, on the diagonal."""
-    for k in vectors:
-        for i in range(first, last):
-            for j in range(first, last):
-                out[k, start + i] += tile[max(i, j), min(i, j)] * right[k, start + j]
+def _add_and_clear(down: Array, out: Array, vectors: Array, column: int) -> None:
+    """Add sums over the rows of a strip to their place."""
+    for place, k in enumerate(vectors):
+        for j in range(np.uintp(down.shape[1])):
+            out[k, column + j] += down[place, j]
+            down[place, j] = 0.0

@@ -47,7 +47,7 @@ def symmetric_product(
     """
     n, k = len(right), 1 if right.ndim == 1 else right.shape[1]
     there = np.ones((len(parts), k), dtype=bool) if there is None else there
-    chosen = [[np.flatnonzero(there[i] & there[j]) for j in range(i + 1)] for i in range(len(parts))]
+    chosen = [[(there[i] & there[j]).nonzero()[0] for j in range(i + 1)] for i in range(len(parts))]
     columns = right.reshape(n, k)
     turned = np.ascontiguousarray(columns.T)
 

@@ -12,8 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.krylov.lanczos import KrylovSpace
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
@@ -95,6 +97,58 @@ def solve_conjugate(
     )
 
 
+def finish_conjugate(problem: RidgeProblem, spaces: list[KrylovSpace], tol: float) -> KernelSolution | None:
+    """Solve to a relative residual of `tol`, with a Krylov space of each right side as a preconditioner; None where a
+    factorisation is faster."""
+    right, shift, dtype, budget = problem.right, problem.shift, np.dtype(np.float32), steps_of_cholesky(problem)
+    trace = float(problem.gram.diagonal().sum())
+    rest = [max(0.0, trace - each.bands[0].sum()) / max(1, len(right) - len(each.basis)) for each in spaces]
+
+    def precondition(residuals: Array, which: Array) -> Array:
+        solved = np.empty_like(residuals)
+        for place, k in enumerate(which.tolist()):
+            solved[:, place] = spaces[k].precondition(residuals[:, place], shift[k], rest[k])
+        return solved
+
+    try:
+        start = np.column_stack([each.solve(*of) for each, *of in zip(spaces, right.T, shift, strict=True)])
+        found = refined_gradients(
+            partial(_shifted, _approximate(problem, dtype)[0], shift),
+            partial(_remainder, problem),
+            start=(start, right - problem.gram.product(start, shift)),
+            size=np.linalg.norm(right, axis=0),
+            precondition=precondition,
+            tol=tol,
+            reach=_REACH[dtype],
+            max_iter=2 * budget,
+            budget=budget,
+        )
+    except LinAlgError:
+        return None
+    if not found.residual <= tol:
+        return None
+    before = max(len(each.basis) for each in spaces)
+    coef, intercept, objective = problem.assemble(found.x)
+    return KernelSolution(
+        coef=coef,
+        intercept=intercept,
+        method=Message("conjugate gradients"),
+        n_iter=before + found.n_iter,
+        objective=objective,
+        gap=found.residual,
+        converged=True,
+        status=Message(
+            "Conjugate gradients for {n} rows: {before} steps together with the folds and {steps} more; relative "
+            "residual {residual:.1e}.",
+            n=problem.n_rows,
+            before=before,
+            steps=found.n_iter,
+            residual=found.residual,
+        ),
+        kernel=str(problem.gram.kernel),
+    )
+
+
 class _Progress(NamedTuple):
     u: Array
     residual: float
@@ -116,7 +170,7 @@ def _corrected(
         product, held = _approximate(problem, dtype)
         found = refined_gradients(
             partial(_shifted, product, shift),
-            lambda answer, which: right[:, which] - problem.gram.product(answer, shift[which]),
+            partial(_remainder, problem),
             start=(u, left),
             size=np.linalg.norm(right, axis=0),
             precondition=precondition,
@@ -134,6 +188,11 @@ def _corrected(
 
 def _shifted(product: Callable[[Array], Array], shift: Array, directions: Array, which: Array) -> Array:
     return product(directions) + shift[which] * directions
+
+
+def _remainder(problem: RidgeProblem, answers: Array, which: Array) -> Array:
+    """What answers leave of some right sides, in float64."""
+    return np.asarray(problem.right[:, which] - problem.gram.product(answers, problem.shift[which]))
 
 
 def _approximate(problem: RidgeProblem, dtype: np.dtype[Any]) -> tuple[Callable[[Array], Array], Message]:

@@ -15,10 +15,11 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import one_worker, ordered_map, worker_count
+from hiperplano.linalg.krylov.lanczos import KrylovSpace
 from hiperplano.linalg.memory import memory_limit, require_bytes
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.choice import solve_ridge
-from hiperplano.solvers.kernel.ridge.conjugate import steps_of_cholesky
+from hiperplano.solvers.kernel.ridge.conjugate import finish_conjugate, steps_of_cholesky
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
 from hiperplano.solvers.kernel.ridge.folds.low_rank import low_rank, solve_by_low_rank
 from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
@@ -42,18 +43,23 @@ class FoldFits(NamedTuple):
     folds : FoldProblem
     steps : ndarray of int of shape (alphas,)
         Lanczos steps of the folds.
+    all_rows : list of KrylovSpace
+        Of each right side of all rows, where those went along with the folds.
     """
 
     predicted: Array
     folds: FoldProblem
     steps: Array
+    all_rows: list[KrylovSpace]
 
     def solve_all_rows(self, alphas: Array, number: int, solver: str, **control: Any) -> KernelSolution:
         """The fit of all rows for one of the penalties, with the Gram matrix of the folds; as `solve_ridge`."""
         problem = self.folds.problem
         problem = replace(problem, alpha=np.full(problem.y.shape[1], alphas[number]))
         found = None
-        if solver == "auto" and self.steps[number] > steps_of_cholesky(problem):
+        if solver == "auto" and self.all_rows:
+            found = finish_conjugate(problem, self.all_rows, control["tol"])
+        if found is None and solver == "auto" and self.steps[number] > steps_of_cholesky(problem):
             found = solve_in_single(problem, control["tol"], Message("The folds took many steps. "))
         found = found or solve_ridge(problem, solver=solver, **control)
         if self.folds.order is None:
@@ -63,7 +69,7 @@ class FoldFits(NamedTuple):
         return replace(found, coef=self.folds.in_place(found.coef.T).T)
 
 
-def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array]) -> FoldFits:
+def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: str = "auto") -> FoldFits:
     """Fit every fold and penalty.
 
     Parameters
@@ -72,19 +78,29 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array]) -> FoldF
         More than 0.
     train : list of ndarray of int
         Rows of the folds to train on.
+    solver : str
+        That of the fit of all rows to come: steps of the folds serve it if it is "auto".
     """
     n, targets = problem.y.shape
     every = FoldProblem.of(problem, train, in_groups=_by_steps(problem))
     found = np.empty((every.n_folds, n, targets, len(alphas)))
     low = low_rank(every, alphas, _BEFORE_STEPS) if _by_steps(problem) else None
     step = max(1, _CELLS // (n * len(alphas) * every.right.shape[1]))
-    steps = np.zeros(len(alphas), dtype=int)
+    steps, all_rows = np.zeros(len(alphas), dtype=int), []
     for first in range(0, every.n_folds, step):
         batch = slice(first, first + step)
-        predicted, n_steps = _fit(every.some(batch), alphas, low)
+        folds = every.some(batch)
+        with_all_rows = first == 0 and solver == "auto" and _are_most_of_the_work(folds)
+        predicted, n_steps, spaces = _fit(folds, alphas, low, with_all_rows)
         found[batch] = np.moveaxis(predicted, 0, 1).swapaxes(2, 3)
         np.maximum(steps, n_steps, out=steps)
-    return FoldFits(found, every, steps)
+        all_rows += spaces
+    return FoldFits(found, every, steps, all_rows)
+
+
+def _are_most_of_the_work(folds: FoldProblem) -> bool:
+    """Whether products for the folds cost no less than those for all rows, which then may go with them."""
+    return bool(np.square(folds.masks.mean(axis=0)).sum() >= 1.0)
 
 
 def _by_steps(problem: RidgeProblem) -> bool:
@@ -92,15 +108,17 @@ def _by_steps(problem: RidgeProblem) -> bool:
     return problem.n_rows > _SMALL and problem.gram.kernel.positive_definite
 
 
-def _fit(folds: FoldProblem, alphas: Array, low: Array | None) -> tuple[Array, Array]:
+def _fit(
+    folds: FoldProblem, alphas: Array, low: Array | None, with_all_rows: bool
+) -> tuple[Array, Array, list[KrylovSpace]]:
     """Predictions by a low-rank approximation or by Lanczos steps, and by factorisations where those did not lead to
-    the end; and the Lanczos steps for each penalty."""
-    answers, steps = _Answers(folds, alphas), np.zeros(len(alphas), dtype=int)
+    the end; the Lanczos steps for each penalty; and the spaces of all rows that they led to."""
+    answers, steps, all_rows = _Answers(folds, alphas), np.zeros(len(alphas), dtype=int), list[KrylovSpace]()
     if low is not None:
         answers.put(np.arange(len(alphas)), solve_by_low_rank(folds, alphas, low))
     elif _by_steps(folds.problem):
         limited = _bytes_of_factors(folds.problem.n_rows) <= memory_limit()
-        found, steps = solve_folds(folds, alphas, limited)
+        found, steps, all_rows = solve_folds(folds, alphas, limited, with_all_rows)
         answers.put(np.arange(len(alphas)), found)
         some = np.flatnonzero(answers.left.any(axis=0))
         rest = low_rank(folds, alphas[some], _BEFORE_FACTORS) if len(some) else None
@@ -108,7 +126,7 @@ def _fit(folds: FoldProblem, alphas: Array, low: Array | None) -> tuple[Array, A
             answers.put(some, solve_by_low_rank(folds, alphas[some], rest))
     if answers.left.any():
         _factor_the_rest(folds, alphas, answers, mixed=_by_steps(folds.problem))
-    return folds.in_place(folds.predictions(answers.solved, answers.images)), steps
+    return folds.in_place(folds.predictions(answers.solved, answers.images)), steps, all_rows
 
 
 class _Answers:
