@@ -193,6 +193,14 @@ def test_folds_of_a_tall_table_by_a_sample():
     np.testing.assert_allclose(fold_scores(model), brute_force(X, y, StratifiedKFold(3).split(X, y)), rtol=1e-7)
 
 
+def test_folds_of_many_sparse_columns():
+    """So many that folds are fitted one by one, by products with Hessians."""
+    X, y = sample(600, 200, seed=11)
+    X[np.abs(X) < np.quantile(np.abs(X), 0.97)] = 0.0
+    model = search(CS, cv=3, tol=1e-9).fit(csr_array(X), y)
+    np.testing.assert_allclose(fold_scores(model), brute_force(X, y, StratifiedKFold(3).split(X, y)), rtol=1e-6)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_same_bits_for_any_number_of_threads(classes):
     X, y = sample(20_000, 6, classes=classes, seed=9)

@@ -34,6 +34,12 @@ def test_steps_are_as_good_as_in_float64(n_scores, orders, dtype):
         exact, slope = problem.evaluate(theta)
         assert abs(value - exact) <= 1e-15 + 1e-6 * length**2
         np.testing.assert_allclose(gradient, slope, rtol=1e-15, atol=1e-16 + 1e-6 * length)
+    hessian = passes.hessian(base)
+    if hessian is not None:  # one score, of columns as they are
+        assert n_scores == 1
+        assert orders == 3
+        exact = problem.evaluate_with_hessian(base)[2]
+        np.testing.assert_allclose(hessian, exact, rtol=0, atol=1e-4 * exact.diagonal().max())
     image = passes.curvature_at(base).product(step)
     np.testing.assert_allclose(image, problem.curvature_at(base).product(step), rtol=0, atol=1e-5 * np.abs(image).max())
 
