@@ -23,6 +23,7 @@ from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.likelihood.bounded import is_bounded
 from hiperplano.solvers.likelihood.dependent_columns import shortest_parameters
 from hiperplano.solvers.likelihood.gradient_descent import gradient_descent
 from hiperplano.solvers.likelihood.likelihood import Likelihood
@@ -307,10 +308,15 @@ def _is_unbounded(problem: Likelihood, end: Minimum, tol: float) -> bool:
         return _is_unbounded(span.problem, Minimum(State(theta, *span.problem.evaluate(theta))), tol)
     if end.hessian is not None:
         return unbounded_columns(problem, state.theta) is not None
-    if state.theta.size <= MOST_PARAMETERS:
-        return largest_margin(problem, state.theta) > _FAR_OUT and unbounded_columns(problem, state.theta) is not None
+    few = state.theta.size <= MOST_PARAMETERS
+    if (state.largest > tol and not few) or largest_margin(problem, state.theta) <= _FAR_OUT:
+        return False
+    if is_bounded(problem, state):
+        return False
+    if few:
+        return unbounded_columns(problem, state.theta) is not None
     # Rows that a plane separates move by log(100) on the way to a gradient a hundred times smaller.
     start = State(state.theta, state.value, state.gradient)
     search = lbfgs(start, problem.diagonal_preconditioner(), 1e-2 * state.largest, _FURTHER)
     further = drive(search, problem.evaluate)
-    return state.largest <= tol and problem.largest_change(state.theta, further.theta) > 1.0
+    return problem.largest_change(state.theta, further.theta) > 1.0
