@@ -124,6 +124,7 @@ def few_sparse_rows(
         Whether the products of all pairs of rows can be held.
     last : bool
         Whether rows are too many to be made dense: then their products must do, with the digits that they tell.
+        Rows that depend on each other have eigenvectors, unless they are too many for these, too.
     """
     with one_blas_thread():
         rows = sparse_rows(design, fit_intercept)
@@ -140,11 +141,12 @@ def few_sparse_rows(
                 if to_factor() < max_iter
                 else _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
             )
-        if end is None and products:
-            end = _by_row_products(rows, alpha, fit_intercept)
-            if end is None and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
-                end = _by_sparse_factor(rows, alpha, fit_intercept)
-        if end is None and products and last:
+        few = n <= _MOST_KEPT
+        if end is None and products and not _depend(rows, alpha, fit_intercept):
+            end = _by_products(rows, alpha, fit_intercept, rows.products, 1.0, 1.0 if last and not few else _MOST_LOST)
+        if end is None and products and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
+            end = _by_sparse_factor(rows, alpha, fit_intercept)
+        if end is None and products and last and few:
             end = _by_eigenvectors(rows, alpha)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
 
@@ -268,14 +270,14 @@ def _by_conjugate_gradients(
     return _End(coef, method, status, rank, float(np.sqrt(condition)), digits, None, steps, gap)
 
 
-def _free_direction(rows: CentredRows) -> Array:
-    """Centred rows add up to nothing, and so do centred targets: that direction may weigh anything, as others do."""
-    return np.asarray(rows.root[:, 0] / np.linalg.norm(rows.root))
-
-
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
     """Independent columns, where rows are independent but for their mean."""
     return min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
+
+
+def _depend(rows: CentredRows, alpha: Array, fit_intercept: bool) -> bool:
+    """Whether products of sparse rows have no inverse, whatever their numbers, as those of empty rows."""
+    return not bool(alpha.all()) and int(structural_rank(rows.x)) + int(fit_intercept) < len(rows.root)
 
 
 def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -315,11 +317,13 @@ def _by_row_products(
     return end or _by_products(rows, alpha, fit_intercept, rows.products, 1.0)
 
 
-def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products: Array, unit: float) -> _End | None:
+def _by_products(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, products: Array, unit: float, most_lost: float = _MOST_LOST
+) -> _End | None:
     """The same from unit²·x·xᵀ, in float32 or float64."""
     coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
-    free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
+    free = np.sqrt(rows.squares.mean()) * rows.free_direction * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
     longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
     for strength in set(alpha.tolist()):
@@ -333,7 +337,7 @@ def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products:
         terms = longest * largest * np.linalg.norm(found.shares / largest, axis=0)
         sizes = np.linalg.norm(coef[which], axis=1)
         error = max(error, EPS / np.sqrt(smallest), EPS * float((terms / np.where(sizes > 0, sizes, np.inf)).max()))
-        if error > _MOST_LOST:
+        if error > most_lost:
             return None
     digits = float(np.clip(-np.log10(error), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
@@ -351,7 +355,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     """
     n, d = rows.x.shape
     coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
-    free = [np.sqrt(rows.squares.mean()) * _free_direction(rows)[:, None]] if fit_intercept else []
+    free = [np.sqrt(rows.squares.mean()) * rows.free_direction[:, None]] if fit_intercept else []
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         more = [np.sqrt(strength) * np.eye(n)] if strength > 0 else []
