@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack, qr, svd
+from scipy.linalg import eigh, lapack, svd
 from scipy.optimize import nnls
 from scipy.sparse import issparse
 from scipy.sparse.csgraph import structural_rank
@@ -20,7 +20,7 @@ from hiperplano.linalg.refined_products import RowSystem, SingleRows, solve_refi
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, for_standard_errors, penalised_sum
 from hiperplano.solvers.least_squares.sparse_factor import (
     by_sparse_factor,
     least_factor_cost,
@@ -175,7 +175,7 @@ def _steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
 class _End(NamedTuple):
     """An answer, its status without the digits.
 
-    `factor` is rows with the same products of columns as all rows, at unit length, or None.
+    `factor` is rows with the same products of columns as all rows, at unit length, where they were found by the way.
     """
 
     coef: Array
@@ -184,7 +184,7 @@ class _End(NamedTuple):
     rank: int
     condition: float
     digits: float
-    factor: Array | None
+    factor: Array | None = None
     n_iter: int = 1
     gap: float = EPS
 
@@ -195,6 +195,9 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     scale = reciprocal(rows.length)
     many = not bool((alpha > 0).all()) and end.rank < np.count_nonzero(rows.length)
     trusted = trusted_digits(end.digits, smallest_digits(end.digits, end.coef, scale))
+    columns, products = None if end.factor is None else Columns(end.factor, scale), None
+    if columns is None and design.n_columns <= _MOST_FACTORED and bool((alpha > 0).all()):
+        columns, products = for_standard_errors(rows.unit, scale, float(alpha.min()))
     return LeastSquaresSolution(
         coef=end.coef,
         intercept=rows.target_mean - end.coef @ rows.mean,
@@ -214,7 +217,8 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         total=float(np.square(rows.root).sum()),
         alpha=alpha,
         dependent=np.arange(design.n_columns) if many else np.flatnonzero(rows.length == 0),
-        columns=None if end.factor is None else Columns(end.factor, scale),
+        columns=columns,
+        products=products,
     )
 
 
@@ -303,7 +307,7 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("eigenvectors of the products of rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits, None)
+    return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits)
 
 
 def _by_row_products(
@@ -342,10 +346,7 @@ def _by_products(
     digits = float(np.clip(-np.log10(error), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and len(rows.length) <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
-    condition = float(1.0 / np.sqrt(smallest))
-    return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
+    return _End(coef, method, status, _rank(rows, fit_intercept), float(1.0 / np.sqrt(smallest)), digits)
 
 
 def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -371,9 +372,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and d <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
-    return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits, factor)
+    return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
