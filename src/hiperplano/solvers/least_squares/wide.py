@@ -16,7 +16,7 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.refined_products import RowSystem, SingleRows, solve_refined
+from hiperplano.linalg.refined_products import RowSystem, SingleRows, refined_coefficients, solve_refined, summed_rows
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
@@ -335,15 +335,15 @@ def _by_products(
         found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
         if found is None:
             return None
-        coef[which], smallest = rows.combined(found.shares), min(smallest, found.reciprocal)
-        # Coefficients are sums of rows, most of which may cancel.
-        largest = np.maximum(np.abs(found.shares).max(axis=0), np.finfo(float).tiny)  # squares may be beyond float64
-        terms = longest * largest * np.linalg.norm(found.shares / largest, axis=0)
-        sizes = np.linalg.norm(coef[which], axis=1)
-        error = max(error, EPS / np.sqrt(smallest), EPS * float((terms / np.where(sizes > 0, sizes, np.inf)).max()))
-        if error > most_lost:
+        if strength > 0:
+            made = refined_coefficients(found, rows, which, strength, most_lost)
+        else:
+            made = summed_rows(found, rows, longest, most_lost)
+        if made is None:
             return None
-    digits = float(np.clip(-np.log10(error), 0.0, 15.0))
+        coef[which], lost = made
+        error, smallest = max(error, lost), min(smallest, found.reciprocal)
+    digits = float(np.clip(-np.log10(max(error, EPS / np.sqrt(smallest))), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
     return _End(coef, method, status, _rank(rows, fit_intercept), float(1.0 / np.sqrt(smallest)), digits)
