@@ -1,5 +1,6 @@
 """Quadratic discriminant analysis against scikit-learn and the Gaussian density."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 import sklearn.discriminant_analysis
@@ -124,6 +125,30 @@ def test_few_rows_with_a_share_of_the_identity_are_gaussians_of_all_columns(shap
     ours = model.decision_function(new)
     np.testing.assert_allclose(ours - ours[:, :1], logs - logs[:, :1], rtol=1e-8, atol=1e-6)
     assert model.solution_.rank == min(shape[0] - 1, shape[1])
+
+
+def test_a_share_of_the_identity_counts_beside_columns_of_any_size():
+    """In a sum with covariances of 1e12 a share of 0.01 keeps two digits."""
+    rng = np.random.default_rng(0)
+    sizes = np.logspace(0, 6, 10)
+    X, y, new = rng.normal(size=(24, 10)) * sizes, np.arange(24) % 3, rng.normal(size=(5, 10)) * sizes
+    weight = rng.uniform(0.5, 2.0, 24)
+    model = QuadraticDiscriminantAnalysis(reg_param=0.01).fit(X, y, weight)
+    logs = np.zeros((5, 3))
+    with mp.workdps(60):
+        for k in range(3):
+            rows, own = mp.matrix(X[y == k].tolist()), [mp.mpf(w) for w in weight[y == k]]
+            total = mp.fsum(own)
+            mean = mp.matrix([[mp.fdot(own, rows[:, j]) / total for j in range(10)]])
+            apart = mp.matrix([[mp.sqrt(w) * (rows[i, j] - mean[j]) for j in range(10)] for i, w in enumerate(own)])
+            covariance = (1 - mp.mpf(0.01)) * (apart.T * apart) / total + mp.mpf(0.01) * mp.eye(10)
+            inverse, constant = covariance**-1, mp.log(total) - mp.log(mp.det(covariance)) / 2
+            for i, row in enumerate(new.tolist()):
+                z = mp.matrix([row]) - mean
+                logs[i, k] = constant - (z * inverse * z.T)[0] / 2
+    ours = model.decision_function(new)
+    np.testing.assert_allclose(ours - ours[:, :1], logs - logs[:, :1], rtol=10 ** (1 - model.solution_.digits))
+    assert model.solution_.digits > 6
 
 
 def test_nearly_dependent_columns_are_factored_from_the_rows():

@@ -67,6 +67,11 @@ class CentredRows:
             return False
         return float(self.squares.max()) <= _CANCELLED * float((self._raw_squares + self._middle).max())
 
+    @property
+    def free_direction(self) -> Array:
+        """Centred rows add up to nothing, and so do centred targets: this direction may weigh anything."""
+        return np.asarray(self.root[:, 0] / np.linalg.norm(self.root))
+
     @cached_property
     def products(self) -> Array:
         """Of all pairs of centred rows, of shape (n, n)."""

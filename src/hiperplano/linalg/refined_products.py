@@ -16,18 +16,21 @@ from scipy.linalg import get_lapack_funcs
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
+from hiperplano.linalg.triangular import reciprocal
 
 _MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error
 _SLOW = 0.2  # share of an error that a step may leave
 _MOST_STEPS = 8
-_FLOOR = 4 * float(np.finfo(float).eps)  # rounding of residuals, which the condition of the rows makes larger
+_EPS = float(np.finfo(float).eps)
+_FLOOR = 4 * _EPS  # rounding of residuals, which the condition of the rows makes larger
 
 
 class Refined(NamedTuple):
-    """An answer of shape (n, k), and the reciprocal condition of the matrix."""
+    """An answer of shape (n, k), the reciprocal condition of the matrix, and its inverse, which may have few digits."""
 
     shares: Array
     reciprocal: float
+    inverse: Callable[[Array], Array]
 
 
 class SingleRows:
@@ -106,24 +109,76 @@ def solve_refined(
     rounding = float(np.finfo(kind).eps)
     if not rounding <= _MOST_LOST * reciprocal:
         return None
+
+    def inverse(right: Array) -> Array:
+        size = np.linalg.norm(right, axis=0)
+        size[size == 0] = 1.0
+        return np.asarray(solve(lower, (right / size).astype(kind), lower=1)[0] * (size * square))
+
     shares, left = np.zeros_like(right), right
     change, shrinking = np.zeros(right.shape[1]), rounding / reciprocal
     for _ in range(_MOST_STEPS):
-        size = np.linalg.norm(left, axis=0)
-        size[size == 0] = 1.0
-        step = solve(lower, (left / size).astype(kind), lower=1)[0] * (size * square)
+        step = inverse(left)
         shares += step
         before, change = change, _lengths(step, left)
         if before.any():
             shrinking = float((change / np.where(before > 0, before, np.inf)).max())
         whole = _lengths(shares, right)
         if (shrinking * change <= tol * whole).all():
-            return Refined(shares, reciprocal)
+            return Refined(shares, reciprocal, inverse)
         if shrinking > _SLOW:  # what is left is rounding of the residuals, or the products have too few digits
             rounded = bool((change <= _FLOOR / np.sqrt(reciprocal) * whole).all())
-            return Refined(shares, reciprocal) if rounded else None
+            return Refined(shares, reciprocal, inverse) if rounded else None
         left = right - product(shares) - alpha * shares - np.multiply.outer(free, free @ shares)
     return None
+
+
+def summed_rows(found: Refined, rows: CentredRows, longest: float, tol: float) -> tuple[Array, float] | None:
+    """Coefficients xᵀ·shares, most of which may cancel, and their relative error; None where that is above `tol`.
+
+    Parameters
+    ----------
+    longest : float
+        No less than the largest singular value of the rows.
+    """
+    coef = rows.combined(found.shares)
+    terms = longest * _sizes(found.shares.T) * reciprocal(_sizes(coef))
+    error = _EPS * max(float(terms.max()), 1.0 / np.sqrt(found.reciprocal))
+    return (coef, error) if error <= tol else None
+
+
+def refined_coefficients(
+    found: Refined, rows: CentredRows, targets: Array, alpha: float, tol: float
+) -> tuple[Array, float] | None:
+    """The same with a penalty, to `tol` with columns at unit length; None where steps do not help.
+
+    Sums of rows that cancel lose the digits of long columns beside short ones. A step makes up for that: it is
+    (xᵀx + alpha)⁻¹·g = (g − xᵀ·(x·xᵀ + alpha)⁻¹·x·g)/alpha, for the descent direction g at the coefficients.
+    """
+    coef, longest = rows.combined(found.shares), float(rows.length.max(initial=0.0)) or 1.0
+    squares = np.square(rows.length / longest)
+    per_size = reciprocal(_sizes(coef * rows.length))
+    terms = float(np.linalg.norm(squares)) * longest * (longest * _sizes(found.shares.T))
+    error, before = _EPS * float((terms * per_size).max()), np.inf
+    if error <= tol:
+        return coef, error
+    for _ in range(_MOST_STEPS):
+        left = rows.combined(rows.right[:, targets] - rows.scores(coef)) - alpha * coef
+        step = (left - rows.combined(found.inverse(rows.scores(left)))) / alpha
+        coef = coef + step
+        change = float((np.linalg.norm(step * rows.length, axis=1) * per_size).max())
+        if change <= tol:
+            return coef, change
+        if change > _SLOW * before:  # it is rounding of g
+            return None
+        before = change
+    return None
+
+
+def _sizes(vectors: Array) -> Array:
+    """Lengths of vectors, in rows, whose squares may be beyond float64."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    return np.asarray(largest * np.linalg.norm(vectors * reciprocal(largest)[:, None], axis=1))
 
 
 def _lengths(shares: Array, image: Array) -> Array:

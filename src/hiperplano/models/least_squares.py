@@ -153,7 +153,7 @@ class LinearRegression(LeastSquares):
         "gram" solves the normal equations (and falls back to "qr" where they are not accurate enough), "qr" factors the
         rows, "cg" takes conjugate gradients, for so many columns that their Gram matrix does not fit memory.
     max_iter : int, optional
-        For "cg": most steps; ten for each column by default.
+        For "cg": most steps; by default ten for each column, or for each row if these are fewer.
 
     Attributes
     ----------

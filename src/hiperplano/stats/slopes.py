@@ -10,7 +10,7 @@ from scipy.linalg import lapack, solve_triangular
 from hiperplano.data.design import Array
 from hiperplano.linalg.orthogonal import graded_qr
 from hiperplano.linalg.triangular import Columns, Factor, reciprocal
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, error_of_products
 
 _EPS = float(np.finfo(float).eps)
 _LEAST = 1e-300  # a penalty that float64 cannot hold beside its column still decides what nothing else does
@@ -80,6 +80,9 @@ class Slopes:
         alpha, factor, columns = float(solution.alpha[0]), solution.factor, solution.columns
         if columns is not None:
             return cls.penalised(columns, alpha)
+        if solution.products is not None:
+            columns, _ = _rows_of(solution.products, solution.scale, _EPS)
+            return replace(cls.penalised(columns, alpha), error=error_of_products(solution.scale, alpha))
         if factor is None:
             return None
         if not alpha:
@@ -114,7 +117,12 @@ def _without_penalty(factor: Factor, scale: Array) -> tuple[Columns, float]:
     gram *= unit[:, None]
     gram *= unit
     np.fill_diagonal(gram, scale > 0)
-    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * factor.rounding, lower=0)
+    return _rows_of(gram, scale, factor.rounding)
+
+
+def _rows_of(gram: Array, scale: Array, rounding: float) -> tuple[Columns, float]:
+    """From products of columns at unit length; also the smallest share of a column that is not in the others."""
+    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=16 * len(gram) * rounding, lower=0)
     rows = np.empty((rank, len(gram)))
     rows[:, pivots - 1] = np.triu(upper)[:rank]
     # What was left of a column that was dropped is below rounding, which is not to say that it was nothing.

@@ -6,6 +6,7 @@ import pytest
 from hiperplano import Ridge
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.refined_products import SingleRows, solve_refined
+from tests.exact import Problem
 
 
 def solved(x, right, alpha, free):
@@ -22,10 +23,22 @@ def rows(scale, seed=0):
 def test_residuals_bring_back_the_digits(scale):
     x, right, free = rows(scale)
     alpha = 0.01 * scale**2
-    shares, reciprocal = solved(x, right, alpha, free)
+    shares, reciprocal = solved(x, right, alpha, free)[:2]
     matrix = x @ x.T + alpha * np.eye(len(x)) + np.outer(free, free)
     np.testing.assert_allclose(matrix @ shares, right, rtol=0, atol=1e-9)
     assert 1e-4 < reciprocal < 1.0
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e4])
+def test_long_columns_keep_their_digits_beside_short_ones(alpha):
+    """Their coefficients are sums of rows that cancel: nine digits without steps of refinement."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((12, 16)) * np.logspace(0, 5, 16)
+    y = X @ (1.0 / np.logspace(0, 5, 16)) + rng.standard_normal(12)
+    model, (coef, _) = Ridge(alpha=alpha).fit(X, y), Problem(X, y, alpha=alpha).solve()
+    assert model.solution_.method == "normal equations of the rows"
+    spread = X.std(axis=0)
+    np.testing.assert_allclose(model.coef_ * spread, coef * spread, rtol=0, atol=1e-13 * np.abs(coef * spread).max())
 
 
 def test_rows_that_float32_cannot_tell_apart_have_no_answer():

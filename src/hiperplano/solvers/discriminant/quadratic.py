@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +15,13 @@ from hiperplano.solvers.discriminant.class_moments import EPS, ClassMoments, cla
 from hiperplano.solvers.discriminant.linear import Shrinkage
 from hiperplano.solvers.discriminant.row_directions import RowDirections, few_rows
 from hiperplano.solvers.discriminant.shrinkage import class_covariances, ledoit_wolf, shrunk_covariance
-from hiperplano.solvers.discriminant.whitening import Whitening, relative_rounding, whiten_covariance, whiten_rows
+from hiperplano.solvers.discriminant.whitening import (
+    Whitening,
+    relative_rounding,
+    whiten_covariance,
+    whiten_rows,
+    whiten_with_ridge,
+)
 from hiperplano.solvers.solution import FitResult
 
 _THICKNESS = 1e-4  # of a class along directions in which it does not vary, in standard deviations of the columns
@@ -138,6 +145,9 @@ def quadratic_discriminant(
             each, shares = (1.0 - ridge) * each + ridge * np.eye(design.n_columns), np.full(n_classes, ridge)
         if plain:
             whitenings = [whiten_rows(design, sums, only=k) for k in range(n_classes)]
+        elif shrinkage is None and covariances is None:
+            by_rows = [partial(whiten_with_ridge, design, sums, k, ridge) for k in range(n_classes)]
+            whitenings = [whiten_covariance(one, rows) for one, rows in zip(each, by_rows, strict=True)]
         else:
             whitenings = [whiten_covariance(one) for one in each]
         if unbiased:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,11 +76,21 @@ class Whitening:
         )
 
 
-def whiten_covariance(covariance: Array) -> Whitening:
-    """From the covariance alone: exact to the square of the columns' condition."""
+def whiten_covariance(covariance: Array, otherwise: Callable[[], Whitening | None] | None = None) -> Whitening:
+    """From the covariance alone: exact to the square of the columns' condition.
+
+    Parameters
+    ----------
+    otherwise : callable, optional
+        What is taken, if it gives something, where that leaves too few digits.
+    """
     scale = inverse_root(covariance.diagonal())
     gram, method = covariance * scale[:, None] * scale, Message("covariance")
     factor = _factor_of_varying(gram, scale)
+    if otherwise is not None and (factor is None or factor.condition > MAX_GRAM_CONDITION):
+        found = otherwise()
+        if found is not None:
+            return found
     if factor is not None and factor.condition**2 < 1.0 / (16 * len(scale) * EPS):
         return _from_factor(factor, scale, method, EPS * factor.condition**2)
     values, basis = eigh(gram)
@@ -114,6 +125,28 @@ def whiten_rows(design: Design, sums: ClassMoments, *, only: int | None = None) 
         factor = from_triangle(upper, scale)
         return _from_factor(factor, scale, method, EPS * factor.condition)
     return _from_directions(values[present], basis[present], scale, method, squared=False)
+
+
+def whiten_with_ridge(design: Design, sums: ClassMoments, only: int, ridge: float) -> Whitening | None:
+    """Of (1 − ridge)·Σ + ridge·I, with Σ of one class, from the singular values of its rows as they are.
+
+    Beside columns of very unlike sizes the identity is lost in a sum with the covariance, but not beside the rows. None
+    where it is rounding beside these, too.
+    """
+    (triangle,) = design.fold(_Triangle(sums.means, 1.0 / np.sqrt(sums.weight[only]), only), merge_triangles)
+    values, basis = svd(triangle, full_matrices=False, check_finite=False)[1:]
+    spread, least, d = np.sqrt((1.0 - ridge) * values**2 + ridge), np.sqrt(ridge), design.n_columns
+    condition = float(spread.max(initial=least)) / least
+    if 16 * d * EPS * condition > 1.0:
+        return None
+    matrix, root = (
+        (basis.T * (own - beyond)) @ basis for own, beyond in ((1.0 / spread, 1.0 / least), (spread, least))
+    )
+    matrix.flat[:: d + 1] += 1.0 / least
+    root.flat[:: d + 1] += least
+    scale, log_det = 1.0 / np.linalg.norm(root, axis=0), 2.0 * float(np.log(spread / least).sum() + d * np.log(least))
+    method = Message("singular values of the rows")
+    return Whitening(matrix, root, scale, condition, log_det, method, EPS * condition)
 
 
 def whiten_few_rows(design: Design, n_classes: int) -> tuple[Whitening, Array, Array]:

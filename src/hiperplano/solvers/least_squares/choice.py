@@ -21,6 +21,7 @@ _MOST_SPARSE_COLUMNS = 2_000
 MOST_KEPT = 512  # columns up to which a solution keeps what standard errors need, even if it was found without
 _PATIENCE = 1.5  # times the cost of a factorisation, for conjugate gradients that seem to end in time
 _FEWEST_STEPS = 8  # of conjugate gradients, with which it is worth beginning
+_MOST_STEPS = 2  # for each row: without rounding, one for each would be enough
 _MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
 
 
@@ -46,7 +47,7 @@ def solve_least_squares(
     tol : float
         For "cg": relative length of the gradient to reach.
     max_iter : int, optional
-        For "cg": most steps; ten for each column by default.
+        For "cg": most steps; by default ten for each column, or for each row if these are fewer.
     sums : Moments or CentredRows, optional
         Of these rows, where somebody has gathered them already; the latter if they are no more than columns.
     """
@@ -83,7 +84,7 @@ def _solve(
                 "direct solver. Set solver='gram' if {n_columns} columns fit memory, or positive=False.",
                 n_columns=design.n_columns,
             )
-        steps = max_iter if max_iter is not None else 10 * design.n_columns
+        steps = max_iter if max_iter is not None else 10 * min(design.n_rows, design.n_columns)
         return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
     known = sums if isinstance(sums, Moments) else None
     return least_squares(
@@ -121,9 +122,9 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
         alpha=alpha,
         fit_intercept=fit_intercept,
         tol=tol,
-        max_iter=steps if products else 10 * design.n_rows,
+        max_iter=min(steps, _MOST_STEPS * design.n_rows) if products else 10 * design.n_rows,
         products=products,
-        last=not fits_in_memory(design),
+        last=not _can_be_dense(design),
     )
 
 
@@ -167,11 +168,17 @@ def suited_solver(design: Design, solver: str, alpha: Array, fit_intercept: bool
     """The solver that was asked for; for "auto" that which suits the shape."""
     if solver != "auto":
         return solver
-    if not fits_in_memory(design):
+    if not (fits_in_memory(design) and (positive or _can_be_dense(design))):
         return "cg"
     # As many rows as columns, less the mean that an intercept takes, are dependent unless a penalty makes up for it.
     short = fit_intercept and not positive and design.n_rows == design.n_columns and not alpha.any()
     return "rows" if design.n_rows < design.n_columns or short else "gram"
+
+
+def _can_be_dense(design: Design) -> bool:
+    """Whether an orthogonal factorisation of rows that are fewer than columns is no burden, where they are sparse."""
+    many = design.is_sparse and design.n_columns > design.n_rows > _MOST_SPARSE_COLUMNS
+    return fits_in_memory(design) and not many
 
 
 def fits_in_memory(design: Design) -> bool:

@@ -31,7 +31,7 @@ from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
-_ENOUGH_PENALISED = 1e-10  # the same where a penalty has biased the coefficients by far more
+_ENOUGH_PENALISED = 1e-10  # the same where a penalty, or for an intercept noise, has changed them by far more
 _SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
 
 
@@ -216,7 +216,11 @@ def _unique(
         error = rounding * _cancellation(plain, which, coef)
         cross, enough = equations.cross[:, which], _ENOUGH_PENALISED if alpha else _ENOUGH
         if error > enough:
-            error = rounding * _cancellation(plain, which, coef, _noise(plain, cross, z, which, design.n_rows))
+            noise = _noise(plain, cross, z, which, design.n_rows)
+            error = rounding * _cancellation(plain, which, coef, noise)
+            # An intercept that is a difference of large terms has enough digits where its standard error hides others.
+            hidden = bool((rounding * _terms(plain, which, coef) <= _ENOUGH_PENALISED * noise).all())
+            enough = _ENOUGH_PENALISED if hidden and rounding <= enough else enough
         if error <= enough:
             gap, method = _relative(cross - equations.gram @ z, cross), Message("normal equations")
             return _Answer(coef, method, 1, _digits(error), gap, rank, factor, constant, _solved_by(method))
@@ -337,10 +341,13 @@ def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Arra
 
     An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
     """
-    level = plain.target_mean[which]
-    terms = np.abs(level) + np.abs(coef) @ np.abs(plain.mean)
-    size = np.maximum(np.abs(level - coef @ plain.mean), noise)
-    return float((terms / np.where(size > 0, size, np.inf)).max(initial=1.0))
+    size = np.maximum(np.abs(plain.target_mean[which] - coef @ plain.mean), noise)
+    return float((_terms(plain, which, coef) / np.where(size > 0, size, np.inf)).max(initial=1.0))
+
+
+def _terms(plain: NormalEquations, which: Array, coef: Array) -> Array:
+    """The size of the terms whose difference an intercept is."""
+    return np.asarray(np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean))
 
 
 def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows: int) -> Array:

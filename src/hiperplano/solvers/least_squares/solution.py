@@ -7,10 +7,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hiperplano.data.design import Array
+from hiperplano.linalg.orthogonal import triangle_of
 from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.solution import Solution, smallest_digits
+
+_EPS = float(np.finfo(float).eps)
+_ENOUGH = 1e-9  # relative error of standard errors, of coefficients that a penalty has biased by far more
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +45,8 @@ class LeastSquaresSolution(Solution):
         Of the columns with the penalty.
     columns : Columns or None
         Without the penalty, where `factor` is too far from them, or is missing.
+    products : ndarray of shape (d, d) or None
+        Of the centred columns at unit length, where there are neither: a factor of them takes longer than such a fit.
     """
 
     rank: int
@@ -55,6 +61,7 @@ class LeastSquaresSolution(Solution):
     dependent: Array = field(default_factory=lambda: np.zeros(0, dtype=np.intp), repr=False)
     factor: Factor | None = field(default=None, repr=False)
     columns: Columns | None = field(default=None, repr=False)
+    products: Array | None = field(default=None, repr=False)
 
     @property
     def smallest_digits(self) -> float:
@@ -81,6 +88,7 @@ def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = 
             dependent=np.flatnonzero(dependent),
             factor=None,
             columns=None,
+            products=None,
         )
     n, constant = len(found.scale), int(np.count_nonzero(found.scale == 0))
     if not constant:
@@ -89,6 +97,22 @@ def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = 
     if constant == 1:
         said = Message(" 1 of {n} columns does not vary and got the coefficient 0.", n=n)
     return replace(found, status=found.status + said)
+
+
+def for_standard_errors(unit: Array, scale: Array, alpha: float) -> tuple[Columns | None, Array | None]:
+    """`columns` or `products` of a solution, from rows whose centred columns have unit length."""
+    if error_of_products(scale, alpha) <= _ENOUGH:
+        return None, unit.T @ unit
+    return Columns(triangle_of(unit), scale), None
+
+
+def error_of_products(scale: Array, alpha: float) -> float:
+    """Relative error that rounding of the products of columns leaves to what is computed of them with their penalty.
+
+    At unit length their largest eigenvalue is no more than they are many, and the penalty alpha·scale² or more.
+    """
+    varying = scale[scale > 0]
+    return _EPS * len(varying) / (alpha * float(varying.min()) ** 2) if len(varying) else 0.0
 
 
 def penalised_sum(rss: Array, alpha: Array, coef: Array) -> float:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack, qr, svd
+from scipy.linalg import eigh, lapack, svd
 from scipy.optimize import nnls
 from scipy.sparse import issparse
 from scipy.sparse.csgraph import structural_rank
@@ -16,11 +16,11 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.refined_products import RowSystem, SingleRows, solve_refined
+from hiperplano.linalg.refined_products import RowSystem, SingleRows, refined_coefficients, solve_refined, summed_rows
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, for_standard_errors, penalised_sum
 from hiperplano.solvers.least_squares.sparse_factor import (
     by_sparse_factor,
     least_factor_cost,
@@ -124,6 +124,7 @@ def few_sparse_rows(
         Whether the products of all pairs of rows can be held.
     last : bool
         Whether rows are too many to be made dense: then their products must do, with the digits that they tell.
+        Rows that depend on each other have eigenvectors, unless they are too many for these, too.
     """
     with one_blas_thread():
         rows = sparse_rows(design, fit_intercept)
@@ -140,11 +141,12 @@ def few_sparse_rows(
                 if to_factor() < max_iter
                 else _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter)
             )
-        if end is None and products:
-            end = _by_row_products(rows, alpha, fit_intercept)
-            if end is None and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
-                end = _by_sparse_factor(rows, alpha, fit_intercept)
-        if end is None and products and last:
+        few = n <= _MOST_KEPT
+        if end is None and products and not _depend(rows, alpha, fit_intercept):
+            end = _by_products(rows, alpha, fit_intercept, rows.products, 1.0, 1.0 if last and not few else _MOST_LOST)
+        if end is None and products and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
+            end = _by_sparse_factor(rows, alpha, fit_intercept)
+        if end is None and products and last and few:
             end = _by_eigenvectors(rows, alpha)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
 
@@ -173,7 +175,7 @@ def _steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
 class _End(NamedTuple):
     """An answer, its status without the digits.
 
-    `factor` is rows with the same products of columns as all rows, at unit length, or None.
+    `factor` is rows with the same products of columns as all rows, at unit length, where they were found by the way.
     """
 
     coef: Array
@@ -182,7 +184,7 @@ class _End(NamedTuple):
     rank: int
     condition: float
     digits: float
-    factor: Array | None
+    factor: Array | None = None
     n_iter: int = 1
     gap: float = EPS
 
@@ -193,6 +195,9 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     scale = reciprocal(rows.length)
     many = not bool((alpha > 0).all()) and end.rank < np.count_nonzero(rows.length)
     trusted = trusted_digits(end.digits, smallest_digits(end.digits, end.coef, scale))
+    columns, products = None if end.factor is None else Columns(end.factor, scale), None
+    if columns is None and design.n_columns <= _MOST_FACTORED and bool((alpha > 0).all()):
+        columns, products = for_standard_errors(rows.unit, scale, float(alpha.min()))
     return LeastSquaresSolution(
         coef=end.coef,
         intercept=rows.target_mean - end.coef @ rows.mean,
@@ -212,7 +217,8 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         total=float(np.square(rows.root).sum()),
         alpha=alpha,
         dependent=np.arange(design.n_columns) if many else np.flatnonzero(rows.length == 0),
-        columns=None if end.factor is None else Columns(end.factor, scale),
+        columns=columns,
+        products=products,
     )
 
 
@@ -268,14 +274,14 @@ def _by_conjugate_gradients(
     return _End(coef, method, status, rank, float(np.sqrt(condition)), digits, None, steps, gap)
 
 
-def _free_direction(rows: CentredRows) -> Array:
-    """Centred rows add up to nothing, and so do centred targets: that direction may weigh anything, as others do."""
-    return np.asarray(rows.root[:, 0] / np.linalg.norm(rows.root))
-
-
 def _rank(rows: CentredRows, fit_intercept: bool) -> int:
     """Independent columns, where rows are independent but for their mean."""
     return min(len(rows.root) - int(fit_intercept), int(np.count_nonzero(rows.length)))
+
+
+def _depend(rows: CentredRows, alpha: Array, fit_intercept: bool) -> bool:
+    """Whether products of sparse rows have no inverse, whatever their numbers, as those of empty rows."""
+    return not bool(alpha.all()) and int(structural_rank(rows.x)) + int(fit_intercept) < len(rows.root)
 
 
 def _by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -301,7 +307,7 @@ def _by_eigenvectors(rows: CentredRows, alpha: Array) -> _End:
     digits = float(np.clip(-np.log10(EPS * condition), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("eigenvectors of the products of rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits, None)
+    return _End(coef, method, status, len(squares), float(np.sqrt(condition)), digits)
 
 
 def _by_row_products(
@@ -315,11 +321,13 @@ def _by_row_products(
     return end or _by_products(rows, alpha, fit_intercept, rows.products, 1.0)
 
 
-def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products: Array, unit: float) -> _End | None:
+def _by_products(
+    rows: CentredRows, alpha: Array, fit_intercept: bool, products: Array, unit: float, most_lost: float = _MOST_LOST
+) -> _End | None:
     """The same from unit²·x·xᵀ, in float32 or float64."""
     coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
-    free = np.sqrt(rows.squares.mean()) * _free_direction(rows) * float(fit_intercept)
+    free = np.sqrt(rows.squares.mean()) * rows.free_direction * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
     longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
     for strength in set(alpha.tolist()):
@@ -327,21 +335,18 @@ def _by_products(rows: CentredRows, alpha: Array, fit_intercept: bool, products:
         found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
         if found is None:
             return None
-        coef[which], smallest = rows.combined(found.shares), min(smallest, found.reciprocal)
-        # Coefficients are sums of rows, most of which may cancel.
-        largest = np.maximum(np.abs(found.shares).max(axis=0), np.finfo(float).tiny)  # squares may be beyond float64
-        terms = longest * largest * np.linalg.norm(found.shares / largest, axis=0)
-        sizes = np.linalg.norm(coef[which], axis=1)
-        error = max(error, EPS / np.sqrt(smallest), EPS * float((terms / np.where(sizes > 0, sizes, np.inf)).max()))
-        if error > _MOST_LOST:
+        if strength > 0:
+            made = refined_coefficients(found, rows, which, strength, most_lost)
+        else:
+            made = summed_rows(found, rows, longest, most_lost)
+        if made is None:
             return None
-    digits = float(np.clip(-np.log10(error), 0.0, 15.0))
+        coef[which], lost = made
+        error, smallest = max(error, lost), min(smallest, found.reciprocal)
+    digits = float(np.clip(-np.log10(max(error, EPS / np.sqrt(smallest))), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("normal equations of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and len(rows.length) <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
-    condition = float(1.0 / np.sqrt(smallest))
-    return _End(coef, method, status, _rank(rows, fit_intercept), condition, digits, factor)
+    return _End(coef, method, status, _rank(rows, fit_intercept), float(1.0 / np.sqrt(smallest)), digits)
 
 
 def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) -> _End | None:
@@ -351,7 +356,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     """
     n, d = rows.x.shape
     coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
-    free = [np.sqrt(rows.squares.mean()) * _free_direction(rows)[:, None]] if fit_intercept else []
+    free = [np.sqrt(rows.squares.mean()) * rows.free_direction[:, None]] if fit_intercept else []
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         more = [np.sqrt(strength) * np.eye(n)] if strength > 0 else []
@@ -367,9 +372,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     digits = float(np.clip(-np.log10(EPS / smallest), 0.0, 15.0))
     unique, method = bool((alpha > 0).all()), Message("orthogonal factorisation of the rows")
     status = Message("Solved by {method}", method=method) + ("" if unique else _MANY)
-    keep = unique and d <= _MOST_FACTORED
-    factor = qr(rows.unit, mode="r", check_finite=False)[0] if keep else None
-    return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits, factor)
+    return _End(coef, method, status, _rank(rows, fit_intercept), 1.0 / smallest, digits)
 
 
 def _polished(coef: Array, rows: CentredRows, alpha: Array) -> Array:
