@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
@@ -36,8 +34,7 @@ class PenaltyPath:
     Parameters
     ----------
     design, n_scores, fit_intercept, solver, tol, max_iter
-        As in `fit_likelihood`. A last step without a pass leaves no more than `tol` of parameters, and for two
-        classes than its square root: what parameters lack, losses lack squared.
+        As in `fit_likelihood`. A last step without a pass leaves no more than `tol` of parameters.
     """
 
     def __init__(
@@ -89,6 +86,5 @@ class PenaltyPath:
         other = other_way(problem, start, self._samples, self._solver, tol, max_iter, 0.0)
         if other is not None:
             return other[1].state
-        close = tol if problem.n_scores > 1 else float(np.sqrt(tol))
-        self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, close)
+        self._lbfgs = PreconditionedLBFGS(problem, self._samples, tol, max_iter, tol)
         return self._lbfgs.minimise(start)[1].state
