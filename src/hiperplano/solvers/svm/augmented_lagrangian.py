@@ -16,6 +16,7 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, RowVector, Sums
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 from hiperplano.solvers.svm.curvature import Curvature
 from hiperplano.solvers.svm.dual_losses import DualLoss, total
@@ -23,7 +24,8 @@ from hiperplano.solvers.svm.duality_gap import Budget, Certificate, GapTolerance
 from hiperplano.solvers.svm.newton import minimise
 from hiperplano.solvers.svm.smoothed import Evaluation, Hyperplane, SmoothedProblem
 
-MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows
+MATRIX_COLUMNS = 1500  # beyond, curvature is held as rows, and on sparse rows also
+_PASSES = 3.0  # beyond so many in the time of a matrix
 WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
 _SAMPLE_SHARE = 16  # one row of so many
 _SAMPLE_ROWS = 20  # but so many for each column at least
@@ -32,8 +34,9 @@ _SCALE_ROWS = 4096  # that columns' means and spreads are taken from
 _FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
 _SHRINK = 4.0  # of the width in which dual variables follow scores, from round to round
 _SHRINK_ROWS = 1.5  # the same where a step costs many products with rows: more rounds, of few and cheap steps each
+_FOLLOWING = 0.98  # of the slack of known dual variables, left at the first width: in wider ones they would stay there
 _FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
-_PATIENCE = 8  # rounds without progress
+_PATIENCE = 8  # rounds without progress, of the shrinkage above: others count by theirs
 
 
 def augmented_newton(
@@ -55,19 +58,23 @@ def augmented_newton(
         A plane and dual variables to begin with.
     """
     with one_blas_thread():
-        d = design.n_columns
-        if d > MATRIX_COLUMNS:
-            shift = np.zeros(d)
-            problem = SmoothedProblem(design, loss, fit_intercept, squares=design.fold(_column_squares)[0])
-        else:
-            shift, far = typical_row(design, fit_intercept)
-            problem = SmoothedProblem(design, loss, fit_intercept, centre_rows=far)
+        shift, far = np.zeros(design.n_columns), False
+        by_rows = design.n_columns > MATRIX_COLUMNS
+        if not by_rows:
+            mean, far = typical_row(design, fit_intercept)
+            costs = Costs.of(design, 1)
+            by_rows = design.is_sparse and not far and costs.hessian > _PASSES * costs.gradient
+            shift = shift if by_rows else mean
+        problem = SmoothedProblem(design, loss, fit_intercept, by_rows=by_rows, centre_rows=far)
         if start is None:
             return _solve(problem, Hyperplane.zero(shift), tol, budget)
         plane, gamma = start
         plane = Hyperplane(plane.coef, plane.level + plane.coef @ (shift - plane.shift), shift)
         search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
-        return search.run(plane, WIDE * problem.unit or 1.0, None, gamma)
+        if loss.ridge:
+            return search.run(plane, 0.0, None)
+        known = problem.evaluate(plane, curved=False, gamma=gamma)
+        return search.run(plane, _width_of_known(problem, known, gamma), None, gamma)
 
 
 def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
@@ -82,18 +89,13 @@ def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
     return scale.shift, far
 
 
-def _column_squares(block: Block) -> Sums:
-    """Σ weight·x² of every column."""
-    return (block.squared().transpose_dot(block.weights),)
-
-
 def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budget) -> Certificate:
     """From the answer of a sample if there are rows enough."""
     design, loss = problem.design, problem.loss
     n, d = design.n_rows, design.n_columns
     search = AugmentedLagrangian(problem, GapTolerance.of(problem, tol), budget)
     sampled = max(n // _SAMPLE_SHARE, _SAMPLE_ROWS * (d + 1))
-    if 2 * sampled > n or problem.squares is not None:
+    if 2 * sampled > n or problem.by_rows:
         return search.run(zero, WIDE * problem.unit or 1.0, None)
     few = design.sample(sampled)
     share = n / few.n_rows  # so the sample's losses weigh as much as those of all rows
@@ -122,6 +124,24 @@ def _first_width(problem: SmoothedProblem, guess: Evaluation, tol: float, fewest
         if slack <= tol * guess.objective or n_free < 2 * fewest:
             return width
         width *= 0.5
+
+
+def _width_of_known(problem: SmoothedProblem, known: Evaluation, gamma: RowVector) -> float:
+    """About the largest width in which known dual variables follow the scores: in wider ones they would stay."""
+    loss = problem.loss
+    design = problem.design.with_vectors(residual=known.residual, centre=gamma)
+
+    def follow(width: float) -> bool:
+        return bool(design.fold(_CostOfWidth(loss, width / loss.high))[0][0] <= _FOLLOWING * known.slack)
+
+    width = WIDE * problem.unit or 1.0
+    if not known.slack > 0:  # their scores are the only thing left to change
+        return width
+    while follow(width):
+        width *= 2.0
+    while not follow(width):
+        width *= 0.5
+    return width
 
 
 @dataclass(frozen=True)
@@ -165,10 +185,6 @@ class AugmentedLagrangian:
                 return certificate
             share *= 0.1
 
-    @property
-    def _by_rows(self) -> bool:
-        return self.problem.squares is not None
-
     def _share(self, share: float) -> Callable[[Evaluation], float]:
         return lambda now: share * self.tolerance.at(now.objective)
 
@@ -177,7 +193,7 @@ class AugmentedLagrangian:
         now = problem.evaluate(plane, curved=False)
         self.budget.take()
         centre, known, best = problem.middle(now) if gamma is None else gamma, False, now
-        left, since, shrink = np.inf, 0, _SHRINK_ROWS if self._by_rows else _SHRINK
+        left, since, shrink = np.inf, 0.0, _SHRINK_ROWS if self.problem.by_rows else _SHRINK
         while True:
             smooth = replace(problem, design=problem.design.with_vectors(centre=centre), proximity=width / bound)
             start = smooth.evaluate(plane)
@@ -188,7 +204,8 @@ class AugmentedLagrangian:
                 certificate = certify(problem, now.plane, now.gamma, self.tolerance)
                 if certificate.proved:
                     return certificate
-            since = 0 if remaining < 0.8 * left else since + 1
+            waited = float(np.log(shrink) / np.log(_SHRINK)) if solved else 1.0
+            since = 0.0 if remaining < 0.8 * left else since + waited
             best, left = (now, remaining) if remaining < left else (best, left)
             if self.budget.left <= 0 or since > _PATIENCE:
                 return certify(problem, best.plane, best.gamma, self.tolerance)
@@ -204,4 +221,4 @@ class AugmentedLagrangian:
     def _allowed(self, now: Evaluation) -> float:
         """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""
         wanted = self.tolerance.at(now.objective)
-        return (0.5 if self._by_rows else 0.1) * now.slack if now.slack > 0.7 * wanted else 0.3 * wanted
+        return (0.5 if self.problem.by_rows else 0.1) * now.slack if now.slack > 0.7 * wanted else 0.3 * wanted

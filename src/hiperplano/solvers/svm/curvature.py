@@ -1,7 +1,7 @@
 """Newton steps of ½‖coef‖² + losses: how the curvature of the losses is stored and solved with.
 
-With few columns it is a matrix. With many it stays as the rows it comes from: few of them are solved with
-exactly in their own space, many by conjugate gradients.
+With few columns it is a matrix. With many it stays as the rows it comes from, and is solved with by conjugate
+gradients; exactly, with the products of free rows or of columns, where those would take longer.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ import numpy as np
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
+from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.symmetric import SymmetricSolver
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 _SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
 _HIDDEN = 1e-3  # share of the penalty that rounding in float32 may be
 _MANY_COLUMNS = 128  # whose products cost more than a look at their lengths
-_FEW_ROWS = 800
 _GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
 _GATHERED_ENTRIES = 2**27
 _MOST_STEPS = 500  # of conjugate gradients
-_PRODUCT = 0.1  # of a pass of the ascent: what a product with the rows counts, less than half of the time that it takes
+_PRODUCT = 0.1  # of a pass of the ascent: what a product with all rows counts, less than half of the time that it takes
 _COLUMN = 0.005  # the same for a column of a matrix of products, a tenth of its time: few steps need such a matrix
 _ROUGH = 0.1  # share of the slope that conjugate gradients may leave
 
@@ -114,12 +115,10 @@ def rounds_well(rows: Array, softness: float) -> bool:
 class RowCurvature(Curvature):
     """Held as the rows themselves, with a vector "stiffness": their weights, 0 for those that are not free.
 
-    Columns are not shifted. `squares` are the mean squares of the columns over all rows, by weight: they tell the size
-    of each coefficient's curvature. `total` is the sum of "stiffness", and `n_free` the number of free rows.
+    Columns are not shifted. `total` is the sum of "stiffness", and `n_free` the number of free rows.
     """
 
     design: Design
-    squares: Array
     total: float
     n_free: int
 
@@ -140,19 +139,46 @@ class RowCurvature(Curvature):
         return self.design.gather(self.design.map(_is_free))
 
     @cached_property
+    def _moments(self) -> Sums:
+        return self._rows.fold(_moments)
+
+    @property
     def offset(self) -> Array:
-        return self._rows.fold(_pull)[0] / self.mass
+        return self._moments[0] / self.mass
+
+    @cached_property
+    def _costs(self) -> Costs:
+        return Costs(self.n_free, self.design.n_columns, self.design.density, 1)
+
+    @property
+    def _by_columns(self) -> bool:
+        """Whether a matrix of all pairs of columns takes less time than one of all pairs of free rows."""
+        return self._costs.hessian < self._costs.row_products
+
+    @property
+    def _exact(self) -> float:
+        """What an exact step takes, in those of conjugate gradients; infinite where there is no memory for it."""
+        d, costs = self.design.n_columns, self._costs
+        cells = float(d) ** 2 if self._by_columns else float(self.n_free) * max(self.n_free, d)
+        if 16.0 * cells > memory_limit():
+            return np.inf
+        return min(costs.hessian, costs.row_products) / costs.square_product
 
     def step(self, slope: Array, fit_intercept: bool, enough: float) -> tuple[Array, float]:
+        """By conjugate gradients, unless they take as long as a matrix would: then by that."""
         level = fit_intercept and self.n_free > 0
-        if self.n_free <= min(_FEW_ROWS, len(slope)):
-            return self._by_rows(slope, level), 0.0
-        return self._by_conjugate_gradients(slope, level, enough)
-
-    def _by_rows(self, slope: Array, level: bool) -> Array:
-        """Exactly: with A the free rows and S their weights, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
         if not self.n_free:
-            return np.append(-slope[:-1], 0.0)
+            return np.append(-slope[:-1], 0.0), 0.0
+        exact = self._exact
+        product = _PRODUCT * self._rows.n_rows / self.design.n_rows
+        found, taken = self._by_conjugate_gradients(slope, level, enough, exact)
+        if found is not None:
+            return found, product * taken
+        step = self._with_columns(slope, level) if self._by_columns else self._with_rows(slope, level)
+        return step, product * (taken + exact)
+
+    def _with_rows(self, slope: Array, level: bool) -> Array:
+        """Exactly: with A the free rows and S their weights, (AAᵀ + 1/S)·m = level − A·slope, step = −slope − Aᵀm."""
         rows = self._free_rows
         stays_sparse = rows.is_sparse and rows.density < SPARSE_PRODUCTS
         a: Any = rows.arrays()[0].astype(np.float64, copy=False) if stays_sparse else rows.dense()
@@ -164,41 +190,69 @@ class RowCurvature(Curvature):
         rise = (pull.sum() - slope[-1]) / ones.sum() if level else 0.0
         return np.append(-slope[:-1] - (rise * ones - pull) @ a, rise)
 
-    def _by_conjugate_gradients(self, slope: Array, level: bool, enough: float) -> tuple[Array, float]:
-        """The level is eliminated: rows are taken from their mean."""
+    def _with_columns(self, slope: Array, level: bool) -> Array:
+        """Exactly, with Aᵀ·S·A."""
+        gram = np.empty((len(slope), len(slope)))
+        gram[:-1, :-1] = self._rows.fold(_Gram())[0]
+        gram[-1, :-1] = gram[:-1, -1] = self._moments[0]
+        gram[-1, -1] = self.mass
+        return MatrixCurvature(gram).step(slope, level, 0.0)[0]
+
+    def _by_conjugate_gradients(
+        self, slope: Array, level: bool, enough: float, exact: float
+    ) -> tuple[Array | None, int]:
+        """The level is eliminated: rows are taken from their mean. And the steps taken; None if those are too many."""
         mass, rows = self.mass, self._rows
         mean = self.offset if level else np.zeros(len(slope) - 1)
+        most = int(min(_MOST_STEPS, exact))
 
         def product(p: Array) -> Array:
             return np.asarray(p + rows.fold(_Product(p))[0] - mass * float(mean @ p) * mean)
 
         right = -slope[:-1] + (slope[-1] * mean if level else 0.0)
-        inverse = partial(np.multiply, 1.0 / (1.0 + self.squares * mass))
+        inverse = partial(np.multiply, 1.0 / (1.0 + self._moments[1]))
         found = conjugate_gradient(
-            product, right, atol=enough, rtol=_ROUGH, max_iter=_MOST_STEPS, preconditioner=inverse
+            product, right, atol=enough, rtol=_ROUGH, max_iter=most, preconditioner=inverse, trial=most < _MOST_STEPS
         )
+        taken = len(found.steps)
+        if most < _MOST_STEPS and (found.given_up or taken == most):
+            return None, taken
         coef = found.x
         rise = -slope[-1] / mass - float(mean @ coef) if level else 0.0
-        return np.append(coef, rise), _PRODUCT * len(found.steps)
+        return np.append(coef, rise), taken
 
 
 def _is_free(block: Block) -> Array:
     return np.asarray(block.vectors["stiffness"] > 0)
 
 
-def _pull(block: Block) -> Sums:
-    """Σ stiffness·x."""
-    return (block.transpose_dot(block.vectors["stiffness"]),)
+def _moments(block: Block) -> Sums:
+    """Σ stiffness·x and Σ stiffness·x²."""
+    stiffness = block.vectors["stiffness"]
+    if block.is_sparse:
+        return block.stored_moments(stiffness)
+    return block.transpose_dot(stiffness), block.squared().transpose_dot(stiffness)
 
 
 @dataclass(frozen=True)
 class _Product:
     """Σ stiffness·x·(x·p)."""
 
+    stays_sparse = True
     p: Array
 
     def __call__(self, block: Block) -> Sums:
         return (block.normal_dot(block.vectors["stiffness"], self.p)[0],)
+
+
+@dataclass(frozen=True)
+class _Gram:
+    """Σ stiffness·x·xᵀ."""
+
+    stays_sparse = sums_squares = True
+
+    def __call__(self, block: Block) -> Sums:
+        return (block.weighted_products(block.vectors["stiffness"]),)
 
 
 def solve(matrix: Array, right: Array) -> Array:

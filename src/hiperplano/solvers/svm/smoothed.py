@@ -109,8 +109,8 @@ class SmoothedProblem:
         With the vectors that the loss asks for, and "centre" where `proximity` is not 0.
     proximity : float
         Dual variables cost ½·proximity·(γ − centre)².
-    squares : ndarray of shape (d,), optional
-        Of the columns, by weight, where there are too many columns for a matrix of their products.
+    by_rows : bool
+        Whether curvature is held as rows: a matrix of the columns' products would cost more than products with rows.
     centre_rows : bool
         Whether rows are centred, at the cost of a copy: means are so large that scores would lose digits to them.
     """
@@ -119,7 +119,7 @@ class SmoothedProblem:
     loss: Any
     fit_intercept: bool
     proximity: float = 0.0
-    squares: Array | None = None
+    by_rows: bool = False
     centre_rows: bool = False
 
     @cached_property
@@ -152,7 +152,6 @@ class SmoothedProblem:
             Dual variables; they follow from the scores unless they are given.
         """
         stiffness = 1.0 / (self.loss.ridge + self.proximity) if curved else 0.0
-        wide = self.squares is not None
         statistic = _Pass(
             self.loss,
             plane.coef.T,
@@ -161,17 +160,17 @@ class SmoothedProblem:
             self.proximity,
             self.centre_rows,
             given=gamma is not None,
-            gram=curved and not wide,
-            stiffness=stiffness if wide else 0.0,
+            gram=curved and not self.by_rows,
+            stiffness=stiffness if self.by_rows else 0.0,
         )
         design = self.design if gamma is None else self.design.with_vectors(gamma=gamma)
         (pull, beta, size, sums, *gram), kept = design.fold_and_map(statistic)
         level = -np.where(np.abs(beta) > _ROUNDING * size, beta, 0.0) * self.fit_intercept
         pull = pull.T if self.centre_rows else pull.T - np.multiply.outer(beta, plane.shift)
         curvature: Curvature | None = None
-        if curved and self.squares is not None:
+        if curved and self.by_rows:
             rows = self.design.with_vectors(stiffness=kept["stiffness"])
-            curvature = RowCurvature(rows, self.squares / self.weight, float(sums[2]), int(sums[3]))
+            curvature = RowCurvature(rows, float(sums[2]), int(sums[3]))
         elif curved:
             curvature = self.loss.curvature(stiffness * gram[0], stiffness * self.weight / self.design.n_rows)
         return Evaluation(
@@ -224,7 +223,10 @@ class _Pass:
     gram: bool
     stiffness: float
 
-    sums_squares = True
+    @property
+    def sums_squares(self) -> bool:
+        """Whether all pairs of columns are multiplied."""
+        return self.gram
 
     @property
     def stays_sparse(self) -> bool:

@@ -141,19 +141,20 @@ def _restore_rows(box, level, beta, e, beyond, order):  # type: ignore[no-untype
 
 
 @part
-def _is_hopeless(history, used, wanted, affordable, early):  # type: ignore[no-untyped-def]
-    """Whether as many passes were made as are affordable, and more than that seem to be left.
+def _is_hopeless(history, used, work, share, wanted, affordable, early):  # type: ignore[no-untyped-def]
+    """Whether as much was done as is affordable, and more than that seems to be left.
 
-    After a part of them, as many times more must seem to be left as it is smaller.
+    After a part of it, as many times more must seem to be left as it is smaller. `work` is in passes over all rows; a
+    pass over those that are still worth a visit is a `share` of one.
     """
-    if used < max(early * affordable, min(affordable, _FEWEST)):
+    if work < max(early * affordable, min(affordable, _FEWEST)):
         return False
     window = min(used - 1, _WINDOW)
     if window < 1:
         return True
     shrunk = np.log(max(history[(used - window) % _WINDOW_SIZE], 1e-300) / max(history[used % _WINDOW_SIZE], 1e-300))
     left = np.log(max(history[used % _WINDOW_SIZE] / wanted, 1.0))
-    return left * window * min(used, affordable) > shrunk * affordable**2
+    return left * window * share * min(work, affordable) > shrunk * affordable**2
 
 
 _WINDOW_SIZE = _WINDOW + 1
@@ -175,7 +176,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     Parameters
     ----------
     affordable : float
-        Passes after which the ascent ends unless as many more would bring it to its goal.
+        Passes over all rows, after which the ascent ends unless as many more would bring it to its goal.
     coef : float64 of shape (d + 1,)
         Σβ·x, and the level; overwritten with the last ones.
     beta : float64 of shape (n,)
@@ -202,8 +203,9 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
     early = _EARLY if x.ndim == 2 else 1.0  # what others cost on sparse rows is not known so well
     size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
-    least, objective_there = np.inf, 0.0
+    least, objective_there, work = np.inf, 0.0, 0.0
     while True:
+        work += size / n
         size, beyond, losses, slack, total = _one_pass(
             x, indices, indptr, box, square, pull, coef, beta, order, size, beyond, total, used + 1
         )
@@ -215,7 +217,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
         wanted = control.tol * (0.5 * squares + losses) + control.floor
         history[used % _WINDOW_SIZE] = slack
         rests = beyond <= _STILL * control.unit
-        ended = used + 1 >= control.most or _is_hopeless(history, used, wanted, affordable, early)
+        ended = used + 1 >= control.most or _is_hopeless(history, used, work, size / n, wanted, affordable, early)
         # A level that is still on its way adds to the slack of a plain loss what is no part of the gap at the best one.
         due = used >= look and box.soft[0] == 0.0
         if ended or rests or due or slack <= min(2.0 * wanted, trigger):
@@ -223,7 +225,7 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
             for j in range(d):
                 moved[j] = 0.0
             level, objective, gap = _check(x, indices, indptr, box, control, coef, beta, e, proved, moved)
-            used += 1
+            used, work = used + 1, work + 1.0
             history[used % _WINDOW_SIZE] = slack
             if gap <= least:
                 least, objective_there = gap, objective

@@ -12,7 +12,7 @@ from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations
 
 _MOST_STEPS = 1000  # of conjugate gradients for a step: the best so far will do then
-_PRODUCT = 0.2  # of a pass of the ascent: what a step counts, less than half of the time that it takes
+_PRODUCT = 0.1  # of a pass of the ascent: what a step counts, less than half of the time that it takes
 _SHARE = 0.03  # of the mismatch that would make up all of the gap, that a step may leave
 _ROUGH = 10.0  # times as much for a first guess, or
 _ROUGHLY = 0.01  # of what it began with

@@ -12,18 +12,16 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.solvers.cost import Costs
-from hiperplano.solvers.svm.augmented_lagrangian import MATRIX_COLUMNS
 from hiperplano.solvers.svm.compiled.normal_equations import NormalEquations, Products
 from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRows, middle
 
-_NEAR = 0.03  # of the objective: a gap from which Newton's method goes on
 _WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
 _VISIT, _NUMBER = 25.0, 0.3  # nanoseconds for a row that is visited by the ascent, and for each of its numbers
 _NEWTON_VISIT, _NEWTON_NUMBER = 30.0, 0.6  # the same for a pass of Newton's method
 _ENTRY = 1.5  # for a stored number of a sparse row
 _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
-_MANY = 50  # products with all rows in a step by conjugate gradients
+_MANY = 25  # products with the free rows in a step by conjugate gradients
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
@@ -212,7 +210,7 @@ def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -
         cost = _newton_cost(n, d, squared)
         cost = min(cost, _interior_cost(n, d)) if not squared else cost
     else:
-        cost = min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows), _conjugate_cost(rows, squared))
+        cost = min(_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows))
     passes = float(0.5 * cost / ascent_pass(rows))
     return passes if passes > _FEW else 0.0
 
@@ -221,7 +219,7 @@ def _surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
     """At least so many are on sparse rows, before anybody has counted the products of rows, or of columns."""
     n, d = rows.n_rows, len(rows.shift)
     least = Products(True, min(n, d), min(n, d)).cost
-    costs = [_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows, least), _conjugate_cost(rows, squared)]
+    costs = [_sparse_newton_cost(rows, squared), _sparse_interior_cost(rows, least)]
     if n * d <= _MOST_DENSE_CELLS:
         costs += [_newton_cost(n, d, squared), _interior_cost(n, d)]
     return float(0.5 * min(costs) / ascent_pass(rows))
@@ -251,11 +249,15 @@ def _interior_cost(n: int, d: int) -> float:
 
 
 def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
-    """Nanoseconds of Newton's method by sums over sparse rows."""
+    """Nanoseconds of Newton's method by sums over sparse rows.
+
+    With a plain loss no more rows than columns are free at the end, in general, and some more on the way.
+    """
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
-    least, free = min(n // 2 + 1, d), n // 2
-    pairs = free * stored**2 * _PAIR + least**3 / 3 * _FACTOR if d <= MATRIX_COLUMNS else _MANY * n * stored * _ENTRY
-    return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + pairs)
+    free = n // 2 if squared else min(n, 2 * d)
+    matrix = free * stored**2 * _PAIR + min(free + 1, d) ** 3 / 3 * _FACTOR
+    solve = min(matrix, _MANY * free * 2 * _ENTRY * stored)
+    return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + solve)
 
 
 def _sparse_interior_cost(rows: LoopRows, factor: float | None = None) -> float:
@@ -265,24 +267,13 @@ def _sparse_interior_cost(rows: LoopRows, factor: float | None = None) -> float:
     return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * visit + factor)
 
 
-def _conjugate_cost(rows: LoopRows, squared: bool) -> float:
-    """The same with steps by conjugate gradients: those of tall tables are few, as columns hardly interact."""
-    if squared:
-        return np.inf
-    steps = 2 * _MANY * np.sqrt(min(1.0, len(rows.shift) / rows.n_rows))
-    return _INTERIOR_STEPS * (_INTERIOR_CALL + rows.n_rows * _INTERIOR_VISIT + steps * _conjugate_step(rows))
-
-
-def _conjugate_step(rows: LoopRows) -> float:
-    return rows.n_rows * (_NEWTON_VISIT + 2 * _ENTRY * rows.n_stored)
-
-
-def _factor_steps(rows: LoopRows) -> float:
+def factor_steps(rows: LoopRows) -> float:
     """Steps of conjugate gradients in the time of a dense factor; what a sparse one would fill in is a guess."""
-    size = min(rows.n_rows, len(rows.shift))
+    n, size = rows.n_rows, min(rows.n_rows, len(rows.shift))
     if not interior_fits(size, size):
         return np.inf
-    return float((rows.n_rows * _PAIR * rows.n_stored**2 + Costs.factor(size)) / _conjugate_step(rows))
+    step = n * (_NEWTON_VISIT + 2 * _ENTRY * rows.n_stored)
+    return float((n * _PAIR * rows.n_stored**2 + Costs.factor(size)) / step)
 
 
 def interior_fits(n: int, d: int) -> bool:
@@ -327,8 +318,7 @@ def solve_sparse(search: Search) -> None:
         search.ascend(max(passes, _FEW))
     if search.proved or search.left <= 0:
         return
-    newton, factored = _sparse_newton_cost(rows, squared), _sparse_interior_cost(rows)
-    interior = min(factored, _conjugate_cost(rows, squared))
+    newton, interior = _sparse_newton_cost(rows, squared), _sparse_interior_cost(rows)
     dense = not squared and _interior_cost(n, d) < min(newton, interior)
     small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
     passes = affordable_passes(rows, squared, small) - search.found.passes
@@ -336,11 +326,8 @@ def solve_sparse(search: Search) -> None:
         search.ascend(passes)
     if search.proved or search.left <= 0:
         return
-    # Steps by conjugate gradients begin afresh: they are for what an ascent leaves far from the end.
-    if search.found.gap <= _NEAR * search.found.objective:
-        interior = factored
     if not small and interior < newton:
-        search.interior(_factor_steps(rows) if interior < factored else 0.0)
+        search.interior(0.0 if squared or rows.products.stays_sparse else factor_steps(rows))
     if search.proved or search.left <= 0:
         return
     if wide:
