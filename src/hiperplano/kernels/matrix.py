@@ -134,7 +134,7 @@ class KernelMatrix:
         n, m = self.shape
         if self.symmetric:
             parts = cuts(n)
-            return symmetric_product(parts, lambda i, j: self.rows(parts[i], parts[j]), right)
+            return symmetric_product(parts, lambda _, j, rows: self.rows(rows, parts[j]), right)
         found = np.empty((n, *right.shape[1:]), dtype=np.result_type(self.dtype, right.dtype))
         width = max(1, min(m, _WIDTH))
         step = max(1, _CELLS // width)

@@ -12,8 +12,10 @@ _STRIP = 64  # rows that are added in the precision of the tile, before float64:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int) -> None:
-    """out += the parts of a symmetric matrix's product that a tile on or below the diagonal stands for.
+def add_both_products(
+    tile: Array, right: Array, out: Array, vectors: Array, row: int, column: int, below: bool
+) -> None:
+    """out += the parts of a symmetric matrix's product that some rows of a tile on or below the diagonal stand for.
 
     Four rows and up to two vectors at a time: their sums stay in registers. The rows are a quarter of the tile apart,
     so that each is the next of a long run of memory, which the processor reads ahead.
@@ -21,7 +23,6 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
     Parameters
     ----------
     tile : ndarray of shape (a, b)
-        Both halves, if it lies on the diagonal.
     right : ndarray of shape (k, n)
         In the tile's precision.
     out : ndarray of shape (k, n)
@@ -29,22 +30,24 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
     vectors : ndarray of int
         Which of the k vectors to multiply.
     row, column : int
-        Where the tile begins.
+        Where the rows and the tile's columns begin.
+    below : bool
+        Whether the tile stands for one above the diagonal, too: one on the diagonal has both halves.
     """
     a, b = tile.shape
     gap, down = a // 4, np.zeros((len(vectors), b), dtype=right.dtype)
     for top in range(0, gap, _STRIP // 4):
         for k in range(0, len(vectors), 2):
             for i in range(top, min(top + _STRIP // 4, gap)):
-                if row == column and k + 1 < len(vectors):
-                    _add_rows_of_two(tile, right, out, vectors[k : k + 2], i, gap, row)
-                elif row == column:
-                    _add_rows_of_one(tile, right, out, vectors[k], i, gap, row)
+                if not below and k + 1 < len(vectors):
+                    _add_rows_of_two(tile, right, out, vectors[k : k + 2], i, gap, row, column)
+                elif not below:
+                    _add_rows_of_one(tile, right, out, vectors[k], i, gap, row, column)
                 elif k + 1 < len(vectors):
                     _add_two(tile, right, out, down[k : k + 2], vectors[k : k + 2], i, gap, row, column)
                 else:
                     _add_one(tile, right, out, down[k], vectors[k], i, gap, row, column)
-        if row != column:
+        if below:
             _add_and_clear(down, out, vectors, column)
     for i in range(4 * gap, a):
         for place, k in enumerate(vectors):
@@ -53,7 +56,7 @@ def add_both_products(tile: Array, right: Array, out: Array, vectors: Array, row
                 total += tile[i, j] * right[k, column + j]
                 down[place, j] += tile[i, j] * right[k, row + i]
             out[k, row + i] += total
-    if row != column:
+    if below:
         _add_and_clear(down, out, vectors, column)
 
 
@@ -105,10 +108,10 @@ def _add_two(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _add_rows_of_one(tile: Array, right: Array, out: Array, k: int, i: int, gap: int, row: int) -> None:
+def _add_rows_of_one(tile: Array, right: Array, out: Array, k: int, i: int, gap: int, row: int, column: int) -> None:
     """Of four rows and one vector, without the transpose."""
     one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
-    a = right[k, row : row + tile.shape[1]]
+    a = right[k, column : column + tile.shape[1]]
     a_one = a_two = a_three = a_four = right.dtype.type(0.0)
     for j in range(np.uintp(tile.shape[1])):
         a_one += one[j] * a[j]
@@ -119,10 +122,12 @@ def _add_rows_of_one(tile: Array, right: Array, out: Array, k: int, i: int, gap:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _add_rows_of_two(tile: Array, right: Array, out: Array, vectors: Array, i: int, gap: int, row: int) -> None:
+def _add_rows_of_two(
+    tile: Array, right: Array, out: Array, vectors: Array, i: int, gap: int, row: int, column: int
+) -> None:
     """The same for two vectors."""
     one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
-    a, b = right[vectors[0], row : row + tile.shape[1]], right[vectors[1], row : row + tile.shape[1]]
+    a, b = (right[vectors[0], column : column + tile.shape[1]], right[vectors[1], column : column + tile.shape[1]])
     a_one = a_two = a_three = a_four = b_one = b_two = b_three = b_four = right.dtype.type(0.0)
     for j in range(np.uintp(tile.shape[1])):
         p, q, r, s = one[j], two[j], three[j], four[j]

@@ -29,7 +29,7 @@ def cuts(n: int, borders: Array | None = None) -> list[slice]:
 
 
 def symmetric_product(
-    parts: list[slice], tile: Callable[[int, int], Array], right: Array, there: Array | None = None
+    parts: list[slice], tile: Callable[[int, int, slice], Array], right: Array, there: Array | None = None
 ) -> Array:
     """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
 
@@ -40,7 +40,7 @@ def symmetric_product(
     parts : list of slice
         Where the rows are cut.
     tile : callable
-        From the numbers of two cuts, the first not below the second, to the tile.
+        From the numbers of two cuts, the first not below the second, and some rows of the first, to those of the tile.
     right : ndarray of shape (n,) or (n, k)
     there : ndarray of bool of shape (cuts, k), optional
         Where columns are not 0, and are asked for: elsewhere the product is 0.
@@ -51,16 +51,17 @@ def symmetric_product(
     columns = right.reshape(n, k)
     turned = np.ascontiguousarray(columns.T)
 
-    def thin_panel(i: int) -> Array:
-        found = np.zeros((k, parts[i].stop))
+    def thin_panel(piece: tuple[int, slice]) -> Array:
+        i, rows = piece
+        found = np.zeros((k, rows.stop))
         for j, mine in enumerate(chosen[i]):
-            add_both_products(tile(i, j), turned, found, mine, parts[i].start, parts[j].start)
+            add_both_products(tile(i, j, rows), turned, found, mine, rows.start, parts[j].start, i != j)
         return found
 
     def panel(i: int) -> Array:
         found = np.zeros((parts[i].stop, k))
         for j, numbers in enumerate(chosen[i]):
-            values, mine = tile(i, j), run(numbers)
+            values, mine = tile(i, j, parts[i]), run(numbers)
             found[parts[i], mine] += values @ columns[parts[j], mine]
             if i != j:
                 found[parts[j], mine] += values.T @ columns[parts[i], mine]
@@ -69,8 +70,16 @@ def symmetric_product(
     order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
     workers = worker_count() if n * n >= _LARGE else 1
     if k <= _FEW:
-        return ordered_reduce(thin_panel, order, _add_columns, workers).T.reshape(right.shape)
+        # The shortest in two pieces, for the same reason.
+        pieces = [(i, parts[i]) for i in order[:-1]] + [(0, half) for half in _halves(parts[0])]
+        return ordered_reduce(thin_panel, pieces, _add_columns, workers).T.reshape(right.shape)
     return ordered_reduce(panel, order, _add_rows, workers).reshape(right.shape)
+
+
+def _halves(part: slice) -> tuple[slice, slice]:
+    """The latter first."""
+    middle = (part.start + part.stop) // 2
+    return slice(middle, part.stop), slice(part.start, middle)
 
 
 def _add_columns(total: Array, shorter: Array) -> Array:

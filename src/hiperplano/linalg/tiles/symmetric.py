@@ -65,7 +65,11 @@ class SymmetricTiles:
 
     def dot(self, right: Array, there: Array | None = None) -> Array:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""
-        return symmetric_product(self.cuts, self.tile, right.astype(self.dtype, copy=False), there)
+        return symmetric_product(self.cuts, self._rows_of_tile, right.astype(self.dtype, copy=False), there)
+
+    def _rows_of_tile(self, i: int, j: int, rows: slice) -> Array:
+        start = self.cuts[i].start
+        return self._tiles[i, j][rows.start - start : rows.stop - start]
 
     def lower(self) -> Array:
         """One array that holds the lower half, and 0 above the tiles on the diagonal."""
