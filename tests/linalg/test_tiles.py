@@ -41,6 +41,9 @@ def test_products_skip_the_rows_that_a_column_leaves_out(k):
     expected = mask * (matrix @ (mask * V))
     np.testing.assert_allclose(tiles.dot(mask * V, there), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(tiles.single.dot(mask * V, there), expected, rtol=1e-3, atol=1e-4)
+    asked = RNG.random((3, k)) < 0.5
+    expected = np.repeat(asked, np.diff(borders), axis=0) * (matrix @ (mask * V))
+    np.testing.assert_allclose(tiles.dot(mask * V, there, asked), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_a_matrix_that_is_not_definite_is_refused():

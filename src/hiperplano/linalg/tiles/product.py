@@ -29,7 +29,11 @@ def cuts(n: int, borders: Array | None = None) -> list[slice]:
 
 
 def symmetric_product(
-    parts: list[slice], tile: Callable[[int, int, slice], Array], right: Array, there: Array | None = None
+    parts: list[slice],
+    tile: Callable[[int, int, slice], Array],
+    right: Array,
+    there: Array | None = None,
+    asked: Array | None = None,
 ) -> Array:
     """matrix·right, for a symmetric matrix whose tiles on and below the diagonal are asked for one by one.
 
@@ -43,10 +47,13 @@ def symmetric_product(
         From the numbers of two cuts, the first not below the second, and some rows of the first, to those of the tile.
     right : ndarray of shape (n,) or (n, k)
     there : ndarray of bool of shape (cuts, k), optional
-        Where columns are not 0, and are asked for: elsewhere the product is 0.
+        Where columns are not 0.
+    asked : ndarray of bool of shape (cuts, k), optional
+        Where the product is asked for, if not there: elsewhere it is 0.
     """
     n, k = len(right), 1 if right.ndim == 1 else right.shape[1]
     there = np.ones((len(parts), k), dtype=bool) if there is None else there
+    wanted = there if asked is None else asked
     chosen = [[(there[i] & there[j]).nonzero()[0] for j in range(i + 1)] for i in range(len(parts))]
     columns = right.reshape(n, k)
     turned = np.ascontiguousarray(columns.T)
@@ -60,16 +67,18 @@ def symmetric_product(
 
     def panel(i: int) -> Array:
         found = np.zeros((parts[i].stop, k))
-        for j, numbers in enumerate(chosen[i]):
-            values, mine = tile(i, j, parts[i]), run(numbers)
+        for j in range(i + 1):
+            values = tile(i, j, parts[i])
+            mine = run((wanted[i] & there[j]).nonzero()[0])
             found[parts[i], mine] += values @ columns[parts[j], mine]
             if i != j:
+                mine = run((wanted[j] & there[i]).nonzero()[0])
                 found[parts[j], mine] += values.T @ columns[parts[i], mine]
         return found
 
     order = range(len(parts) - 1, -1, -1)  # the longest panels first, so that threads end together
     workers = worker_count() if n * n >= _LARGE else 1
-    if k <= _FEW:
+    if k <= _FEW and asked is None:
         # The shortest in two pieces, for the same reason.
         pieces = [(i, parts[i]) for i in order[:-1]] + [(0, half) for half in _halves(parts[0])]
         return ordered_reduce(thin_panel, pieces, _add_columns, workers).T.reshape(right.shape)

@@ -63,9 +63,9 @@ class SymmetricTiles:
         """The same in float32."""
         return self.astype(np.float32)
 
-    def dot(self, right: Array, there: Array | None = None) -> Array:
+    def dot(self, right: Array, there: Array | None = None, asked: Array | None = None) -> Array:
         """The matrix times `right`, of shape (n,) or (n, k), in its own precision, as `symmetric_product`."""
-        return symmetric_product(self.cuts, self._rows_of_tile, right.astype(self.dtype, copy=False), there)
+        return symmetric_product(self.cuts, self._rows_of_tile, right.astype(self.dtype, copy=False), there, asked)
 
     def _rows_of_tile(self, i: int, j: int, rows: slice) -> Array:
         start = self.cuts[i].start

@@ -119,7 +119,7 @@ def _fit(
     elif _by_steps(folds.problem):
         limited = _bytes_of_factors(folds.problem.n_rows) <= memory_limit()
         found, steps, all_rows = solve_folds(folds, alphas, limited, with_all_rows)
-        answers.put(np.arange(len(alphas)), found)
+        answers.put_steps(found)
         some = np.flatnonzero(answers.left.any(axis=0))
         rest = low_rank(folds, alphas[some], _BEFORE_FACTORS) if len(some) else None
         if rest is not None:
@@ -151,6 +151,24 @@ class _Answers:
         images = self._folds.product(np.nan_to_num(x).reshape(len(x), -1)).reshape(x.shape)
         self.solved[:, :, numbers], self.images[:, :, numbers] = x, images
         self.left[:, numbers] = ~(self._folds.residuals(x, images, self._alphas[numbers]) <= TOL)
+
+    def put_steps(self, x: Array) -> None:
+        """Take the solutions for all penalties from one Krylov space for each fold; NaN stands for none.
+
+        What a space leaves, and what rounding adds, is largest for the least penalty. If its residual is small enough,
+        the others are, and say what the images of their training rows are.
+        """
+        solved = np.isfinite(x).all(axis=(0, 3))
+        least = solved & (self._alphas == np.where(solved, self._alphas, np.inf).min(axis=1)[:, None])
+        filled, folds = np.nan_to_num(x), self._folds
+        images = folds.product_of_left_out(filled, least)
+        if not (folds.residuals(filled, images, self._alphas)[least] <= TOL).all():
+            return self.put(np.arange(len(self._alphas)), x)
+        implied = folds.right[:, None, None, :] - self._alphas[:, None] * filled
+        trained = (folds.masks > 0)[:, :, None, None] & ~least[:, :, None]
+        self.solved, self.images = x, np.where(trained, implied, images)
+        self.left = np.logical_not(solved)
+        return None
 
 
 def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed: bool) -> None:

@@ -86,6 +86,26 @@ class FoldProblem:
         there = np.logical_or.reduceat(masks, [each.start for each in tiles.cuts], axis=1).T
         return tiles.dot(right.T, there).T * masks
 
+    def product_of_left_out(self, right: Array, everywhere: Array) -> Array:
+        """S·K·S·right, at the rows that a fold leaves out, and elsewhere only for some: not to be relied on there.
+
+        Parameters
+        ----------
+        right : ndarray of shape (n, folds, alphas, sides)
+            0 at the rows that its fold leaves out.
+        everywhere : ndarray of bool of shape (folds, alphas)
+            For which all rows are asked for.
+        """
+        n, _, alphas, sides = right.shape
+        tiles = self.problem.gram.held
+        if tiles is None:
+            return self.product(right.reshape(n, -1)).reshape(right.shape)
+        starts = [each.start for each in tiles.cuts]
+        trained, left = (np.logical_or.reduceat(each, starts) for each in (self.masks > 0, self.masks == 0))
+        asked = np.repeat((left[:, :, None] | everywhere).reshape(len(starts), -1), sides, axis=1)
+        there = np.repeat(trained, alphas * sides, axis=1)
+        return tiles.dot(right.reshape(n, -1), there, asked).reshape(right.shape)
+
     def part(self, fold: int) -> tuple[Array, Array]:
         """The rows that a fold trains on, and S·K·S of them."""
         gram, rows = self.problem.gram, np.flatnonzero(self.masks[:, fold])
