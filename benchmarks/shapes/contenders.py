@@ -102,15 +102,15 @@ def _of_scikit_learn(cell: Cell) -> list[Contender]:
 
 
 def _of_glum(cell: Cell) -> list[Contender]:
-    """Generalised linear models without an L1 penalty: least squares, and two classes. (skglm and celer are made for
-    L1 penalties.)"""
-    if cell.model not in ("linear", "ridge", "logistic") or cell.classes > 2 or find_spec("glum") is None:
+    """Generalised linear models without an L1 penalty, of so many columns that their Hessian is no burden: least
+    squares, and two classes. (skglm and celer are made for L1 penalties.)"""
+    applies = cell.model in ("linear", "ridge", "logistic") and cell.classes <= 2 and cell.d <= _SMALL_HESSIAN
+    if not applies or find_spec("glum") is None:
         return []
-    solver = "irls-ls" if cell.d <= _SMALL_HESSIAN else "lbfgs"  # the first makes a Hessian of all columns
-    return [Contender(f"glum {solver}", partial(_fit_glum, cell, solver), TOLERANCES)]
+    return [Contender("glum irls-ls", partial(_fit_glum, cell), TOLERANCES)]
 
 
-def _fit_glum(cell: Cell, solver: str, table: Table, tol: float = 1e-4) -> Any:
+def _fit_glum(cell: Cell, table: Table, tol: float = 1e-4) -> Any:
     """glum divides losses by the sum of weights."""
     from glum import GeneralizedLinearRegressor
 
@@ -118,7 +118,7 @@ def _fit_glum(cell: Cell, solver: str, table: Table, tol: float = 1e-4) -> Any:
     alpha = (1.0 / cell.strength if cell.model == "logistic" else cell.strength) / total
     family = "binomial" if cell.model == "logistic" else "normal"
     model = GeneralizedLinearRegressor(
-        family=family, alpha=alpha, l1_ratio=0.0, solver=solver, gradient_tol=tol, max_iter=5_000
+        family=family, alpha=alpha, l1_ratio=0.0, solver="irls-ls", gradient_tol=tol, max_iter=5_000
     )
     return model.fit(table.plain, np.asarray(table.y, dtype=np.float64), sample_weight=table.weight)
 
