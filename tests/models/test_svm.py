@@ -12,6 +12,7 @@ from sklearn.svm import SVC, SVR
 
 from hiperplano import LinearSVC, LinearSVR
 from hiperplano.errors import ConvergenceWarning
+from hiperplano.solvers.svm.compiled import in_memory
 from tests import quadratic
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -374,3 +375,21 @@ def test_sparse_rows_that_seldom_meet(loss):
     model = LinearSVC(loss=loss, C=1e5).fit(X, y)
     assert model.solution_.converged
     assert model.solution_.gap <= 1e-4
+
+
+@pytest.mark.parametrize("solver", ["newton", "auto"])
+def test_separated_classes_with_a_large_penalty_are_solved_by_sums_over_the_rows(solver, monkeypatch):
+    """As tables too large for a copy are, and streams: Newton's method alone frees and binds a few rows in a step."""
+    monkeypatch.setattr(in_memory, "_COPIED_CELLS", 0)
+    monkeypatch.setattr(in_memory, "_MOST_CELLS", 0)
+    rng, C = np.random.default_rng(0), 1e4
+    X = rng.normal(size=(700, 110))
+    sign = np.where(X @ rng.normal(size=110) > 0, 1.0, -1.0)
+    model = LinearSVC(C=C, solver=solver).fit(X, sign)
+    beta, w = model.solution_.multipliers[0], model.coef_[0]
+    slack = np.maximum(0.0, 1 - sign * model.decision_function(X))
+    primal = 0.5 * w @ w + C * slack @ slack
+    dual = np.abs(beta).sum() - 0.5 * np.sum((beta @ X) ** 2) - beta @ beta / (4 * C)
+    assert (beta * sign >= 0).all()
+    assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+    assert primal - dual <= 1.01e-4 * primal

@@ -34,6 +34,9 @@ _SCALE_ROWS = 4096  # that columns' means and spreads are taken from
 _FAR = 30.0  # of a column's spread: a mean beyond it costs scores digits that matter
 _SHRINK = 4.0  # of the width in which dual variables follow scores, from round to round
 _SHRINK_ROWS = 1.5  # the same where a step costs many products with rows: more rounds, of few and cheap steps each
+_SHRINK_SQUARED = 1.25  # the same for squared losses that need rounds: with less, a round takes many steps
+_TRIAL = 300.0  # passes for squared losses without rounds, which are ten times as many as most fits need
+_PROXIMITY = 0.01  # of the squared length of rows: the first for such losses, which makes rows free that are needed
 _FOLLOWING = 0.98  # of the slack of known dual variables, left at the first width: in wider ones they would stay there
 _FREE_ROWS = 5  # for each column, that the first width on all rows shall hold
 _PATIENCE = 8  # rounds without progress, of the shrinkage above: others count by theirs
@@ -87,6 +90,12 @@ def typical_row(design: Design, fit_intercept: bool) -> tuple[Array, bool]:
     if design.is_sparse and design.density < SPARSE_PRODUCTS and not far:
         return np.zeros(design.n_columns), False
     return scale.shift, far
+
+
+def _squared_length(design: Design, fit_intercept: bool) -> float:
+    """Of a typical row, measured from the mean."""
+    scale = ColumnScale.exact(design.sample(_SCALE_ROWS), fit_intercept)
+    return float(np.sum(scale.scale**-2.0)) or 1.0
 
 
 def _solve(problem: SmoothedProblem, zero: Hyperplane, tol: float, budget: Budget) -> Certificate:
@@ -171,31 +180,44 @@ class AugmentedLagrangian:
         self, plane: Hyperplane, width: float, curvature: Curvature | None, gamma: RowVector | None = None
     ) -> Certificate:
         """From a plane, with the first width and centre, or for a squared loss with the curvature of similar rows."""
-        return self._once(plane, curvature) if self.problem.loss.ridge else self._rounds(plane, width, gamma)
+        if self.problem.loss.ridge:
+            return self._once(plane, curvature)
+        return self._rounds(
+            plane, width / self.problem.loss.high, gamma, _SHRINK_ROWS if self.problem.by_rows else _SHRINK
+        )
 
     def _once(self, plane: Hyperplane, curvature: Curvature | None) -> Certificate:
-        """A squared loss needs no rounds, but a smaller tolerance if dual variables do not prove enough yet."""
-        now = self.problem.evaluate(plane, curved=curvature is None)
-        self.budget.take()
-        share = 0.5
-        while True:
-            now, solved = minimise(self.problem, now, self._share(share), self.budget, curvature)
+        """A squared loss needs no rounds, but a smaller tolerance if dual variables do not prove enough yet.
+
+        Where classes are nearly separated and C is large, it differs little from a plain one: Newton's method frees and
+        binds a few rows in a step, and rounds are needed, too.
+        """
+        now, trial = self.problem.evaluate(plane, curved=curvature is None), Budget(min(_TRIAL, self.budget.left), 1.0)
+        share, solved = 0.5, True
+        while solved:
+            now, solved = minimise(self.problem, now, self._share(share), trial, curvature)
             certificate = certify(self.problem, now.plane, now.gamma, self.tolerance, now.curvature)
-            if certificate.proved or not solved:
-                return certificate
+            if certificate.proved:
+                break
             share *= 0.1
+        self.budget.take(trial.spent)
+        if certificate.proved or self.budget.left <= 0:
+            return certificate
+        proximity = _PROXIMITY * _squared_length(self.problem.design, self.problem.fit_intercept)
+        found = self._rounds(plane, proximity, None, _SHRINK_SQUARED)
+        return min(found, certificate, key=lambda each: each.gap)
 
     def _share(self, share: float) -> Callable[[Evaluation], float]:
         return lambda now: share * self.tolerance.at(now.objective)
 
-    def _rounds(self, plane: Hyperplane, width: float, gamma: RowVector | None) -> Certificate:
-        problem, bound = self.problem, self.problem.loss.high
+    def _rounds(self, plane: Hyperplane, proximity: float, gamma: RowVector | None, shrink: float) -> Certificate:
+        problem = self.problem
         now = problem.evaluate(plane, curved=False)
         self.budget.take()
         centre, known, best = problem.middle(now) if gamma is None else gamma, False, now
-        left, since, shrink = np.inf, 0.0, _SHRINK_ROWS if self.problem.by_rows else _SHRINK
+        left, since = np.inf, 0.0
         while True:
-            smooth = replace(problem, design=problem.design.with_vectors(centre=centre), proximity=width / bound)
+            smooth = replace(problem, design=problem.design.with_vectors(centre=centre), proximity=proximity)
             start = smooth.evaluate(plane)
             self.budget.take()
             now, solved = minimise(smooth, start, self._allowed, self.budget, fewest=1)
@@ -211,12 +233,12 @@ class AugmentedLagrangian:
                 return certify(problem, best.plane, best.gamma, self.tolerance)
             if solved:
                 plane, centre, known = now.plane, now.gamma, True
-                width, last = width / shrink, width
-            elif known:  # too narrow for what is known: half way back, and smaller steps from there
-                width, shrink = float(np.sqrt(width * last)), float(np.sqrt(shrink))
-                width *= _SHRINK if width > 0.9 * last else 1.0
+                proximity, last = proximity / shrink, proximity
+            elif known:  # too small for what is known: half way back, and smaller steps from there
+                proximity, shrink = float(np.sqrt(proximity * last)), float(np.sqrt(shrink))
+                proximity *= _SHRINK if proximity > 0.9 * last else 1.0
             else:
-                plane, centre, width = now.plane, problem.middle(now), width * _SHRINK**2
+                plane, centre, proximity = now.plane, problem.middle(now), proximity * _SHRINK**2
 
     def _allowed(self, now: Evaluation) -> float:
         """What a round may leave: little beside what is the smoothing's, or beside what is wanted."""

@@ -45,15 +45,16 @@ def solve_svm(
         few = [design.on_rows_of(narrow) for design in designs if isinstance(design, InMemory)]
         solution = solve_svm(few, loss, fit_intercept=fit_intercept, solver=solver, tol=tol, max_iter=max_iter)
         return replace(solution, coef=held.widen(solution.coef))
-    if isinstance(designs[0], InMemory) and fits_loops(designs[0], solver):
+    if not isinstance(designs[0], InMemory):
+        found = [_newton(design, loss, fit_intercept, tol, max_iter) for design in designs]
+    elif fits_loops(designs[0], solver):
         search = CompiledSearch(designs[0], loss, fit_intercept, solver, tol, max_iter)
         with one_blas_thread():
             found = in_threads(search.fit, designs, len(designs) * designs[0].n_rows * designs[0].n_columns)
     else:
-        if isinstance(designs[0], InMemory):
-            rows = designs[0].in_doubles(_FEW_CELLS)
-            designs = [design.on_rows_of(rows) for design in designs if isinstance(design, InMemory)]
-        found = [_newton(design, loss, fit_intercept, tol, max_iter) for design in designs]
+        rows = designs[0].in_doubles(_FEW_CELLS)
+        search = CompiledSearch(rows, loss, fit_intercept, solver, tol, max_iter)
+        found = [search.fit_many(design.on_rows_of(rows)) for design in designs if isinstance(design, InMemory)]
     gap = max(one.relative_gap for one in found)
     converged = all(one.proved for one in found)
     longest = max(found, key=lambda one: one.passes)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from hiperplano.data.design import Design
+from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
 from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
@@ -14,7 +15,9 @@ from hiperplano.solvers.svm.compiled.solve import (
     POLISHING,
     Search,
     factor_steps,
+    interior_fits,
     is_wide,
+    passes_of_interior,
     solve_dense,
     solve_sparse,
 )
@@ -50,15 +53,15 @@ class CompiledSearch:
     tol: float
     max_iter: int
 
-    def __post_init__(self) -> None:
-        self.rows = LoopRows.of(self.design, self.fit_intercept)
+    @cached_property
+    def rows(self) -> LoopRows:
+        """As compiled loops take them."""
+        return LoopRows.of(self.design, self.fit_intercept)
 
     def fit(self, design: Design) -> PlaneFit:
         """The plane for these rows with their signs, or targets."""
         assert isinstance(design, InMemory)
-        box = dual_box(design, self.loss)
-        asked = control(box, self.loss, self.fit_intercept, self.tol, self.max_iter)
-        search = Search(self.rows, box, asked)
+        search = self._search(design)
         if self.solver == "auto":
             return self._by_cheapest(design, search)
         if self.solver == "newton":
@@ -66,6 +69,23 @@ class CompiledSearch:
         else:
             search.ascend()
         return self._published(search)
+
+    def fit_many(self, design: Design) -> PlaneFit:
+        """The same for rows that are too many for a copy: by Newton's method, unless that does not lead to the end."""
+        assert isinstance(design, InMemory)
+        interior = self.solver == "auto" and self._keeps_interior(design)
+        budget = Budget(self._passes_of_newton(design, self.max_iter) if interior else self.max_iter)
+        found = self._newton(design, budget, None, "newton", 0)
+        if found.proved or not interior:
+            return found
+        search = self._search(design)
+        search.found = search.found._replace(passes=budget.used)
+        search.interior()
+        return _together(found, self._published(search))
+
+    def _search(self, design: InMemory) -> Search:
+        box = dual_box(design, self.loss)
+        return Search(self.rows, box, control(box, self.loss, self.fit_intercept, self.tol, self.max_iter))
 
     def _by_cheapest(self, design: InMemory, search: Search) -> PlaneFit:
         """Small tables by Newton's method alone, unless they are wide: for all digits it is needed in any case."""
@@ -87,28 +107,42 @@ class CompiledSearch:
 
     def _by_sums(self, design: InMemory, search: Search) -> PlaneFit:
         """Newton's method by sums over all rows, from what is known, or from the answer of a sample."""
-        found, others = search.found, not self.rows.is_dense and not self.loss.ridge
-        budget = Budget(_SHARE * search.left if others else search.left)
+        found, dense = search.found, self.rows.is_dense
+        interior = self._keeps_interior(design) if dense else not self.loss.ridge
+        interior = interior and "interior" not in search.methods
+        most = _SHARE * search.left if interior else float(search.left)
+        budget = Budget(self._passes_of_newton(design, most) if interior and dense else most)
         plane = Hyperplane(found.coef[:-1], np.asarray(found.coef[-1]), self.rows.shift)
         gamma = found.beta / search.box.weight * (search.box.target if self.loss.classifies else 1.0)
-        certificate = augmented_newton(
-            design,
-            self.loss,
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            budget=budget,
-            start=(plane, gamma) if search.methods else None,
-        )
         method = "dual, newton" if "dual" in search.methods else "newton"
-        better = plane_fit(design, self.loss, certificate, method, found.passes + budget.used)
+        better = self._newton(design, budget, (plane, gamma) if search.methods else None, method, found.passes)
         if better.proved:
             return better
-        search.found = found._replace(passes=found.passes + budget.used)
-        if search.left > 0 and self.rows.is_dense and design.n_rows * design.n_columns <= _MOST_CELLS:
+        search.found = found._replace(passes=better.passes)
+        if search.left > 0 and interior:
+            search.interior(0.0 if dense else factor_steps(self.rows))
+        if not search.proved and search.left > 0 and dense and design.n_rows * design.n_columns <= _MOST_CELLS:
             search.newton()  # copied and centred rows keep digits that sums over the rows as they are have lost
-        elif search.left > 0 and others:
-            search.interior(factor_steps(self.rows))
         return _together(better, self._published(search))
+
+    def _newton(
+        self, design: InMemory, budget: Budget, start: tuple[Hyperplane, Array] | None, method: str, passes: int
+    ) -> PlaneFit:
+        """By sums over the rows; `passes` were made before."""
+        found = augmented_newton(
+            design, self.loss, fit_intercept=self.fit_intercept, tol=self.tol, budget=budget, start=start
+        )
+        return plane_fit(design, self.loss, found, method, passes + budget.used)
+
+    def _keeps_interior(self, design: InMemory) -> bool:
+        """Whether to keep the interior point method for the end: on dense rows of nearly separated classes, with a
+        squared loss, Newton's frees and binds a few rows in a step."""
+        fits = interior_fits(design.n_rows, design.n_columns)
+        return bool(self.loss.ridge) and not design.is_sparse and fits
+
+    def _passes_of_newton(self, design: InMemory, most: float) -> float:
+        """For about as long as the interior point method takes; it is there for the rest."""
+        return min(most, passes_of_interior(design.n_rows, design.n_columns))
 
     def _published(self, search: Search) -> PlaneFit:
         found = search.found
@@ -136,6 +170,7 @@ def _together(last: PlaneFit, other: PlaneFit) -> PlaneFit:
         gap=plane.objective - _bound(proof),
         proved=plane.proved or proof.proved,
         passes=max(last.passes, other.passes),
+        method=plane.method,
     )
 
 
