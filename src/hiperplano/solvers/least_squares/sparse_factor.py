@@ -88,7 +88,7 @@ def by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> Fa
             if found is None:
                 return None
             coef[target], change, taken = found
-            largest = float(np.sqrt(rows.squares.sum() / strength + 1.0)) if strength else np.sqrt(lost) / _LEAST
+            largest = float(np.sqrt(rows.sum_of_squares / strength + 1.0)) if strength else np.sqrt(lost) / _LEAST
             condition, steps = max(condition, largest), steps + taken
             error = max(error, change, EPS * condition)
     return FactoredAnswer(coef, error, condition, steps)

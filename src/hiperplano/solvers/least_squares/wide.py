@@ -168,7 +168,7 @@ def _steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
     least = float(alpha.min())
     if not least > 0.0:
         return np.iinfo(np.int64).max
-    share = float(rows.squares.sum()) / least
+    share = rows.sum_of_squares / least
     return len(alpha) * (1 + int(np.log(2.0 / tol) / np.log1p(2.0 / max(share, EPS))))
 
 
@@ -327,7 +327,7 @@ def _by_products(
     """The same from unit²·x·xᵀ, in float32 or float64."""
     coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
-    free = np.sqrt(rows.squares.mean()) * rows.free_direction * float(fit_intercept)
+    free = np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
     longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
     for strength in set(alpha.tolist()):
@@ -356,7 +356,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     """
     n, d = rows.x.shape
     coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
-    free = [np.sqrt(rows.squares.mean()) * rows.free_direction[:, None]] if fit_intercept else []
+    free = [np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction[:, None]] if fit_intercept else []
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         more = [np.sqrt(strength) * np.eye(n)] if strength > 0 else []
