@@ -16,7 +16,15 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.refined_products import RowSystem, SingleRows, refined_coefficients, solve_refined, summed_rows
+from hiperplano.linalg.refined_products import (
+    RowSystem,
+    SingleRows,
+    refined_coefficients,
+    solve_refined,
+    steps_at_most,
+    summed_rows,
+    usual_steps,
+)
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
@@ -160,18 +168,6 @@ def factored_sparse_rows(
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
 
 
-def _steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
-    """Steps of conjugate gradients that are enough, for all targets: few where the penalty outweighs the rows.
-
-    Eigenvalues of the system lie between alpha and alpha plus the sum of the rows' squares.
-    """
-    least = float(alpha.min())
-    if not least > 0.0:
-        return np.iinfo(np.int64).max
-    share = rows.sum_of_squares / least
-    return len(alpha) * (1 + int(np.log(2.0 / tol) / np.log1p(2.0 / max(share, EPS))))
-
-
 class _End(NamedTuple):
     """An answer, its status without the digits.
 
@@ -224,8 +220,8 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
 
 def _single_rows(rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
     """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
-    few = len(rows.root) < _FEWEST_SINGLE or _steps_at_most(rows, alpha, tol) <= _FEW_STEPS
-    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x)
+    few = len(rows.root) < _FEWEST_SINGLE or steps_at_most(rows, alpha, tol) <= _FEW_STEPS
+    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x, rows.sum_of_squares)
 
 
 def _by_conjugate_gradients(
@@ -236,9 +232,9 @@ def _by_conjugate_gradients(
     The steps stay in the span of the rows, where without a penalty the minimum-norm solution is. If there are rows in
     float32, they make the steps, from one residual in float64 to the next.
     """
-    sure = _steps_at_most(rows, alpha, tol)
+    sure = steps_at_most(rows, alpha, tol)
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
-    if max_iter < _FEWEST_STEPS:
+    if max_iter < _FEWEST_STEPS or (not issparse(rows.x) and usual_steps(rows, alpha, tol) > max_iter):
         return None
     coef, steps, gap, error, condition = np.zeros((len(alpha), len(rows.length))), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
@@ -329,7 +325,6 @@ def _by_products(
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
     free = np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
-    longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
@@ -338,6 +333,7 @@ def _by_products(
         if strength > 0:
             made = refined_coefficients(found, rows, which, strength, most_lost)
         else:
+            longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
             made = summed_rows(found, rows, longest, most_lost)
         if made is None:
             return None
