@@ -141,7 +141,7 @@ def few_sparse_rows(
         n, d = rows.x.shape
         density, step = rows.x.nnz / max(1, n * d), Costs.of(design, 1).square_product / _PATIENCE
         first = least_factor_cost(n, d, density) / step if seldom_meet(n, d, density) else np.inf
-        to_factor = cache(lambda: sparse_factor_cost(rows.x) / step if first < np.inf else np.inf)
+        to_factor = cache(lambda: sparse_factor_cost(rows, alpha) / step if first < np.inf else np.inf)
         end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first)))
         if end is None and first < max_iter:
             end = (
@@ -152,7 +152,8 @@ def few_sparse_rows(
         few = n <= _MOST_KEPT
         if end is None and products and not _depend(rows, alpha, fit_intercept):
             end = _by_products(rows, alpha, fit_intercept, rows.products, 1.0, 1.0 if last and not few else _MOST_LOST)
-        if end is None and products and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
+        most = min(_ORTHOGONAL * max_iter, 10 * n if last else np.inf)  # by dense rows, or steps for columns
+        if end is None and products and max_iter <= to_factor() < most:
             end = _by_sparse_factor(rows, alpha, fit_intercept)
         if end is None and products and last and few:
             end = _by_eigenvectors(rows, alpha)
