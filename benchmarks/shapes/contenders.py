@@ -111,7 +111,7 @@ def _of_glum(cell: Cell) -> list[Contender]:
 
 
 def _fit_glum(cell: Cell, table: Table, tol: float = 1e-4) -> Any:
-    """glum divides losses by the sum of weights."""
+    """glum divides losses by the sum of weights; it wants targets and weights in the precision of the rows, or ends."""
     from glum import GeneralizedLinearRegressor
 
     total = len(table.y) if table.weight is None else float(np.sum(table.weight))
@@ -120,7 +120,9 @@ def _fit_glum(cell: Cell, table: Table, tol: float = 1e-4) -> Any:
     model = GeneralizedLinearRegressor(
         family=family, alpha=alpha, l1_ratio=0.0, solver="irls-ls", gradient_tol=tol, max_iter=5_000
     )
-    return model.fit(table.plain, np.asarray(table.y, dtype=np.float64), sample_weight=table.weight)
+    kind = table.plain.dtype
+    weight = None if table.weight is None else table.weight.astype(kind)
+    return model.fit(table.plain, np.asarray(table.y, dtype=kind), sample_weight=weight)
 
 
 def _fixed(name: str, kind: Any, **parameters: Any) -> Contender:

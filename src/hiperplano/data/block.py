@@ -183,11 +183,12 @@ class Block:
         return np.asarray(np.einsum("ij,ij,j->i", self.x, self.x, weights))
 
     def column_squares(self) -> Array:
-        """Σᵢ x² of every column, in float64."""
+        """Σᵢ x² of every column; of dense rows in float32 in that precision, where they may be infinite."""
         if self.is_sparse:
             squares = np.square(self.x.data, dtype=np.float64)
             return np.bincount(self.x.indices, squares, self.n_columns).astype(np.float64, copy=False)
-        return np.asarray(np.einsum("ij,ij->j", self.x, self.x, dtype=np.float64))
+        kind = np.float32 if self.x.dtype == np.float32 else np.float64  # a conversion takes longer than the sums
+        return np.einsum("ij,ij->j", self.x, self.x, dtype=kind).astype(np.float64, copy=False)
 
     def column_sizes(self) -> Array:
         """The largest |x| of every column, in float64."""

@@ -55,6 +55,11 @@ class CentredRows:
             return np.asarray(np.einsum("ij,ij->i", self.x, self.x))
         return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
 
+    @cached_property
+    def sum_of_squares(self) -> float:
+        """Of all entries of the centred rows."""
+        return float(self.squares.sum() if issparse(self.x) else self.length @ self.length)
+
     @property
     def stored_squares(self) -> Array:
         """The same of the rows as they are stored: sparse ones are not centred."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dsterf
+from scipy.linalg.lapack import dstebz
 
 from hiperplano.data.design import Array
 
@@ -38,8 +38,13 @@ class ConjugateGradientResult(NamedTuple):
         steps, ratios = np.array(self.steps), np.array(self.ratios)
         diagonal = 1.0 / steps
         diagonal[1:] += ratios[:-1] / steps[:-1]
-        values = dsterf(diagonal, np.sqrt(ratios[:-1]) / steps[:-1])[0] if len(steps) > 1 else diagonal
-        return max(float(values[0]), _EPS * float(values[-1])), float(values[-1])
+        beside, n = np.sqrt(ratios[:-1]) / steps[:-1], len(steps)
+        # By bisection, each in a time that grows with the steps, not with their square.
+        smallest, largest = (
+            float(dstebz(diagonal, beside, 2, 0.0, 0.0, k, k, 0.0, "E")[1][0]) if n > 1 else float(diagonal[0])
+            for k in (1, n)
+        )
+        return max(smallest, _EPS * largest), largest
 
     def pace(self) -> float:
         """By what a step multiplied the squared residual, on average over the later half of the steps.

@@ -21,6 +21,7 @@ from hiperplano.linalg.triangular import reciprocal
 _MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error
 _SLOW = 0.2  # share of an error that a step may leave
 _MOST_STEPS = 8
+_IN_FEW = 0.9  # share of the squares that a few directions may hold
 _EPS = float(np.finfo(float).eps)
 _FLOOR = 4 * _EPS  # rounding of residuals, which the condition of the rows makes larger
 
@@ -39,10 +40,12 @@ class SingleRows:
     Parameters
     ----------
     x : ndarray of shape (n, d)
+    squares : float
+        The sum of their squares.
     """
 
-    def __init__(self, x: Array) -> None:
-        self.unit = 1.0 / (float(np.sqrt(np.einsum("ij,ij->", x, x) / len(x))) or 1.0)
+    def __init__(self, x: Array, squares: float) -> None:
+        self.unit = 1.0 / (float(np.sqrt(squares / len(x))) or 1.0)
         self._x = np.empty_like(x, dtype=np.float32)
         np.multiply(x, self.unit, out=self._x, casting="same_kind")
 
@@ -78,6 +81,32 @@ class RowSystem:
         """By the rows' squares as they are stored: what all rows have in common is left out."""
         level = float(self._lifted @ residual) / self._size
         return np.asarray(self._inverse * residual - level * self._lifted)
+
+
+def steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
+    """Steps of conjugate gradients that are enough, for all targets: few where the penalty outweighs the rows.
+
+    Eigenvalues of the system lie between alpha and alpha plus the sum of the rows' squares.
+    """
+    least = float(alpha.min())
+    if not least > 0.0:
+        return np.iinfo(np.int64).max
+    share = rows.sum_of_squares / least
+    return len(alpha) * (1 + int(np.log(2.0 / tol) / np.log1p(2.0 / max(share, _EPS))))
+
+
+def usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
+    """Steps of conjugate gradients, for all targets, on dense rows of unrelated columns: seldom more than on others.
+
+    Eigenvalues of their products lie between (1 − √(n/d))² and (1 + √(n/d))² of a row's squares (Marchenko and Pastur).
+    Related columns leave most of the squares to a few directions, which steps find at once; a penalty then outweighs
+    the others sooner.
+    """
+    n, d = rows.x.shape
+    share, square = np.sqrt(n / max(n, d)), (1.0 - _IN_FEW) * rows.sum_of_squares / n
+    extremes = [square * (1.0 + sign * share) ** 2 + alpha for sign in (1, -1)]
+    root = np.sqrt(extremes[0] / np.maximum(extremes[1], _EPS * extremes[0]))
+    return float((np.log(2.0 / tol) / np.log((root + 1.0) / np.maximum(root - 1.0, _EPS))).sum())
 
 
 def solve_refined(

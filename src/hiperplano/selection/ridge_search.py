@@ -18,7 +18,7 @@ from hiperplano.selection.routing import Routed, of_rows
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import Split, row_splits
 from hiperplano.solvers.least_squares.choice import fits_in_memory
-from hiperplano.solvers.least_squares.path.leave_one_out import LeaveOneOutPath
+from hiperplano.solvers.least_squares.path.leave_one_out import leave_one_out
 from hiperplano.solvers.least_squares.path.ridge_folds import fold_paths, predictions, squared_errors
 from hiperplano.solvers.statistics import Moments, align_rows, moments
 
@@ -132,7 +132,7 @@ class PenaltySearch:
         self, design: Design, alphas: Array, sums: Moments | CentredRows, given: dict[str, Any] | None
     ) -> tuple[Array, Array | None]:
         """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
-        path = LeaveOneOutPath.of(design, self.fit_intercept, sums)
+        path = leave_one_out(design, self.fit_intercept, sums)
         if not (self.store_cv_results or self.scoring is not None):
             return self._over_targets(-path.mean_squared_errors(alphas)), None
         y, weight = _targets_and_weights(design)

@@ -219,17 +219,17 @@ def _products_about_origin(block: Block, target_shift: Array, sparse: bool, dtyp
     np.subtract(block.y, target_shift, out=small[:, 1:], casting="same_kind")
     if sparse:
         weighted = block.weighted(small)
-        products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted)
+        products, cross = block.weighted_products(block.weights), block.transpose_dot(weighted).T
         ends = small.T @ weighted
     else:
         rows = block.dense()
-        products, cross, ends = rows.T @ rows, rows.T @ small, small.T @ small
+        products, cross, ends = rows.T @ rows, small.T @ rows, small.T @ small
     out = np.empty((d + len(ends), d + len(ends)))
     of_rows, of_targets = slice(1, d + 1), slice(d + 1, None)
     out[0, 0], out[of_rows, of_rows], out[of_targets, of_targets] = ends[0, 0], products, ends[1:, 1:]
-    out[0, of_rows] = out[of_rows, 0] = cross[:, 0]
+    out[0, of_rows] = out[of_rows, 0] = cross[0]
     out[0, of_targets] = out[of_targets, 0] = ends[0, 1:]
-    out[of_rows, of_targets], out[of_targets, of_rows] = cross[:, 1:], cross[:, 1:].T
+    out[of_rows, of_targets], out[of_targets, of_rows] = cross[1:].T, cross[1:]
     return out
 
 

@@ -10,7 +10,7 @@ from tests.exact import Problem
 
 
 def solved(x, right, alpha, free):
-    single = SingleRows(x)
+    single = SingleRows(x, np.square(x).sum())
     return solve_refined(single.products, single.unit, lambda shares: x @ (x.T @ shares), right, alpha, free, 1e-12)
 
 
@@ -49,7 +49,7 @@ def test_rows_that_float32_cannot_tell_apart_have_no_answer():
 
 def test_products_of_rows_have_the_digits_of_float32():
     x, right, _ = rows(1e30)
-    found, wanted = SingleRows(x).square_product(right[:, 0]), x @ (x.T @ right[:, 0])
+    found, wanted = SingleRows(x, np.square(x).sum()).square_product(right[:, 0]), x @ (x.T @ right[:, 0])
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
 
 

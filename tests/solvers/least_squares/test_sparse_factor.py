@@ -9,7 +9,8 @@ from scipy import sparse
 from hiperplano import LinearRegression, Ridge
 from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.centred_rows import centred_rows, sparse_rows
-from hiperplano.solvers.least_squares.sparse_factor import by_sparse_factor, sparse_factor_cost
+from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
+from hiperplano.solvers.least_squares.sparse_factor import ColumnPreconditioner, by_sparse_factor, preconditioner_cost
 
 
 def _table(n: int, d: int, density: float, spread: float, seed: int) -> tuple[sparse.csr_array, np.ndarray]:
@@ -41,8 +42,24 @@ def test_the_minimum_is_that_of_singular_values(alpha: float, fit_intercept: boo
 def test_cost_counts_the_cycles() -> None:
     """A chain of rows fills nothing, however long it is; rows that all meet fill everything."""
     chain = sparse.csr_array(sparse.diags_array([np.ones(5000), np.ones(5000)], offsets=[0, 1], shape=(5000, 5001)))
-    assert sparse_factor_cost(chain) < sparse_factor_cost(sparse.csr_array(np.ones((3, 3)))) * 5000
-    assert np.isinf(sparse_factor_cost(sparse.csr_array(np.ones((300, 300)))))
+    assert preconditioner_cost(chain) < preconditioner_cost(sparse.csr_array(np.ones((3, 3)))) * 5000
+    assert np.isinf(preconditioner_cost(sparse.csr_array(np.ones((300, 300)))))
+
+
+def test_a_factor_of_columns_at_unit_length_is_a_preconditioner() -> None:
+    """The minimum in a few steps, of columns of any scales."""
+    x, y = _table(300, 200, 0.012, 1e5, seed=7)
+    x = sparse.csr_array(x[:, np.flatnonzero(np.diff(x.tocsc().indptr))])
+    design, alpha = InMemory(x, y[:, None]), np.zeros(1)
+    inverse = ColumnPreconditioner(sparse_rows(design, True))
+    found = conjugate_least_squares(design, alpha=alpha, max_iter=60, preconditioner=inverse)
+    assert found.converged
+    rows = centred_rows(design, True)
+    best = np.linalg.lstsq(rows.unit, rows.right[:, 0])[0]
+    wanted = np.linalg.norm(rows.right[:, 0] - rows.unit @ best)
+    assert np.sqrt(found.rss[0]) == pytest.approx(wanted, rel=1e-9)
+    assert found.digits > 6
+    assert not conjugate_least_squares(design, alpha=alpha, max_iter=60).converged
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(2000, 0.0), (2000, 0.1), (3000, 0.1)])

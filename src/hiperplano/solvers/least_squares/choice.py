@@ -11,7 +11,13 @@ from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
 from hiperplano.solvers.least_squares.direct import least_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, with_all_columns
-from hiperplano.solvers.least_squares.sparse_factor import least_factor_cost, seldom_meet, sparse_factor_cost
+from hiperplano.solvers.least_squares.sparse_factor import (
+    ColumnPreconditioner,
+    least_factor_cost,
+    preconditioner_cost,
+    seldom_meet,
+    sparse_factor_cost,
+)
 from hiperplano.solvers.least_squares.wide import factored_sparse_rows, few_sparse_rows, wide_least_squares
 from hiperplano.solvers.statistics import Moments
 
@@ -85,7 +91,10 @@ def _solve(
                 n_columns=design.n_columns,
             )
         steps = max_iter if max_iter is not None else 10 * min(design.n_rows, design.n_columns)
-        return conjugate_least_squares(design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps)
+        preconditioner = _preconditioner(design, alpha, fit_intercept, steps) if free and max_iter is None else None
+        return conjugate_least_squares(
+            design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps, preconditioner=preconditioner
+        )
     known = sums if isinstance(sums, Moments) else None
     return least_squares(
         design,
@@ -96,6 +105,15 @@ def _solve(
         single=free,
         sums=known,
     )
+
+
+def _preconditioner(design: Design, alpha: Array, fit_intercept: bool, max_iter: int) -> ColumnPreconditioner | None:
+    """For conjugate gradients without a penalty, which come last: where it costs less than so many of their steps."""
+    density = design.density if design.is_sparse else 1.0
+    if alpha.any() or not (isinstance(design, InMemory) and seldom_meet(design.n_rows, design.n_columns, density)):
+        return None
+    rows, step = sparse_rows(design, fit_intercept), Costs.of(design, 1).square_product
+    return None if rows.cancels or preconditioner_cost(rows.x) > max_iter * step else ColumnPreconditioner(rows)
 
 
 def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float) -> LeastSquaresSolution | None:
@@ -152,7 +170,7 @@ def _by_steps_of_columns(
         if found is not None or steps <= first:
             return found
         rows = sparse_rows(design, fit_intercept)
-        if sparse_factor_cost(rows.x) < steps * step:
+        if sparse_factor_cost(rows, alpha) < steps * step:
             return factored_sparse_rows(design, rows, alpha=alpha, fit_intercept=fit_intercept)
     return trial(steps) if fits else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,11 +17,13 @@ from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Centre, Gradients
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
+from hiperplano.solvers.least_squares.sparse_factor import ColumnPreconditioner
 from hiperplano.solvers.statistics import centred_product, refuse_out_of_range
 
 _EPS = float(np.finfo(float).eps)
 _FAR = 1e6  # a mean of so many standard deviations is rounded by an amount that shows in products
 _FEW_ENTRIES = 2**24  # of which a copy in float64 is no burden: 128 MB
+_POWERS = 2  # products that tell the size of an extreme eigenvalue
 _ROUNDS = 4  # restarts from the residual of the rows, which the recursion drifts away from
 
 
@@ -32,6 +35,7 @@ def conjugate_least_squares(
     tol: float = 1e-10,
     max_iter: int = 1000,
     trial: bool = False,
+    preconditioner: ColumnPreconditioner | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² with one pass over the rows for each step.
 
@@ -47,6 +51,8 @@ def conjugate_least_squares(
         Most steps for each target.
     trial : bool, default=False
         Whether to give up soon where so many steps will not be enough, for another method.
+    preconditioner : ColumnPreconditioner, optional
+        Of the rows.
     """
     if isinstance(design, InMemory) and design.is_sparse:
         design = design.in_doubles(_FEW_ENTRIES)
@@ -70,7 +76,7 @@ def conjugate_least_squares(
         centre = Centre(mean, columns.centre_rows)
         ends = [
             _Normal(design, centre, drift, target_mean, length, t, float(alpha[t]), fit_intercept).solve(
-                tol, max_iter, noise, trial
+                tol, max_iter, noise, trial, preconditioner
             )
             for t in range(design.n_targets)
         ]
@@ -213,7 +219,14 @@ class _Normal:
         inner *= self.scale
         return inner
 
-    def solve(self, tol: float, max_iter: int, noise: float, trial: bool) -> _End:
+    def solve(
+        self,
+        tol: float,
+        max_iter: int,
+        noise: float,
+        trial: bool,
+        preconditioner: ColumnPreconditioner | None,
+    ) -> _End:
         z = np.zeros(self.design.n_columns)
         left, tss = self._scaled_gradient(z)
         start = float(np.linalg.norm(left))
@@ -223,7 +236,12 @@ class _Normal:
             if gap <= tol or steps >= max_iter:
                 break
             found = conjugate_gradient(
-                self, left, atol=0.8 * tol * start, max_iter=max_iter - steps, trial=trial and not steps
+                self,
+                left,
+                atol=0.8 * tol * start,
+                max_iter=max_iter - steps,
+                preconditioner=preconditioner,
+                trial=trial and not steps,
             )
             longest = longest if len(longest.steps) > len(found.steps) else found
             steps += len(found.steps)
@@ -233,5 +251,19 @@ class _Normal:
             left, rss = self._scaled_gradient(self.scale * z)
             gap = float(np.linalg.norm(left)) / start
         smallest, largest = longest.eigenvalue_range()
-        error = max(gap, noise) * start / (smallest * float(np.linalg.norm(z))) if z.any() else 0.0
+        if preconditioner is None:
+            off = max(gap, noise) * start / smallest
+        else:  # another step would change as much
+            off = float(np.linalg.norm(preconditioner(left))) * largest / smallest
+            smallest, largest = 1.0 / _eigenvalue(preconditioner, z), _eigenvalue(self, z)
+        error = off / float(np.linalg.norm(z)) if z.any() else 0.0
         return _End(self.scale * z, gap, steps, float(np.sqrt(largest / smallest)), error, rss, tss)
+
+
+def _eigenvalue(product: Callable[[Array], Array], vector: Array) -> float:
+    """The largest, by few steps of the power method: more find what rounding leaves outside the span of the rows."""
+    size = float(np.linalg.norm(vector)) or 1.0
+    for _ in range(_POWERS):
+        vector = product(vector / size)
+        size = float(np.linalg.norm(vector)) or 1.0
+    return size

@@ -15,13 +15,17 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.linalg.triangular import reciprocal
 
 EPS = float(np.finfo(float).eps)
 _ENTRY = 700.0  # nanoseconds for a number of the matrix that is factored
-_PRODUCT = 0.1  # the same for a multiplication inside the part that fills up
+_PRODUCT = 0.015  # the same for a multiplication inside the part that fills up, of which a good order leaves some,
+_PIVOTED = 0.1  # unless pivots are exchanged
 _MOST_ENTRIES = 2  # for a row or column, beyond which nearly everything fills up
 _LEAST = 1e-7  # penalty of the factor where there is none: its root, as a share of the longest row of a group
-_PIVOT = 1e-3  # share of the largest number of a column, from which on the diagonal is the pivot
+_PIVOT = 1e-3  # share of the largest number of a column, from which on the diagonal is the pivot,
+_STABLE = 1e7  # where the rows with their penalty have at least this condition: of others any diagonal will do
+_SHORT = 1e-4  # the same root for columns at unit length, whose factor is a preconditioner
 _ENOUGH = 1e-13  # relative change that ends the refinement
 _SLOW = 0.2  # share of a change that the next one may be
 _MOST_STEPS = 8
@@ -46,8 +50,19 @@ def least_factor_cost(n_rows: int, n_columns: int, density: float) -> float:
     return _ENTRY * (2 * n_rows * n_columns * density + n_rows + n_columns)
 
 
-def sparse_factor_cost(x: Any) -> float:
-    """Nanoseconds that a sparse factorisation of the rows takes, from the cycles in the graph of rows and columns.
+def sparse_factor_cost(rows: CentredRows, alpha: Array) -> float:
+    """Nanoseconds of a sparse factorisation of the rows with their penalties."""
+    pivoted = _condition(rows, float(alpha.min())) >= _STABLE
+    return _cost(rows.x, _PIVOTED if pivoted else _PRODUCT) * len(set(alpha.tolist()))
+
+
+def preconditioner_cost(x: Any) -> float:
+    """The same of columns at unit length."""
+    return _cost(x, _PRODUCT)
+
+
+def _cost(x: Any, product: float) -> float:
+    """From the cycles in the graph of rows and columns.
 
     Rows and columns that meet only one other are eliminated without filling anything. What is left fills, at worst,
     a matrix of as many rows as the graph has independent cycles.
@@ -65,7 +80,36 @@ def sparse_factor_cost(x: Any) -> float:
         row, column = row[stays], column[stays]
     n_rows = int(np.count_nonzero(in_row))
     cycles = len(row) - n_rows - int(np.count_nonzero(in_column))
-    return least_factor_cost(n, d, density) + _PRODUCT * float(min(n_rows, max(cycles, 0))) ** 3
+    return least_factor_cost(n, d, density) + product * float(min(n_rows, max(cycles, 0))) ** 3
+
+
+def _condition(rows: CentredRows, alpha: float) -> float:
+    """At most, of the rows with their penalty, or with that which takes its place."""
+    return float(np.sqrt(rows.sum_of_squares / alpha + 1.0)) if alpha else 1.0 / _LEAST
+
+
+def _factored(x: Any, of_columns: Array, of_rows: Array, pivot: float) -> SuperLU:
+    """Of [[C, xᵀ], [x, −R]], with diagonals C and R: its eigenvalues are ±√(σ² + C·R), for singular values σ of x."""
+    matrix = block_array([[diags_array(of_columns), x.T], [x, diags_array(-of_rows)]])
+    options = {"SymmetricMode": True}
+    return splu(csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=pivot, options=options)
+
+
+class ColumnPreconditioner:
+    """(D·xᵀ·x·D + penalty)⁻¹ of sparse rows, D bringing columns to unit length: the penalty is tiny.
+
+    Singular values above its root hardly matter to conjugate gradients any more, and others are few at unit length.
+    """
+
+    def __init__(self, rows: CentredRows) -> None:
+        n, d = rows.x.shape
+        self._n_rows, self._n_columns = n, d
+        self._factor = _factored(rows.x * reciprocal(rows.length), np.full(d, _SHORT), np.full(n, _SHORT), 0.0)
+
+    def __call__(self, gradient: Array) -> Array:
+        """Its product with a gradient of shape (d,)."""
+        found = self._factor.solve(np.concatenate([gradient / _SHORT, np.zeros(self._n_rows)]))
+        return np.asarray(found[: self._n_columns])
 
 
 def by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> FactoredAnswer | None:
@@ -88,7 +132,7 @@ def by_sparse_factor(rows: CentredRows, alpha: Array, fit_intercept: bool) -> Fa
             if found is None:
                 return None
             coef[target], change, taken = found
-            largest = float(np.sqrt(rows.squares.sum() / strength + 1.0)) if strength else np.sqrt(lost) / _LEAST
+            largest = _condition(rows, strength) * (1.0 if strength else np.sqrt(lost))
             condition, steps = max(condition, largest), steps + taken
             error = max(error, change, EPS * condition)
     return FactoredAnswer(coef, error, condition, steps)
@@ -106,11 +150,8 @@ class _System:
         self._rows, self._alpha, self._n_columns = rows, alpha, d
         size = np.full(n + d, np.sqrt(alpha)) if alpha else _LEAST * _sizes_of_groups(rows)
         self._of_columns, self._of_rows = size[:d], size[d:]
-        # Its eigenvalues are ±√(σ² + penalty), for singular values σ of the rows.
-        matrix = block_array([[diags_array(self._of_columns), rows.x.T], [rows.x, diags_array(-self._of_rows)]])
-        self._factor: SuperLU = splu(
-            csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=_PIVOT, options={"SymmetricMode": True}
-        )
+        pivot = _PIVOT if _condition(rows, alpha) >= _STABLE else 0.0
+        self._factor = _factored(rows.x, self._of_columns, self._of_rows, pivot)
         self._border = rows.root[:, 0] * float(fit_intercept)
         self._bordered = self._shares(self._border)
 

@@ -16,7 +16,15 @@ from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows, sparse_rows
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
 from hiperplano.linalg.minimum_norm import minimum_norm
-from hiperplano.linalg.refined_products import RowSystem, SingleRows, refined_coefficients, solve_refined, summed_rows
+from hiperplano.linalg.refined_products import (
+    RowSystem,
+    SingleRows,
+    refined_coefficients,
+    solve_refined,
+    steps_at_most,
+    summed_rows,
+    usual_steps,
+)
 from hiperplano.linalg.triangular import Columns, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Costs
@@ -133,7 +141,7 @@ def few_sparse_rows(
         n, d = rows.x.shape
         density, step = rows.x.nnz / max(1, n * d), Costs.of(design, 1).square_product / _PATIENCE
         first = least_factor_cost(n, d, density) / step if seldom_meet(n, d, density) else np.inf
-        to_factor = cache(lambda: sparse_factor_cost(rows.x) / step if first < np.inf else np.inf)
+        to_factor = cache(lambda: sparse_factor_cost(rows, alpha) / step if first < np.inf else np.inf)
         end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, int(min(max_iter, first)))
         if end is None and first < max_iter:
             end = (
@@ -144,7 +152,8 @@ def few_sparse_rows(
         few = n <= _MOST_KEPT
         if end is None and products and not _depend(rows, alpha, fit_intercept):
             end = _by_products(rows, alpha, fit_intercept, rows.products, 1.0, 1.0 if last and not few else _MOST_LOST)
-        if end is None and products and max_iter <= to_factor() < _ORTHOGONAL * max_iter:
+        most = min(_ORTHOGONAL * max_iter, 10 * n if last else np.inf)  # by dense rows, or steps for columns
+        if end is None and products and max_iter <= to_factor() < most:
             end = _by_sparse_factor(rows, alpha, fit_intercept)
         if end is None and products and last and few:
             end = _by_eigenvectors(rows, alpha)
@@ -158,18 +167,6 @@ def factored_sparse_rows(
     with one_blas_thread():
         end = None if rows.cancels else _by_sparse_factor(rows, alpha, fit_intercept)
     return None if end is None else _solution(design, rows, alpha, fit_intercept, end)
-
-
-def _steps_at_most(rows: CentredRows, alpha: Array, tol: float) -> int:
-    """Steps of conjugate gradients that are enough, for all targets: few where the penalty outweighs the rows.
-
-    Eigenvalues of the system lie between alpha and alpha plus the sum of the rows' squares.
-    """
-    least = float(alpha.min())
-    if not least > 0.0:
-        return np.iinfo(np.int64).max
-    share = float(rows.squares.sum()) / least
-    return len(alpha) * (1 + int(np.log(2.0 / tol) / np.log1p(2.0 / max(share, EPS))))
 
 
 class _End(NamedTuple):
@@ -224,8 +221,8 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
 
 def _single_rows(rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
     """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
-    few = len(rows.root) < _FEWEST_SINGLE or _steps_at_most(rows, alpha, tol) <= _FEW_STEPS
-    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x)
+    few = len(rows.root) < _FEWEST_SINGLE or steps_at_most(rows, alpha, tol) <= _FEW_STEPS
+    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x, rows.sum_of_squares)
 
 
 def _by_conjugate_gradients(
@@ -236,9 +233,9 @@ def _by_conjugate_gradients(
     The steps stay in the span of the rows, where without a penalty the minimum-norm solution is. If there are rows in
     float32, they make the steps, from one residual in float64 to the next.
     """
-    sure = _steps_at_most(rows, alpha, tol)
+    sure = steps_at_most(rows, alpha, tol)
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
-    if max_iter < _FEWEST_STEPS:
+    if max_iter < _FEWEST_STEPS or (not issparse(rows.x) and usual_steps(rows, alpha, tol) > max_iter):
         return None
     coef, steps, gap, error, condition = np.zeros((len(alpha), len(rows.length))), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):
@@ -327,9 +324,8 @@ def _by_products(
     """The same from unit²·x·xᵀ, in float32 or float64."""
     coef, smallest = np.empty((len(alpha), len(rows.length))), 1.0  # reciprocal condition
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
-    free = np.sqrt(rows.squares.mean()) * rows.free_direction * float(fit_intercept)
+    free = np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
-    longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
@@ -338,6 +334,7 @@ def _by_products(
         if strength > 0:
             made = refined_coefficients(found, rows, which, strength, most_lost)
         else:
+            longest = float(np.sqrt(np.abs(products).sum(axis=0).max())) / unit  # not below the largest singular value
             made = summed_rows(found, rows, longest, most_lost)
         if made is None:
             return None
@@ -356,7 +353,7 @@ def _by_orthogonal_rows(rows: CentredRows, alpha: Array, fit_intercept: bool) ->
     """
     n, d = rows.x.shape
     coef, smallest = np.empty((len(alpha), d)), 1.0  # reciprocal condition
-    free = [np.sqrt(rows.squares.mean()) * rows.free_direction[:, None]] if fit_intercept else []
+    free = [np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction[:, None]] if fit_intercept else []
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
         more = [np.sqrt(strength) * np.eye(n)] if strength > 0 else []

@@ -1,4 +1,4 @@
-"""Leave-one-out residuals of kernel ridge regression for many penalties, from one eigendecomposition."""
+"""Leave-one-out residuals of kernel ridge regression for many penalties, from one reduction of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from scipy.linalg import eigh
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.memory import require_bytes
+from hiperplano.linalg.shifted.tridiagonal import Inverses, Tridiagonal
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
+
+_LEAST = 1e-9  # penalty, as a share of the largest eigenvalue, from which on a tridiagonal form keeps the digits
 
 
 def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) -> Array:
@@ -31,21 +34,34 @@ def leave_one_out_residuals(problem: RidgeProblem, alphas: Array, owner: str) ->
         Message("leave-one-out by eigenvectors of the Gram matrix of {n} rows", n=n),
         Message("Choose folds, for example cv=5."),
     )
-    matrix = problem.gram.matrix.dense()
+    y = root[:, None] * problem.y
+    diagonal, solved = _inverses(problem, np.column_stack([y, root]), alphas)
+    solved, image = solved[:, :-1], solved[:, -1]
+    if problem.fit_intercept:
+        total = root @ image
+        diagonal = diagonal - np.square(image) / total
+        solved = solved - image[:, None] * (y.T @ image / total)
+    return np.asarray(solved / (diagonal * root[:, None])[:, None])
+
+
+def _inverses(problem: RidgeProblem, right: Array, alphas: Array) -> Inverses:
+    """G for every penalty: by a tridiagonal form, or by eigenvectors where penalties are too small for that."""
+    least = float(alphas.min())
+    matrix = _weighted(problem)
+    matrix.flat[:: len(matrix) + 1] += least
+    form = Tridiagonal.of(matrix, _LEAST)
+    if form is not None:
+        return form.inverses(right, alphas - least)
+    values, vectors = eigh(_weighted(problem), overwrite_a=True)
+    values = np.maximum(values, 0.0) if problem.gram.kernel.positive_definite else values
+    inverse = 1.0 / (values[:, None] + alphas)
+    turned = (vectors.T @ right)[:, :, None] * inverse[:, None]
+    return Inverses(np.square(vectors) @ inverse, np.tensordot(vectors, turned, axes=1))
+
+
+def _weighted(problem: RidgeProblem) -> Array:
+    """S·K·S."""
+    matrix, root = problem.gram.matrix.dense(), problem.gram.root
     matrix *= root[:, None]
     matrix *= root
-    values, vectors = eigh(matrix, overwrite_a=True)
-    values = np.maximum(values, 0.0) if problem.gram.kernel.positive_definite else values
-    squares, turned = np.square(vectors), vectors.T @ (root[:, None] * problem.y)
-    ones = vectors.T @ root
-    found = np.empty((n, problem.y.shape[1], len(alphas)))
-    for number, alpha in enumerate(alphas):
-        inverse = 1.0 / (values + alpha)
-        diagonal, solved = squares @ inverse, vectors @ (inverse[:, None] * turned)
-        if problem.fit_intercept:
-            image = vectors @ (inverse * ones)
-            total = float(root @ image)
-            diagonal = diagonal - np.square(image) / total
-            solved = solved - image[:, None] * (image @ (root[:, None] * problem.y) / total)
-        found[:, :, number] = solved / (diagonal * root)[:, None]
-    return found
+    return matrix

@@ -9,6 +9,7 @@ from scipy.linalg import svd
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.solvers.least_squares.path.few_rows import FewRows
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
 from hiperplano.solvers.statistics import Moments
 
@@ -121,20 +122,23 @@ def _thin(shares: Array) -> tuple[Array, Array | None]:
     return left[:, :rank] * size[:rank], right[:rank]
 
 
+def leave_one_out(design: Design, fit_intercept: bool, sums: Moments | CentredRows) -> LeaveOneOutPath | FewRows:
+    """Factor the rows, from their moments or, if they are no more than columns, from themselves."""
+    if isinstance(sums, Moments):
+        return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, sums=sums))
+    few = FewRows.of(sums, fit_intercept)
+    if few is not None:
+        return few
+    path, coordinates = wide_path(design, fit_intercept, sums)
+    return LeaveOneOutPath(design.with_vectors(coordinates=coordinates), path)
+
+
 @dataclass(frozen=True)
 class LeaveOneOutPath:
     """A design, its path, and where they are needed the coordinates of its rows."""
 
     design: Design
     path: RidgePath
-
-    @classmethod
-    def of(cls, design: Design, fit_intercept: bool, sums: Moments | CentredRows) -> LeaveOneOutPath:
-        """Factor the rows, from their moments or, if they are no more than columns, from themselves."""
-        if isinstance(sums, Moments):
-            return cls(design, ridge_path(design, fit_intercept=fit_intercept, sums=sums))
-        path, coordinates = wide_path(design, fit_intercept, sums)
-        return cls(design.with_vectors(coordinates=coordinates), path)
 
     def mean_squared_errors(self, alphas: Array) -> Array:
         """Weighted means of squared errors, of shape (alphas, targets)."""

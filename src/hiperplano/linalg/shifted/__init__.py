@@ -1,0 +1,1 @@
+"""A symmetric matrix plus many multiples of the identity: their inverses from one reduction."""
