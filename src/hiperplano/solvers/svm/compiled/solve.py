@@ -28,6 +28,7 @@ _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with 
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
+_EARLY = 0.125  # share of the affordable passes after which an ascent may end, where it is known what others cost
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
 _SURELY = 1e-3  # share of a floor that is rounding in any case
@@ -63,6 +64,12 @@ class Search:
         return self.control.most - self.found.passes
 
     @property
+    def _knows_costs(self) -> bool:
+        """Whether those of what follows an ascent are known well: not if rows are made dense, or freed one by one."""
+        n, d = self.rows.n_rows, len(self.rows.shift)
+        return self.rows.is_dense or (n * d > _DENSE_CELLS and _takes_few_steps(n, d, bool(self.box.soft[0])))
+
+    @property
     def method(self) -> str:
         """A key of `METHODS`: the ascent, if there was any, and what has led to the end."""
         names = ["dual"] if "dual" in self.methods else []
@@ -74,7 +81,8 @@ class Search:
 
         self._note("dual")
         control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
-        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, self.coef, self.beta)))
+        early = _EARLY if self._knows_costs else 1.0
+        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, early, self.coef, self.beta)))
 
     def newton(self, share: float = 1.0) -> None:
         """Newton's method on dense rows, from what is known, with a share of the passes that are left."""
@@ -225,9 +233,14 @@ def _surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
     return float(0.5 * min(costs) / ascent_pass(rows))
 
 
+def _takes_few_steps(n: int, d: int, squared: bool) -> bool:
+    """Whether Newton's method frees and binds most rows in its first steps."""
+    return squared and n > 2 * d
+
+
 def _newton_steps(n: int, d: int, squared: bool) -> float:
     """As measured, within a factor of 2."""
-    return 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))
+    return 8 if _takes_few_steps(n, d, squared) else 10 + 150 * np.sqrt(min(1.0, d / n))
 
 
 def _newton_cost(n: int, d: int, squared: bool) -> float:
@@ -313,16 +326,17 @@ def solve_sparse(search: Search) -> None:
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
-    passes = _surely_affordable_passes(rows, squared)
-    if passes > _FEW or wide:
-        search.ascend(max(passes, _FEW))
+    surely = _surely_affordable_passes(rows, squared)
+    if surely > _FEW or wide:
+        search.ascend(max(surely, _FEW))
     if search.proved or search.left <= 0:
         return
+    left_early = 0 < search.found.passes < surely
     newton, interior = _sparse_newton_cost(rows, squared), _sparse_interior_cost(rows)
     dense = not squared and _interior_cost(n, d) < min(newton, interior)
     small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
     passes = affordable_passes(rows, squared, small) - search.found.passes
-    if passes > _FEW:
+    if passes > _FEW and not left_early:
         search.ascend(passes)
     if search.proved or search.left <= 0:
         return
