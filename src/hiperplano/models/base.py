@@ -294,5 +294,5 @@ def users_level() -> int:
 def representable(values: Array, dtype: Any) -> bool:
     """Whether no number overflows or vanishes in a shorter type, nor its product with another of its size."""
     limits, sizes = np.finfo(dtype), np.abs(values)
-    smallest = sizes[sizes > 0].min(initial=np.inf)
-    return bool(sizes.max(initial=0.0) <= np.sqrt(limits.max) and smallest >= limits.tiny)
+    none_vanishes = np.count_nonzero(sizes >= limits.tiny) == np.count_nonzero(values)
+    return bool(sizes.max(initial=0.0) <= np.sqrt(limits.max) and none_vanishes)

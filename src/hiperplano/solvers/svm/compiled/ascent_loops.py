@@ -17,7 +17,7 @@ _AHEAD = 4  # rows between asking for one and using it
 _NEXT_CHECK = 0.3  # all rows are checked each time when the losses' slack has fallen to this share
 _FIRST_LOOK, _LATER = 20, 1.5  # passes after which all rows are checked in any case, and by what those become more
 _WINDOW = 8  # last passes that tell how fast the ascent converges
-_EARLY, _FEWEST = 0.125, 4.0  # share of the affordable passes on dense rows, and passes, that are made in any case
+_FEWEST = 4.0  # passes that are made in any case
 _PATIENCE = 10  # checks at which dual variables rest
 _LEVEL_SQUARE = 0.1  # of the level's column, beside the rows' own,
 _LEVEL_OF_ALL = 10.0  # or beside all rows together: the imbalance then falls to a tenth in a pass
@@ -170,13 +170,15 @@ def _typical_stiffness(square, soft, least):  # type: ignore[no-untyped-def]
 
 
 @loop
-def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # type: ignore[no-untyped-def]
+def dual_ascent(x, indices, indptr, box, control, affordable, early, coef, beta):  # type: ignore[no-untyped-def]
     """Maximise over the dual variables up to a gap of tol·objective + floor, or until it takes too long.
 
     Parameters
     ----------
     affordable : float
         Passes over all rows, after which the ascent ends unless as many more would bring it to its goal.
+    early : float
+        Share of them after which it ends where far more seem to be left.
     coef : float64 of shape (d + 1,)
         Σβ·x, and the level; overwritten with the last ones.
     beta : float64 of shape (n,)
@@ -201,7 +203,6 @@ def dual_ascent(x, indices, indptr, box, control, affordable, coef, beta):  # ty
     slowest = control.softness / weight
     share = min(_LEVEL_SQUARE, _LEVEL_OF_ALL / n)
     pull = share * _typical_stiffness(square, box.soft, slowest) + slowest if control.fit_intercept else 0.0
-    early = _EARLY if x.ndim == 2 else 1.0  # what others cost on sparse rows is not known so well
     size, beyond, used, still, trigger, look = n, np.inf, 0, 0, np.inf, float(_FIRST_LOOK)
     least, objective_there, work = np.inf, 0.0, 0.0
     while True:

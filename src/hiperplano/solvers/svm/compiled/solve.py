@@ -17,17 +17,21 @@ from hiperplano.solvers.svm.compiled.problem import Box, Control, Found, LoopRow
 
 _WIDE = 4.0  # of the scores' unit: the first width, which makes nearly all rows free
 _VISIT, _NUMBER = 25.0, 0.3  # nanoseconds for a row that is visited by the ascent, and for each of its numbers
-_NEWTON_VISIT, _NEWTON_NUMBER = 30.0, 0.6  # the same for a pass of Newton's method
+_CACHED = 2**16  # rows whose dual variables, targets and bounds stay in a core's cache: 4 MB
+_MISSED = 100.0  # for a row beyond, in random order: the wait for memory
+_NEWTON_VISIT, _NEWTON_NUMBER = 30.0, 0.6  # for a row and a number in a pass of Newton's method
 _ENTRY = 1.5  # for a stored number of a sparse row
 _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
-_MANY = 25  # products with the free rows in a step by conjugate gradients
+_MANY, _GENTLE = 25, 4  # products with the free rows in a step by conjugate gradients; where few steps are needed
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
+_TRIED = 4.0  # passes that solve sparse tables with a small C, where others would take longer
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
+_EARLY = 0.125  # share of the affordable passes after which an ascent may end, where it is known what others cost
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
 _SURELY = 1e-3  # share of a floor that is rounding in any case
@@ -63,6 +67,12 @@ class Search:
         return self.control.most - self.found.passes
 
     @property
+    def _knows_costs(self) -> bool:
+        """Whether those of what follows an ascent are known well: not if rows are made dense, or freed one by one."""
+        n, d = self.rows.n_rows, len(self.rows.shift)
+        return self.rows.is_dense or (n * d > _DENSE_CELLS and _takes_few_steps(n, d, bool(self.box.soft[0])))
+
+    @property
     def method(self) -> str:
         """A key of `METHODS`: the ascent, if there was any, and what has led to the end."""
         names = ["dual"] if "dual" in self.methods else []
@@ -74,7 +84,8 @@ class Search:
 
         self._note("dual")
         control = self.control._replace(most=max(1, self.left if np.isinf(affordable) else self.left // 2))
-        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, self.coef, self.beta)))
+        early = _EARLY if self._knows_costs else 1.0
+        self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, early, self.coef, self.beta)))
 
     def newton(self, share: float = 1.0) -> None:
         """Newton's method on dense rows, from what is known, with a share of the passes that are left."""
@@ -199,8 +210,9 @@ class Search:
 
 
 def ascent_pass(rows: LoopRows) -> float:
-    """Nanoseconds for one pass of the ascent."""
-    return rows.n_rows * (_VISIT + (_NUMBER if rows.is_dense else _ENTRY) * rows.n_stored)
+    """Nanoseconds for one pass of the ascent, which visits rows in random order."""
+    visit = _VISIT + (_MISSED if rows.n_rows > _CACHED else 0.0)
+    return rows.n_rows * (visit + (_NUMBER if rows.is_dense else _ENTRY) * rows.n_stored)
 
 
 def affordable_passes(rows: LoopRows, squared: bool, made_dense: bool = False) -> float:
@@ -225,9 +237,14 @@ def _surely_affordable_passes(rows: LoopRows, squared: bool) -> float:
     return float(0.5 * min(costs) / ascent_pass(rows))
 
 
+def _takes_few_steps(n: int, d: int, squared: bool) -> bool:
+    """Whether Newton's method frees and binds most rows in its first steps."""
+    return squared and n > 2 * d
+
+
 def _newton_steps(n: int, d: int, squared: bool) -> float:
     """As measured, within a factor of 2."""
-    return 8 if squared and n > 2 * d else 10 + 150 * np.sqrt(min(1.0, d / n))
+    return 8 if _takes_few_steps(n, d, squared) else 10 + 150 * np.sqrt(min(1.0, d / n))
 
 
 def _newton_cost(n: int, d: int, squared: bool) -> float:
@@ -264,7 +281,8 @@ def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
     n, d, stored = rows.n_rows, len(rows.shift), rows.n_stored
     free = n // 2 if squared else min(n, 2 * d)
     matrix = free * stored**2 * _PAIR + min(free + 1, d) ** 3 / 3 * _FACTOR
-    solve = min(matrix, _MANY * free * 2 * _ENTRY * stored)
+    products = _GENTLE if _takes_few_steps(n, d, squared) else _MANY
+    solve = min(matrix, products * free * 2 * _ENTRY * stored)
     return _newton_steps(n, d, squared) * (_CALL + n * (_NEWTON_VISIT + 2 * _ENTRY * stored) + solve)
 
 
@@ -321,16 +339,17 @@ def solve_sparse(search: Search) -> None:
     rows, n, d = search.rows, search.rows.n_rows, len(search.rows.shift)
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
-    passes = _surely_affordable_passes(rows, squared)
-    if passes > _FEW or wide:
-        search.ascend(max(passes, _FEW))
+    surely = _surely_affordable_passes(rows, squared)
+    if surely > _TRIED or wide:
+        search.ascend(max(surely, _FEW) if wide else surely)
     if search.proved or search.left <= 0:
         return
+    left_early = 0 < search.found.passes < surely
     newton, interior = _sparse_newton_cost(rows, squared), _sparse_interior_cost(rows)
     dense = not squared and _interior_cost(n, d) < min(newton, interior)
     small = not wide and n * d <= (_MOST_DENSE_CELLS if dense else _DENSE_CELLS)
     passes = affordable_passes(rows, squared, small) - search.found.passes
-    if passes > _FEW:
+    if passes > _FEW and not left_early:
         search.ascend(passes)
     if search.proved or search.left <= 0:
         return
