@@ -13,11 +13,12 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers, repenalised
+from hiperplano.solvers.likelihood.sampling.problem import on_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
@@ -98,6 +99,8 @@ class PreconditionedLBFGS:
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
         method, left = Message("L-BFGS"), offers(problem, self._passes, samples)
         bought = at_once and bool(left) and left[0].first_cost <= AT_ONCE * a_pass
+        if bought and not left[0].for_round and current.curvature is None:
+            current, bought = self._tried(current, samples)
         if bought:
             method, begin = left[0].method, current
             current = left[0].buy(begin.theta, first=True)
@@ -128,6 +131,22 @@ class PreconditionedLBFGS:
             state.stalled, bought = False, True
             method, current = left[0].method, left[0].buy(state.theta, first=False)
             left = left if left[0].again else left[1:]
+
+    def _tried(self, current: Purchase, samples: list[Design]) -> tuple[Purchase, bool]:
+        """Where one step by a diagonal leads, and whether it goes too far, so that columns depend on each other.
+
+        Of a sample, if there is one: a step that is not to be made should not take a pass over all rows.
+        """
+        problem = on_sample(self._problem, samples[0]) if samples else self._problem
+        evaluate = problem.evaluate if samples else self._passes.evaluate
+        value, gradient = (None if samples else current.found) or evaluate(current.theta)
+        begin = State(current.theta, value, gradient)
+        found = drive(line_search(begin, -current.precondition(gradient), tries=1), evaluate)
+        if samples:
+            self._problem.passes += problem.passes * problem.design.n_rows / self._problem.design.n_rows
+            return current, found is None
+        here = begin if found is None else found
+        return current._replace(theta=here.theta, found=(here.value, here.gradient)), found is None
 
     def _run(self, state: State, current: Purchase, near: float, budget: Budget | None) -> Minimum:
         """With one preconditioner, or until the budget is spent."""

@@ -131,17 +131,25 @@ class SinglePrecision:
         """Value, gradient and the whole Hessian, in float64."""
         return self._problem.evaluate_with_hessian(theta)
 
+    @property
+    def rounds_hessians(self) -> bool:
+        """Whether `hessian` gives one, at least once a pass has been made."""
+        few = self._problem.has_few_rows
+        return self._problem.n_scores == 1 and (few or (self._scale is not None and self._price <= _FEW_PASSES))
+
     def hessian(self, theta: Array) -> Array | None:
-        """The Hessian of one score, as well as products in float32 tell it; None where passes are in float64.
+        """The Hessian of one score, as well as products in float32 tell it; None where many rows are not in float32.
 
         Its diagonal is larger by what rounding can take from an eigenvalue, so that it is positive definite.
         """
         problem, scale = self._problem, self._problem.scale
-        if self._base is None or self._scale is None or problem.n_scores > 1:
-            return None
-        problem.passes += 1
-        total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
-        hessian = scale.products(float(total[0]), sums, products, self._origin) / problem.total
+        hessian = problem.rounded_hessian_of_few(theta)
+        if hessian is None:
+            if self._base is None or self._scale is None or problem.n_scores > 1:
+                return None
+            problem.passes += 1
+            total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
+            hessian = scale.products(float(total[0]), sums, products, self._origin) / problem.total
         hessian.flat[:: len(hessian) + 1] *= 1.0 + rounding(len(hessian))
         hessian.flat[:: len(hessian) + 1] += problem.penalty.curvature(theta).ravel()
         return np.asarray(hessian)
@@ -175,8 +183,9 @@ class SinglePrecision:
             return design
         if 4 * numbers > memory_limit():
             return None
-        copied = _Standardised(problem.scale) if self._scale is None else _Cast(self._origin)
-        return design.with_vectors(single=design.map(copied))
+        if self._scale is None:
+            return design.with_vectors(single=design.map(_Standardised(problem.scale)))
+        return design.with_vectors(single=design.in_singles(self._origin))
 
     def _single(self, theta: Array) -> LinearScores:
         """The scores of parameters, for rows in float32."""
@@ -219,22 +228,6 @@ def rounding(size: int) -> float:
 
 def _largest(gradient: Array) -> float:
     return float(np.abs(gradient).max(initial=0.0))
-
-
-@dataclass(frozen=True)
-class _Cast:
-    """x − origin of a block in float32."""
-
-    origin: Array
-
-    def __call__(self, block: Block) -> Array:
-        rows = block.dense()
-        out: Array = np.empty_like(rows, dtype=np.float32)
-        if self.origin.any():
-            np.subtract(rows, self.origin, out=out, casting="same_kind")
-        else:
-            out[...] = rows
-        return out
 
 
 @dataclass(frozen=True)
