@@ -136,7 +136,7 @@ class Likelihood(Objective):
         The gradient at the prior holds the means of the classes, and the Hessian of least squares the covariance of the
         rows: parameters of Gaussian classes with a common covariance follow.
         """
-        prior, share, at_prior, moments = self.prior(), self.class_shares, self._at_prior, self._moments
+        prior, share, at_prior, moments = self.prior(), self.class_shares, self.at_prior, self._moments
         apart = -at_prior[1][:, 1:] / np.maximum(share, 1e-12)[:, None]  # means of the classes, about that of all
         mean = moments[0, 1:]
         within = moments[1:, 1:] - np.outer(mean, mean) - _EXPLAINED * (apart * share[:, None]).T @ apart
@@ -150,7 +150,7 @@ class Likelihood(Objective):
         return Discriminant(theta, value, gradient, moments)
 
     @cached_property
-    def _at_prior(self) -> tuple[float, Array]:
+    def at_prior(self) -> tuple[float, Array]:
         """Value and gradient at the prior, which no penalty changes."""
         return self.evaluate(self.prior())
 
@@ -231,9 +231,15 @@ class Likelihood(Objective):
         first = [totals[:, None]] if self.scale.fit_intercept else []
         return np.hstack([*first, np.maximum(spread, 0.0)])
 
-    def class_hessians(self, theta: Array) -> Array:
-        """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
-        (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta))
+    def class_hessians(self, theta: Array, dtype: type = np.float64) -> Array:
+        """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size).
+
+        Parameters
+        ----------
+        dtype : type
+            Of the products of rows.
+        """
+        (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta, dtype))
         blocks /= self.total
         at = np.arange(self.scale.size)
         blocks[:, at, at] += self.penalty.strength
@@ -343,11 +349,17 @@ class ClassBlockSums:
 
     scale: ColumnScale
     theta: Array
+    dtype: type
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         rows = self.scale.rows(block)
         chance = shares((self.theta @ rows.T).T)
-        weight = block.weighted(chance * (1.0 - chance))
-        weighted = (rows * one[:, None] for one in xp.sqrt(weight).T)
-        return (xp.stack([each.T @ each for each in weighted]),)
+        roots = xp.sqrt(block.weighted(chance * (1.0 - chance))).astype(self.dtype)
+        rows = rows.astype(self.dtype, copy=False)
+        out = xp.empty((len(self.theta), self.scale.size, self.scale.size))
+        weighted = scratch("weighted", rows.shape, rows, self.dtype)
+        for products, root in zip(out, roots.T, strict=True):
+            xp.multiply(rows, root[:, None], out=weighted)
+            products[...] = weighted.T @ weighted
+        return (out,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -64,7 +65,7 @@ class Offer(ABC):
     first_cost: float
     again = False
     pace = np.inf
-    for_round = True
+    for_round = False  # a Hessian at the prior leaves about as many passes as a diagonal
 
     @abstractmethod
     def buy(self, theta: Array, first: bool) -> Purchase:
@@ -113,7 +114,6 @@ class _AllRows(Offer):
         self._problem, self._passes = problem, passes
         self._rounded = True  # whether products in float32 may tell it
         self.cost = self.first_cost = costs.rounded_hessian if passes.rounds_hessians else costs.hessian
-        self.for_round = problem.n_scores > 1  # of one score, at the prior it leaves as many passes as a diagonal
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         rounded = self._passes.hessian(theta) if self._rounded else None
@@ -175,8 +175,15 @@ class _ClassBlocks(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = on_sample(self._problem, self._problem.design.sample(self._size))
         self._problem.passes += self._size / self._problem.design.n_rows
-        blocks = sample.class_hessians(theta)
-        return Purchase(theta, by_class(self._problem, blocks), None, blocks)
+        blocks = sample.class_hessians(theta, np.float32)
+        size = blocks.shape[1]
+        at = np.arange(size)
+        blocks[:, at, at] *= 1.0 + rounding(size)
+        solvers = [SymmetricSolver(block) for block in blocks]
+        if min(each.reciprocal for each in solvers) <= rounding(size):
+            blocks = sample.class_hessians(theta)
+            solvers = [SymmetricSolver(block) for block in blocks]
+        return Purchase(theta, by_class(self._problem, solvers), None, blocks)
 
 
 def at_discriminant(problem: Likelihood) -> Purchase:
@@ -186,7 +193,7 @@ def at_discriminant(problem: Likelihood) -> Purchase:
     blocks = curvature[:, None, None] * moments
     at = np.arange(problem.scale.size)
     blocks[:, at, at] += problem.penalty.strength
-    return Purchase(theta, by_class(problem, blocks), (value, gradient), blocks)
+    return Purchase(theta, by_class(problem, map(SymmetricSolver, blocks)), (value, gradient), blocks)
 
 
 def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purchase:
@@ -196,11 +203,12 @@ def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purch
     blocks = purchase.curvature.copy()
     at = np.arange(blocks.shape[1])
     blocks[:, at, at] += np.tile(change, len(at) // len(change))
-    precondition = SymmetricSolver(blocks[0]).precondition if len(blocks) == 1 else by_class(problem, blocks)
+    solvers = map(SymmetricSolver, blocks)
+    precondition = next(solvers).precondition if len(blocks) == 1 else by_class(problem, solvers)
     return purchase._replace(precondition=precondition, curvature=blocks)
 
 
-def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:
+def by_class(problem: Likelihood, solvers: Iterable[SymmetricSolver]) -> Preconditioner:
     """The inverses of the Hessian's blocks on the diagonal, class by class; steps add nothing to all classes alike.
 
     The whole Hessian of k classes costs as much as thousands of gradients. Its blocks cost k Gram matrices, and what
@@ -208,12 +216,13 @@ def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:
 
     Parameters
     ----------
-    blocks : ndarray of shape (classes, size, size)
+    solvers : iterable of SymmetricSolver
+        Of the blocks.
     """
 
     @cache
     def halves() -> Array:  # a better preconditioner may come before the first step
-        return np.stack([SymmetricSolver(block).half_inverse() for block in blocks])
+        return np.stack([solver.half_inverse() for solver in solvers])
 
     def precondition(vector: Array) -> Array:
         left = problem.balanced(vector)[:, None, :] @ halves()

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
@@ -276,7 +277,7 @@ class _NearSums:
         before, score = block.vectors["slope"], block.vectors["score"] + moved
         value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(score), block.weight)
         change = slope.reshape(len(block), -1) - before
-        value -= float(np.vdot(before, moved))
+        value -= float(np.vdot(before.T, moved.T))  # as they lie in memory: `vdot` would copy them
         return block.xp.asarray([value]), *_products(change, rows)
 
 
@@ -316,7 +317,8 @@ class _HessianSums:
         chance = probabilities(_scores(self.scores, rows))
         curvature = block.weighted(chance * (1.0 - chance))
         sums, total = _products(curvature, rows)
-        weighted = rows * np.sqrt(curvature).astype(np.float32)
+        root = np.sqrt(curvature).astype(np.float32)
+        weighted = np.multiply(rows, root, out=scratch("weighted", rows.shape, rows, np.float32))
         return total, sums[:, 0], (weighted.T @ weighted).astype(np.float64)
 
 
