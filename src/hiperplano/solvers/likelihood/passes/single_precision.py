@@ -72,13 +72,14 @@ class SinglePrecision:
         self._history: list[float] = []
         self._base: _Base | None = None
         self._sizes: list[float] = []  # of the gradients of passes from this base, its own first
+        self._before = np.inf  # that of the pass before the base
 
     def repenalise(self) -> None:
         """Go on when the penalty of the likelihood has changed: a base is known without it."""
         self._history.clear()
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
-            self._sizes = [_largest(gradient)]
+            self._before, self._sizes = np.inf, [_largest(gradient)]
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -105,15 +106,18 @@ class SinglePrecision:
 
     def _expected(self) -> float:
         """The size of the next gradient, if the next step does as the last one did."""
-        *_, before, last = [self._sizes[0], *self._sizes]
-        return last * min(1.0, last / before) if before else 0.0
+        *_, before, last = [self._before, *self._sizes]
+        return last * min(1.0, last / before) if 0.0 < before < np.inf else last
 
     def _is_too_small(self, size: float, end: float) -> bool:
         """Whether a gradient is too small for this base.
 
         The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
+        From a base that is there already, all of that is too little to matter.
         """
         base = self._sizes[0]
+        if base <= _END * self._tol:
+            return False
         return size <= _SHARE * base or (size <= end and base > _NEAR_END * self._tol)
 
     def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
@@ -206,6 +210,7 @@ class SinglePrecision:
         sums, kept = problem.design.fold_and_map(_BaseSums(problem.loss, problem.scale.scores(theta)))
         loss = problem.scale.gradient(*sums[1:]) / problem.total
         gradient = loss + problem.penalty.slope(theta)
+        self._before = self._sizes[-1] if self._sizes else np.inf
         self._sizes = [_largest(gradient)]
         self._base = _Base(theta, loss, self._rows.with_vectors(**kept))
         return float(sums[0][0]) / problem.total + problem.penalty.value(theta), gradient
