@@ -154,7 +154,10 @@ class PreconditionedLBFGS:
             part = on_sample(problem, self._samples[0])
             found = _whole_step(State(plain.theta, *part.evaluate(plain.theta)), plain, part.evaluate)
             problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
-            return plain, None if found is None else told(problem, plain, self._passes.evaluate)
+            if found is None:
+                return plain, None
+            self._samples.clear()  # its Hessian is no better than a diagonal
+            return plain, told(problem, plain, self._passes.evaluate)
         plain = plain._replace(found=problem.at_prior)
         state = told(problem, plain, self._passes.evaluate)
         found = _whole_step(state, plain, self._passes.evaluate)

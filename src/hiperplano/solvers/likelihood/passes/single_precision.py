@@ -31,6 +31,7 @@ from hiperplano.solvers.truncated_newton import Curvature
 
 _FEWEST_NUMBERS = 2**18  # of rows, for products with the Hessian times scores: calls cost more than products with less
 _SHARE = 1e-3  # of the gradient of the base, from which on another base is needed
+_LEAST_SHARE = 1e-4  # that a pass may find where more was expected: it has three digits still
 _END = 3.0  # times `tol`, a gradient that needs a base near the end
 _NEAR_END = 30.0  # times `tol`, the gradient of such a base
 _FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
@@ -90,11 +91,11 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        if self._is_too_small(self._expected(), _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+        if self._is_too_small(self._expected(), _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
             return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
         self._sizes.append(_largest(gradient))
-        if not self._is_too_small(self._sizes[-1], self._tol):
+        if not self._is_too_small(self._sizes[-1], _LEAST_SHARE, self._tol):
             return value, gradient
         # Here, not at the next point: a line search compares values to all digits.
         exact = self._at_base(theta)
@@ -109,7 +110,7 @@ class SinglePrecision:
         *_, before, last = [self._before, *self._sizes]
         return last * min(1.0, last / before) if 0.0 < before < np.inf else last
 
-    def _is_too_small(self, size: float, end: float) -> bool:
+    def _is_too_small(self, size: float, share: float, end: float) -> bool:
         """Whether a gradient is too small for this base.
 
         The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
@@ -118,7 +119,7 @@ class SinglePrecision:
         base = self._sizes[0]
         if base <= _END * self._tol:
             return False
-        return size <= _SHARE * base or (size <= end and base > _NEAR_END * self._tol)
+        return size <= share * base or (size <= end and base > _NEAR_END * self._tol)
 
     def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
         last, exact = self._sizes[-1], self._at_base(theta)
