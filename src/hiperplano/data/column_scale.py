@@ -102,8 +102,8 @@ class ColumnScale:
     @property
     def in_range(self) -> bool:
         """Whether all columns are finite, and of a size that the gate lets pass."""
-        sizes = np.abs(self.shift) + 1.0 / self.scale
-        return bool(((sizes > SMALLEST) & (sizes < LARGEST)).all())
+        sizes = np.abs(self.shift) + np.where(self.constant, 0.0, 1.0 / self.scale)
+        return bool((((sizes > SMALLEST) | (sizes == 0.0)) & (sizes < LARGEST)).all())
 
     def coefficients(self, theta: Array) -> tuple[Array, Array]:
         """(scores, d) coefficients and (scores,) intercepts in the units of the data, from standardised parameters."""
@@ -340,4 +340,4 @@ def _part(block: Block, columns: Array | None) -> Block:
 
 
 def _reciprocal(spread: Array) -> Array:
-    return 1.0 / np.where(spread > 0, spread, 1.0)
+    return 1.0 / np.where(spread == 0, 1.0, spread)  # NaN stays, and is seen

@@ -9,6 +9,7 @@ been spent on passes as it costs (`solvers/cost.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from math import prod
 
@@ -118,7 +119,8 @@ def fit_likelihood(
         return widened(found, columns)
     if isinstance(design, InMemory):
         design = design.in_doubles(FEW_CELLS)
-    with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
+    unseen = np.errstate(invalid="ignore", over="ignore") if check_finite else nullcontext()
+    with one_blas_thread(), unseen:
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
         if check_finite and not scale.in_range:

@@ -156,7 +156,8 @@ class SinglePrecision:
                 return None
             problem.passes += 1
             total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
-            hessian = scale.products(float(total[0]), sums, products, self._origin) / problem.total
+            products = scale.products(float(total[0]), sums, products, self._origin)
+            hessian = problem.checked(products) / problem.total
         hessian.flat[:: len(hessian) + 1] *= 1.0 + rounding(len(hessian))
         hessian.flat[:: len(hessian) + 1] += problem.penalty.curvature(theta).ravel()
         return np.asarray(hessian)
@@ -210,7 +211,7 @@ class SinglePrecision:
         assert self._rows is not None
         problem.passes += 1
         sums, kept = problem.design.fold_and_map(_BaseSums(problem.loss, problem.scale.scores(theta)))
-        loss = problem.scale.gradient(*sums[1:]) / problem.total
+        loss = problem.checked(problem.scale.gradient(*sums[1:])) / problem.total
         gradient = loss + problem.penalty.slope(theta)
         self._before = self._sizes[-1] if self._sizes else np.inf
         self._sizes = [_largest(gradient)]
@@ -225,7 +226,7 @@ class SinglePrecision:
         problem.passes += 1
         value, *sums = base.rows.fold(_NearSums(problem.loss, self._single(step)))
         loss = float(value[0]) / problem.total + float(np.vdot(base.gradient, step))
-        gradient = base.gradient + self._gradient(*sums) / problem.total + problem.penalty.slope(theta)
+        gradient = base.gradient + problem.checked(self._gradient(*sums)) / problem.total + problem.penalty.slope(theta)
         return loss + problem.penalty.value(theta), gradient
 
 
