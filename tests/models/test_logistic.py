@@ -524,3 +524,13 @@ def test_a_small_objective_is_as_close_to_its_minimum_as_a_large_one(n, d, k):
     objective = C * np.log1p(others.sum(axis=1)).sum() + 0.5 / share * np.sum(coef**2)
     gradient = C * slope.T @ X + coef / share
     assert 0.5 * share * np.sum(gradient**2) < 1e-5 * objective
+
+
+@pytest.mark.parametrize(("value", "rows"), [(np.nan, 1), (1e120, 1), (1e-180, 30_000)])
+def test_what_is_out_of_range_is_named_in_large_tables(value, rows):
+    """Which nobody looks through first: sums over rows, and passes in float32, tell."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 40))
+    X[rng.choice(30_000, rows, replace=False), 25] = value
+    with pytest.raises(InvalidData, match="25"):
+        LogisticRegression().fit(X, rng.integers(2, size=30_000))

@@ -17,7 +17,7 @@ _SHOWN = 100  # stored numbers of a column, on average, that tell its scale
 _RESOLVED = 1e-6  # a spread of less than this share of the mean is looked at again, in all rows
 _FAR = 1e3  # a mean of so many standard deviations costs digits where rows are not centred
 _NEAR = 10.0  # standard deviations of a mean up to which products are centred after they were summed
-_CANCELLED = 1 / 16  # centred squares under this share of the raw ones have lost digits
+_CANCELLED = 2**-20  # centred squares under this share of the raw ones have kept less than nine digits
 _NOTHING = 1e-12  # share of the squares of a column: what is left of it is rounding
 
 
@@ -49,7 +49,7 @@ class ColumnScale:
 
     @classmethod
     def exact(cls, design: Design, fit_intercept: bool) -> ColumnScale:
-        """From all rows: one pass for the means, one for the distances from them unless few entries are stored."""
+        """From all rows, in one pass unless a mean lies far out."""
         mean, spread = column_moments(design)
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
 
@@ -102,8 +102,8 @@ class ColumnScale:
     @property
     def in_range(self) -> bool:
         """Whether all columns are finite, and of a size that the gate lets pass."""
-        sizes = np.abs(self.shift) + 1.0 / self.scale
-        return bool(((sizes > SMALLEST) & (sizes < LARGEST)).all())
+        sizes = np.abs(self.shift) + np.where(self.constant, 0.0, 1.0 / self.scale)
+        return bool((((sizes > SMALLEST) | (sizes == 0.0)) & (sizes < LARGEST)).all())
 
     def coefficients(self, theta: Array) -> tuple[Array, Array]:
         """(scores, d) coefficients and (scores,) intercepts in the units of the data, from standardised parameters."""
@@ -241,7 +241,7 @@ class LinearScores:
 
 
 def column_moments(design: Design, columns: Array | None = None) -> tuple[Array, Array]:
-    """Weighted means and standard deviations of columns, in two passes where digits would cancel in one.
+    """Weighted means and standard deviations of columns, in two more passes where digits would cancel in one.
 
     Parameters
     ----------
@@ -253,12 +253,8 @@ def column_moments(design: Design, columns: Array | None = None) -> tuple[Array,
     mean, spread : ndarray of shape (columns,)
         The spread of a column that is constant up to the rounding of its numbers is 0.
     """
-    if not design.is_sparse:
-        return _moments_in_two_passes(design, columns)
     total = design.total_weight
-    sums, squares = design.fold(_StoredMoments())
-    if columns is not None:
-        sums, squares = sums[columns], squares[columns]
+    sums, squares = design.fold(_Moments(columns))
     centred = squares - np.square(sums) / total
     mean, spread = sums / total, np.sqrt(np.maximum(centred, 0.0) / total)
     cancelled = np.flatnonzero(~(centred >= _CANCELLED * squares))
@@ -279,13 +275,23 @@ def _moments_in_two_passes(design: Design, columns: Array | None) -> tuple[Array
 
 
 @dataclass(frozen=True)
-class _StoredMoments:
-    """Σ w·x and Σ w·x² of all columns of sparse rows."""
+class _Moments:
+    """Σ w·x and Σ w·x² of some columns, or of all."""
 
     stays_sparse = True
+    columns: Array | None
 
     def __call__(self, block: Block) -> Sums:
-        return block.stored_moments(block.weights)
+        xp = block.xp
+        if block.is_sparse:
+            both = block.stored_moments(block.weights)
+            return both if self.columns is None else tuple(each[self.columns] for each in both)
+        part = _part(block, self.columns)
+        x = part.doubles()
+        if block.weight is None:
+            return xp.ones(len(block)) @ x, xp.einsum("ij,ij->j", x, x)
+        weighted = xp.multiply(x, block.weight[:, None], out=scratch("weighted", x.shape, x))
+        return block.weight @ x, xp.einsum("ij,ij->j", x, weighted)
 
 
 @dataclass(frozen=True)
@@ -334,4 +340,4 @@ def _part(block: Block, columns: Array | None) -> Block:
 
 
 def _reciprocal(spread: Array) -> Array:
-    return 1.0 / np.where(spread > 0, spread, 1.0)
+    return 1.0 / np.where(spread == 0, 1.0, spread)  # NaN stays, and is seen

@@ -15,7 +15,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.block import Array, Block
 from hiperplano.data.design import Design, Rows, RowVector, Statistic, Sums, add
 from hiperplano.data.loops.arrays import RowArrays, row_arrays
-from hiperplano.data.threads import ordered_reduce, worker_count
+from hiperplano.data.threads import in_threads, ordered_reduce, worker_count
 from hiperplano.errors import NotAvailable
 
 # A block and the copies made of it should stay in a core's cache (2**18 doubles are 2 MiB), but hold enough
@@ -263,6 +263,20 @@ class InMemory(Design):
             x.data = x.data.astype(np.float64)
         vectors = dict(self.vectors)
         return InMemory(x, vectors.pop("y"), None, self.one_target, self.names, vectors)
+
+    def in_singles(self, origin: Array) -> Array:
+        """All dense rows in float32, measured from an origin of shape (d,)."""
+        out = np.empty_like(self.x, dtype=np.float32)
+        centred = bool(origin.any())
+
+        def fill(rows: slice) -> None:  # in its place: a part by itself would be written twice
+            if centred:
+                np.subtract(self.x[rows], origin, out=out[rows], casting="same_kind")
+            else:
+                out[rows] = self.x[rows]
+
+        in_threads(fill, self.slices, self.x.size)
+        return out
 
     def arrays(self) -> tuple[Any, Array, Array | None]:
         """Rows, targets of shape (n, targets) and weights, for libraries that take arrays; not to be written to."""

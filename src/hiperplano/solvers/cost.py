@@ -111,6 +111,11 @@ class Costs:
         return self.gradient + pairs * self._weighted_product() + self.factor(self.n_columns * self.n_scores)
 
     @property
+    def rounded_hessian(self) -> float:
+        """The same of one score and dense rows, the products in float32."""
+        return self.gradient + 0.5 * self._weighted_product() + self.factor(self.n_columns)
+
+    @property
     def class_blocks(self) -> float:
         """A pass for the Hessian's blocks on the diagonal, one for each score, and their factorisations."""
         return self.gradient + self.n_scores * (self._weighted_product() + self.factor(self.n_columns))

@@ -121,7 +121,7 @@ class Objective:
         else:
             value, sums, totals = self.design.fold(GradientSums(self.loss, self.scale.scores(theta)))
             gradient = self.scale.gradient(sums, totals)
-        gradient = self._checked(gradient) / self.total
+        gradient = self.checked(gradient) / self.total
         return float(value[0]) / self.total + self.penalty.value(theta), gradient + self.penalty.slope(theta)
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
@@ -136,7 +136,7 @@ class Objective:
         hessian.flat[:: len(hessian) + 1] += self.penalty.curvature(theta).ravel()
         return (
             value / self.total + self.penalty.value(theta),
-            self._checked(gradient) / self.total + self.penalty.slope(theta),
+            self.checked(gradient) / self.total + self.penalty.slope(theta),
             fix_common_direction(hessian, self.n_scores),
         )
 
@@ -161,7 +161,8 @@ class Objective:
         (largest,) = self.design.fold(LargestChange(self.scale.scores(before), self.scale.scores(after)), maximum)
         return float(largest[0])
 
-    def _checked(self, sums: Array) -> Array:
+    def checked(self, sums: Array) -> Array:
+        """Sums over rows, in standardised columns, if they show neither NaN nor infinity."""
         if self.check_finite and not (np.abs(sums) < _IMPLAUSIBLE).all():
             raise NonFiniteRows
         return sums

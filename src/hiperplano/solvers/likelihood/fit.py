@@ -9,6 +9,7 @@ been spent on passes as it costs (`solvers/cost.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from math import prod
 
@@ -44,6 +45,7 @@ FEW_CELLS = 2**22  # of which a copy in float64 is no burden: 32 MB
 SOLVERS = ("auto", "newton", "lbfgs", "gradient")
 _SMALL = 2e6  # cost of a Hessian up to which parameters settle to the last digit
 _NEWTON = 2.0  # passes that a Hessian may cost for Newton's method to be the fastest
+_NEWTON_TO_KEEP = 3.0  # the same where one is to be kept, so that L-BFGS needs two at least and Newton none besides
 _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
 _WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
@@ -117,7 +119,8 @@ def fit_likelihood(
         return widened(found, columns)
     if isinstance(design, InMemory):
         design = design.in_doubles(FEW_CELLS)
-    with one_blas_thread(), np.errstate(invalid="ignore" if check_finite else None):
+    unseen = np.errstate(invalid="ignore", over="ignore") if check_finite else nullcontext()
+    with one_blas_thread(), unseen:
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
         if check_finite and not scale.in_range:
@@ -206,7 +209,7 @@ def other_way(
 ) -> tuple[Message, Minimum] | None:
     """What is faster than L-BFGS on all rows and columns, or was asked for; None if nothing is."""
     costs = Costs.of(problem.design, problem.n_scores)
-    few_passes = not samples and costs.hessian <= _NEWTON * costs.gradient
+    few_passes = not samples and costs.hessian <= (_NEWTON_TO_KEEP if near else _NEWTON) * costs.gradient
     if prod(problem.shape) <= MOST_PARAMETERS and (solver == "newton" or (solver == "auto" and few_passes)):
         settled = _settled(problem) if _is_small(problem) else SETTLED
         return Message("Newton"), problem.newton(start, tol, max_iter, settled)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import expit, xlogy
 
+from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.linalg.symmetric import SymmetricSolver
@@ -135,7 +136,7 @@ class Likelihood(Objective):
         The gradient at the prior holds the means of the classes, and the Hessian of least squares the covariance of the
         rows: parameters of Gaussian classes with a common covariance follow.
         """
-        prior, share, at_prior, moments = self.prior(), self.class_shares, self._at_prior, self._moments
+        prior, share, at_prior, moments = self.prior(), self.class_shares, self.at_prior, self._moments
         apart = -at_prior[1][:, 1:] / np.maximum(share, 1e-12)[:, None]  # means of the classes, about that of all
         mean = moments[0, 1:]
         within = moments[1:, 1:] - np.outer(mean, mean) - _EXPLAINED * (apart * share[:, None]).T @ apart
@@ -149,7 +150,7 @@ class Likelihood(Objective):
         return Discriminant(theta, value, gradient, moments)
 
     @cached_property
-    def _at_prior(self) -> tuple[float, Array]:
+    def at_prior(self) -> tuple[float, Array]:
         """Value and gradient at the prior, which no penalty changes."""
         return self.evaluate(self.prior())
 
@@ -205,6 +206,23 @@ class Likelihood(Objective):
 
         return diagonal, products
 
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether all rows make one block in memory, of which a copy is kept."""
+        return self._few_rows is not None
+
+    def rounded_hessian_of_few(self, theta: Array) -> Array | None:
+        """The loss's part of the Hessian of one score, from products in float32 of the only block of rows, if it is."""
+        if self.n_scores > 1 or self._few_rows is None:
+            return None
+        self.passes += 1
+        block, rows = self._few_rows
+        chance = probabilities((theta @ rows.T).T)
+        root = np.sqrt(block.weighted(chance * (1.0 - chance)))
+        out = scratch("rounded", rows.shape, rows, np.float32)
+        weighted = np.multiply(rows, root, out=out, casting="same_kind")
+        return (weighted.T @ weighted).astype(np.float64) / self.total
+
     def _diagonal(self, totals: Array, sums: Array, squares: Array) -> Array:
         sums, squares = sums.T, squares.T
         shift = self.scale.shift
@@ -213,9 +231,15 @@ class Likelihood(Objective):
         first = [totals[:, None]] if self.scale.fit_intercept else []
         return np.hstack([*first, np.maximum(spread, 0.0)])
 
-    def class_hessians(self, theta: Array) -> Array:
-        """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size)."""
-        (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta))
+    def class_hessians(self, theta: Array, dtype: type = np.float64) -> Array:
+        """The Hessian's blocks on the diagonal, one for each class: of shape (classes, size, size).
+
+        Parameters
+        ----------
+        dtype : type
+            Of the products of rows.
+        """
+        (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta, dtype))
         blocks /= self.total
         at = np.arange(self.scale.size)
         blocks[:, at, at] += self.penalty.strength
@@ -325,11 +349,17 @@ class ClassBlockSums:
 
     scale: ColumnScale
     theta: Array
+    dtype: type
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         rows = self.scale.rows(block)
         chance = shares((self.theta @ rows.T).T)
-        weight = block.weighted(chance * (1.0 - chance))
-        weighted = (rows * one[:, None] for one in xp.sqrt(weight).T)
-        return (xp.stack([each.T @ each for each in weighted]),)
+        roots = xp.sqrt(block.weighted(chance * (1.0 - chance))).astype(self.dtype)
+        rows = rows.astype(self.dtype, copy=False)
+        out = xp.empty((len(self.theta), self.scale.size, self.scale.size))
+        weighted = scratch("weighted", rows.shape, rows, self.dtype)
+        for products, root in zip(out, roots.T, strict=True):
+            xp.multiply(rows, root[:, None], out=weighted)
+            products[...] = weighted.T @ weighted
+        return (out,)

@@ -13,11 +13,12 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.lbfgs import State, drive, lbfgs
+from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
 from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers, repenalised
+from hiperplano.solvers.likelihood.sampling.problem import on_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
 from hiperplano.solvers.newton import Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
@@ -68,10 +69,16 @@ class PreconditionedLBFGS:
         end : Minimum
             `next_step` of its state, if there is one, costs no pass.
         """
-        current = _first_purchase(self._problem, start)
+        found = None
+        if start is None:
+            plain, state = self._one_plain_step()
+            if state is not None:
+                return self._from(plain, False, near, state)
+            found = plain.found
+        current = _first_purchase(self._problem, start, found)
         # Curvatures of several classes at the prior are of little use further on.
         placed = self._problem.n_scores == 1 or start is not None or current.found is not None
-        return self._from(current, self._samples, placed, near)
+        return self._from(current, placed, near)
 
     def minimise_with(self, strength: float, state: State) -> tuple[Message, Minimum]:
         """With another penalty, from the end of the last minimisation.
@@ -89,14 +96,16 @@ class PreconditionedLBFGS:
         state = state.repenalised(change)
         if state.largest > _FAR:
             current = _first_purchase(problem, state.theta, (state.value, state.gradient))
-            return self._from(current, [], True, 0.0)
+            return self._from(current, True, 0.0)
         current = repenalised(problem, self._last, change)
         current = current._replace(theta=state.theta, found=(state.value, state.gradient))
-        return self._from(current, [], state.largest > _NEAR * self._tol, 0.0)
+        return self._from(current, state.largest > _NEAR * self._tol, 0.0)
 
-    def _from(self, current: Purchase, samples: list[Design], at_once: bool, near: float) -> tuple[Message, Minimum]:
+    def _from(
+        self, current: Purchase, at_once: bool, near: float, state: State | None = None
+    ) -> tuple[Message, Minimum]:
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
-        method, left = Message("L-BFGS"), offers(problem, self._passes, samples)
+        method, left = Message("L-BFGS"), offers(problem, self._passes, self._samples)
         bought = at_once and bool(left) and left[0].first_cost <= AT_ONCE * a_pass
         if bought:
             method, begin = left[0].method, current
@@ -104,7 +113,7 @@ class PreconditionedLBFGS:
             if current.found is None and current.theta is begin.theta:
                 current = current._replace(found=begin.found)
             left = left if left[0].again else left[1:]
-        state = told(problem, current, self._passes.evaluate)
+        state = state or told(problem, current, self._passes.evaluate)
         products = problem.strength > 0  # of the Hessian: whether they are still to be tried
         while True:
             self._last = current
@@ -129,6 +138,33 @@ class PreconditionedLBFGS:
             method, current = left[0].method, left[0].buy(state.theta, first=False)
             left = left if left[0].again else left[1:]
 
+    def _one_plain_step(self) -> tuple[Purchase, State | None]:
+        """A step by a diagonal from the prior, and where it leads, from which a minimisation goes on.
+
+        Nowhere if it goes too far: columns depend on each other, and a preconditioner is worth its price before the
+        first step. Or if that is so in any case, or there is none. The step is made on a sample, if there is one, and
+        leads to the prior: it should not take a pass over all rows in vain.
+        """
+        problem, left = self._problem, offers(self._problem, self._passes, self._samples)
+        plain = Purchase(problem.prior(), problem.diagonal_preconditioner())
+        cheap = bool(left) and left[0].first_cost <= AT_ONCE * self._a_pass
+        if (cheap and left[0].for_round) or not (cheap or _suits_discriminant(problem)):
+            return plain, None
+        if self._samples:
+            part = on_sample(problem, self._samples[0])
+            found = _whole_step(State(plain.theta, *part.evaluate(plain.theta)), plain, part.evaluate)
+            problem.passes += part.passes * part.design.n_rows / problem.design.n_rows
+            if found is None:
+                return plain, None
+            self._samples.clear()  # its Hessian is no better than a diagonal
+            return plain, told(problem, plain, self._passes.evaluate)
+        plain = plain._replace(found=problem.at_prior)
+        state = told(problem, plain, self._passes.evaluate)
+        found = _whole_step(state, plain, self._passes.evaluate)
+        if found is not None and problem.watch is not None:
+            problem.watch(found)
+        return plain, found
+
     def _run(self, state: State, current: Purchase, near: float, budget: Budget | None) -> Minimum:
         """With one preconditioner, or until the budget is spent."""
         problem, tol, max_iter = self._problem, self._tol, self._max_iter
@@ -144,6 +180,11 @@ class PreconditionedLBFGS:
         elif state.next_step is None:
             state.next_step = -current.precondition(state.gradient)
         return Minimum(state, hessian)
+
+
+def _whole_step(state: State, purchase: Purchase, evaluate: Callable[[Array], tuple[float, Array]]) -> State | None:
+    """Where the preconditioner's step leads, if it lowers the value."""
+    return drive(line_search(state, -purchase.precondition(state.gradient), tries=1), evaluate)
 
 
 def continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:

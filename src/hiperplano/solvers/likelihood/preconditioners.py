@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from hiperplano.solvers.likelihood.sampling.sample import FEWEST, MOST_PARAMETER
 _NEWTON_STEPS = 6  # that the solution of a sample takes
 _BLOCK_ROWS = 15  # for each column, that blocks of the Hessian are measured on
 _LEAST_CURVATURE = 1e-6  # of a class that has hardly any rows
+_DIGITS = 23.0  # logarithm of ten digits, which a minimisation gains
+_ROUND_PACE = 1.75  # of what a step shrinks the gradient by where columns have little to do with each other
 WORTH = 0.5  # of the cost of a better one, that a preconditioner may cost
 
 
@@ -52,6 +55,9 @@ class Offer(ABC):
         Whether it is worth buying again further on.
     pace : float
         As in `Budget`.
+    for_round : bool
+        Whether it is worth buying before the first step even where columns have little to do with each other, so that
+        a diagonal is a good preconditioner.
     """
 
     method: Message
@@ -59,6 +65,7 @@ class Offer(ABC):
     first_cost: float
     again = False
     pace = np.inf
+    for_round = False  # a Hessian at the prior leaves about as many passes as a diagonal
 
     @abstractmethod
     def buy(self, theta: Array, first: bool) -> Purchase:
@@ -105,14 +112,16 @@ class _AllRows(Offer):
 
     def __init__(self, problem: Likelihood, passes: SinglePrecision, costs: Costs) -> None:
         self._problem, self._passes = problem, passes
-        self.cost = self.first_cost = costs.hessian
+        self._rounded = True  # whether products in float32 may tell it
+        self.cost = self.first_cost = costs.rounded_hessian if passes.rounds_hessians else costs.hessian
 
     def buy(self, theta: Array, first: bool) -> Purchase:
-        rounded = self._passes.hessian(theta)
+        rounded = self._passes.hessian(theta) if self._rounded else None
         if rounded is not None:
             solver = SymmetricSolver(rounded)
             if solver.reciprocal > rounding(len(rounded)):
                 return Purchase(theta, solver.precondition, None, rounded[None])
+            self._rounded = False  # columns depend on each other as much at the next point
         value, gradient, hessian = self._problem.evaluate_with_hessian(theta)
         return Purchase(theta, SymmetricSolver(hessian).precondition, (value, gradient), hessian[None])
 
@@ -128,6 +137,8 @@ class _Sample(Offer):
         self.first_cost = _NEWTON_STEPS * self.cost
         # Eigenvalues of its Hessian times the inverse of that of all rows lie within (1 ± √(parameters/rows))².
         self.pace = 0.5 * float(np.log(n_rows / (problem.n_scores * problem.scale.size)))
+        saved = _DIGITS * (1.0 / _ROUND_PACE - 1.0 / self.pace)
+        self.for_round = self.first_cost <= saved * Costs.of(problem.design, problem.n_scores).gradient
 
     def buy(self, theta: Array, first: bool) -> Purchase:
         part = self._part()
@@ -164,8 +175,15 @@ class _ClassBlocks(Offer):
     def buy(self, theta: Array, first: bool) -> Purchase:
         sample = on_sample(self._problem, self._problem.design.sample(self._size))
         self._problem.passes += self._size / self._problem.design.n_rows
-        blocks = sample.class_hessians(theta)
-        return Purchase(theta, by_class(self._problem, blocks), None, blocks)
+        blocks = sample.class_hessians(theta, np.float32)
+        size = blocks.shape[1]
+        at = np.arange(size)
+        blocks[:, at, at] *= 1.0 + rounding(size)
+        solvers = [SymmetricSolver(block) for block in blocks]
+        if min(each.reciprocal for each in solvers) <= rounding(size):
+            blocks = sample.class_hessians(theta)
+            solvers = [SymmetricSolver(block) for block in blocks]
+        return Purchase(theta, by_class(self._problem, solvers), None, blocks)
 
 
 def at_discriminant(problem: Likelihood) -> Purchase:
@@ -175,7 +193,7 @@ def at_discriminant(problem: Likelihood) -> Purchase:
     blocks = curvature[:, None, None] * moments
     at = np.arange(problem.scale.size)
     blocks[:, at, at] += problem.penalty.strength
-    return Purchase(theta, by_class(problem, blocks), (value, gradient), blocks)
+    return Purchase(theta, by_class(problem, map(SymmetricSolver, blocks)), (value, gradient), blocks)
 
 
 def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purchase:
@@ -185,11 +203,12 @@ def repenalised(problem: Likelihood, purchase: Purchase, change: Array) -> Purch
     blocks = purchase.curvature.copy()
     at = np.arange(blocks.shape[1])
     blocks[:, at, at] += np.tile(change, len(at) // len(change))
-    precondition = SymmetricSolver(blocks[0]).precondition if len(blocks) == 1 else by_class(problem, blocks)
+    solvers = map(SymmetricSolver, blocks)
+    precondition = next(solvers).precondition if len(blocks) == 1 else by_class(problem, solvers)
     return purchase._replace(precondition=precondition, curvature=blocks)
 
 
-def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:
+def by_class(problem: Likelihood, solvers: Iterable[SymmetricSolver]) -> Preconditioner:
     """The inverses of the Hessian's blocks on the diagonal, class by class; steps add nothing to all classes alike.
 
     The whole Hessian of k classes costs as much as thousands of gradients. Its blocks cost k Gram matrices, and what
@@ -197,12 +216,13 @@ def by_class(problem: Likelihood, blocks: Array) -> Preconditioner:
 
     Parameters
     ----------
-    blocks : ndarray of shape (classes, size, size)
+    solvers : iterable of SymmetricSolver
+        Of the blocks.
     """
 
     @cache
     def halves() -> Array:  # a better preconditioner may come before the first step
-        return np.stack([SymmetricSolver(block).half_inverse() for block in blocks])
+        return np.stack([solver.half_inverse() for solver in solvers])
 
     def precondition(vector: Array) -> Array:
         left = problem.balanced(vector)[:, None, :] @ halves()

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hiperplano.data.block import scratch
 from hiperplano.data.column_scale import ColumnScale, LinearScores
 from hiperplano.data.design import Array, Block, Design, Rows, Sums
 from hiperplano.data.in_memory import InMemory
@@ -30,6 +31,7 @@ from hiperplano.solvers.truncated_newton import Curvature
 
 _FEWEST_NUMBERS = 2**18  # of rows, for products with the Hessian times scores: calls cost more than products with less
 _SHARE = 1e-3  # of the gradient of the base, from which on another base is needed
+_LEAST_SHARE = 1e-4  # that a pass may find where more was expected: it has three digits still
 _END = 3.0  # times `tol`, a gradient that needs a base near the end
 _NEAR_END = 30.0  # times `tol`, the gradient of such a base
 _FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
@@ -58,7 +60,7 @@ class SinglePrecision:
 
     def __init__(self, problem: Likelihood, tol: float) -> None:
         self._problem, scale = problem, problem.scale
-        few = problem.design.n_rows * scale.size < _FEWEST_NUMBERS
+        self._few = few = problem.design.n_rows * scale.size < _FEWEST_NUMBERS
         cast = not few and bool(((scale.scale < _UNITS) & (scale.scale > 1.0 / _UNITS)).all())
         self._origin = scale.origin
         # Of the rows in float32, unless they are [1, z].
@@ -71,13 +73,14 @@ class SinglePrecision:
         self._history: list[float] = []
         self._base: _Base | None = None
         self._sizes: list[float] = []  # of the gradients of passes from this base, its own first
+        self._before = np.inf  # that of the pass before the base
 
     def repenalise(self) -> None:
         """Go on when the penalty of the likelihood has changed: a base is known without it."""
         self._history.clear()
         if self._base is not None:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
-            self._sizes = [_largest(gradient)]
+            self._before, self._sizes = np.inf, [_largest(gradient)]
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient."""
@@ -88,11 +91,11 @@ class SinglePrecision:
             value, gradient = self._problem.evaluate(theta)
             self._history.append(_largest(gradient))
             return value, gradient
-        if self._is_too_small(self._expected(), _END * self._tol) or len(self._sizes) > _MOST_NEAR:
+        if self._is_too_small(self._expected(), _SHARE, _END * self._tol) or len(self._sizes) > _MOST_NEAR:
             return self._at_next_base(theta, base)
         value, gradient = self._near_base(theta, base)
         self._sizes.append(_largest(gradient))
-        if not self._is_too_small(self._sizes[-1], self._tol):
+        if not self._is_too_small(self._sizes[-1], _LEAST_SHARE, self._tol):
             return value, gradient
         # Here, not at the next point: a line search compares values to all digits.
         exact = self._at_base(theta)
@@ -104,16 +107,19 @@ class SinglePrecision:
 
     def _expected(self) -> float:
         """The size of the next gradient, if the next step does as the last one did."""
-        *_, before, last = [self._sizes[0], *self._sizes]
-        return last * min(1.0, last / before) if before else 0.0
+        *_, before, last = [self._before, *self._sizes]
+        return last * min(1.0, last / before) if 0.0 < before < np.inf else last
 
-    def _is_too_small(self, size: float, end: float) -> bool:
+    def _is_too_small(self, size: float, share: float, end: float) -> bool:
         """Whether a gradient is too small for this base.
 
         The end needs one of its own: what is left of the way there is all that rounded rows may put in a wrong place.
+        From a base that is there already, all of that is too little to matter.
         """
         base = self._sizes[0]
-        return size <= _SHARE * base or (size <= end and base > _NEAR_END * self._tol)
+        if base <= _END * self._tol:
+            return False
+        return size <= share * base or (size <= end and base > _NEAR_END * self._tol)
 
     def _at_next_base(self, theta: Array, before: _Base) -> tuple[float, Array]:
         last, exact = self._sizes[-1], self._at_base(theta)
@@ -131,17 +137,27 @@ class SinglePrecision:
         """Value, gradient and the whole Hessian, in float64."""
         return self._problem.evaluate_with_hessian(theta)
 
+    @property
+    def rounds_hessians(self) -> bool:
+        """Whether `hessian` gives one, at least once a pass has been made."""
+        if self._problem.n_scores > 1:
+            return False
+        return self._problem.has_few_rows if self._few else self._scale is not None and self._price <= _FEW_PASSES
+
     def hessian(self, theta: Array) -> Array | None:
-        """The Hessian of one score, as well as products in float32 tell it; None where passes are in float64.
+        """The Hessian of one score, as well as products in float32 tell it; None where many rows are not in float32.
 
         Its diagonal is larger by what rounding can take from an eigenvalue, so that it is positive definite.
         """
         problem, scale = self._problem, self._problem.scale
-        if self._base is None or self._scale is None or problem.n_scores > 1:
-            return None
-        problem.passes += 1
-        total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
-        hessian = scale.products(float(total[0]), sums, products, self._origin) / problem.total
+        hessian = problem.rounded_hessian_of_few(theta) if self._few else None
+        if hessian is None:
+            if self._base is None or self._scale is None or problem.n_scores > 1:
+                return None
+            problem.passes += 1
+            total, sums, products = self._base.rows.fold(_HessianSums(self._single(theta)))
+            products = scale.products(float(total[0]), sums, products, self._origin)
+            hessian = problem.checked(products) / problem.total
         hessian.flat[:: len(hessian) + 1] *= 1.0 + rounding(len(hessian))
         hessian.flat[:: len(hessian) + 1] += problem.penalty.curvature(theta).ravel()
         return np.asarray(hessian)
@@ -175,8 +191,9 @@ class SinglePrecision:
             return design
         if 4 * numbers > memory_limit():
             return None
-        copied = _Standardised(problem.scale) if self._scale is None else _Cast(self._origin)
-        return design.with_vectors(single=design.map(copied))
+        if self._scale is None:
+            return design.with_vectors(single=design.map(_Standardised(problem.scale)))
+        return design.with_vectors(single=design.in_singles(self._origin))
 
     def _single(self, theta: Array) -> LinearScores:
         """The scores of parameters, for rows in float32."""
@@ -194,8 +211,9 @@ class SinglePrecision:
         assert self._rows is not None
         problem.passes += 1
         sums, kept = problem.design.fold_and_map(_BaseSums(problem.loss, problem.scale.scores(theta)))
-        loss = problem.scale.gradient(*sums[1:]) / problem.total
+        loss = problem.checked(problem.scale.gradient(*sums[1:])) / problem.total
         gradient = loss + problem.penalty.slope(theta)
+        self._before = self._sizes[-1] if self._sizes else np.inf
         self._sizes = [_largest(gradient)]
         self._base = _Base(theta, loss, self._rows.with_vectors(**kept))
         return float(sums[0][0]) / problem.total + problem.penalty.value(theta), gradient
@@ -208,7 +226,7 @@ class SinglePrecision:
         problem.passes += 1
         value, *sums = base.rows.fold(_NearSums(problem.loss, self._single(step)))
         loss = float(value[0]) / problem.total + float(np.vdot(base.gradient, step))
-        gradient = base.gradient + self._gradient(*sums) / problem.total + problem.penalty.slope(theta)
+        gradient = base.gradient + problem.checked(self._gradient(*sums)) / problem.total + problem.penalty.slope(theta)
         return loss + problem.penalty.value(theta), gradient
 
 
@@ -219,22 +237,6 @@ def rounding(size: int) -> float:
 
 def _largest(gradient: Array) -> float:
     return float(np.abs(gradient).max(initial=0.0))
-
-
-@dataclass(frozen=True)
-class _Cast:
-    """x − origin of a block in float32."""
-
-    origin: Array
-
-    def __call__(self, block: Block) -> Array:
-        rows = block.dense()
-        out: Array = np.empty_like(rows, dtype=np.float32)
-        if self.origin.any():
-            np.subtract(rows, self.origin, out=out, casting="same_kind")
-        else:
-            out[...] = rows
-        return out
 
 
 @dataclass(frozen=True)
@@ -283,7 +285,7 @@ class _NearSums:
         before, score = block.vectors["slope"], block.vectors["score"] + moved
         value, slope = total_and_slope(self.loss, block.y[:, 0], one_or_all(score), block.weight)
         change = slope.reshape(len(block), -1) - before
-        value -= float(np.vdot(before, moved))
+        value -= float(np.vdot(before.T, moved.T))  # as they lie in memory: `vdot` would copy them
         return block.xp.asarray([value]), *_products(change, rows)
 
 
@@ -323,7 +325,8 @@ class _HessianSums:
         chance = probabilities(_scores(self.scores, rows))
         curvature = block.weighted(chance * (1.0 - chance))
         sums, total = _products(curvature, rows)
-        weighted = rows * np.sqrt(curvature).astype(np.float32)
+        root = np.sqrt(curvature).astype(np.float32)
+        weighted = np.multiply(rows, root, out=scratch("weighted", rows.shape, rows, np.float32))
         return total, sums[:, 0], (weighted.T @ weighted).astype(np.float64)
 
 
