@@ -10,7 +10,6 @@ from scipy.linalg import lapack
 
 from hiperplano.data.design import Array
 from hiperplano.data.threads import in_threads
-from hiperplano.linalg.shifted.loops import add_inverse_diagonals
 
 _ROWS = 128  # for which the sums of some shifts stay in a core's first cache
 _PANEL = 32  # columns in a block of LAPACK's reflections
@@ -65,6 +64,8 @@ class Tridiagonal:
 
         With T + shift = L·D·Lᵀ the diagonal is Σₖ zᵢₖ²/Dₖ, where row i of Q is L·zᵢ.
         """
+        from hiperplano.linalg.shifted.loops import add_inverse_diagonals
+
         n, n_shifts = len(self.diagonal), len(shifts)
         turned = self.turn.T @ right
         pivots, below = np.empty((n, n_shifts)), np.zeros((n, n_shifts))
