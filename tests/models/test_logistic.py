@@ -534,3 +534,16 @@ def test_what_is_out_of_range_is_named_in_large_tables(value, rows):
     X[rng.choice(30_000, rows, replace=False), 25] = value
     with pytest.raises(InvalidData, match="25"):
         LogisticRegression().fit(X, rng.integers(2, size=30_000))
+
+
+@pytest.mark.parametrize("heavy", [1e45, 1e-45])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_beyond_float32_change_nothing(heavy, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2700, 100))
+    y = np.digitize(X[:, 0] + X[:, 1] + 2 * rng.normal(size=len(X)), [-1.0, 1.0][: classes - 1])
+    weight = rng.uniform(0.5, 1.5, len(X))
+    plain = LogisticRegression(C=1.0).fit(X, y, weight)
+    with np.errstate(all="raise", under="ignore"):
+        scaled = LogisticRegression(C=1.0 / heavy).fit(X, y, weight * heavy)
+    np.testing.assert_allclose(scaled.coef_, plain.coef_, rtol=1e-7, atol=1e-9)

@@ -218,10 +218,10 @@ class Likelihood(Objective):
         self.passes += 1
         block, rows = self._few_rows
         chance = probabilities((theta @ rows.T).T)
-        root = np.sqrt(block.weighted(chance * (1.0 - chance)))
+        root = np.sqrt(block.weighted(chance * (1.0 - chance)) / self.total)  # float32 may not hold the weights
         out = scratch("rounded", rows.shape, rows, np.float32)
         weighted = np.multiply(rows, root, out=out, casting="same_kind")
-        return (weighted.T @ weighted).astype(np.float64) / self.total
+        return (weighted.T @ weighted).astype(np.float64)
 
     def _diagonal(self, totals: Array, sums: Array, squares: Array) -> Array:
         sums, squares = sums.T, squares.T
@@ -239,8 +239,7 @@ class Likelihood(Objective):
         dtype : type
             Of the products of rows.
         """
-        (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta, dtype))
-        blocks /= self.total
+        (blocks,) = self.design.fold(ClassBlockSums(self.scale, theta, self.total, dtype))
         at = np.arange(self.scale.size)
         blocks[:, at, at] += self.penalty.strength
         return blocks
@@ -345,17 +344,18 @@ class CurvatureProducts:
 
 @dataclass(frozen=True)
 class ClassBlockSums:
-    """Σ p·(1 − p)·v·vᵀ of each class, for v = [1, z]."""
+    """Σ p·(1 − p)·v·vᵀ of each class over the total weight, which float32 may not hold, for v = [1, z]."""
 
     scale: ColumnScale
     theta: Array
+    total: float
     dtype: type
 
     def __call__(self, block: Block) -> Sums:
         xp = block.xp
         rows = self.scale.rows(block)
         chance = shares((self.theta @ rows.T).T)
-        roots = xp.sqrt(block.weighted(chance * (1.0 - chance))).astype(self.dtype)
+        roots = xp.sqrt(block.weighted(chance * (1.0 - chance)) / self.total).astype(self.dtype)
         rows = rows.astype(self.dtype, copy=False)
         out = xp.empty((len(self.theta), self.scale.size, self.scale.size))
         weighted = scratch("weighted", rows.shape, rows, self.dtype)

@@ -23,6 +23,7 @@ from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 
 _SINGULAR = 1e-16  # reciprocal condition, at unit diagonal, of a matrix that rounding has made singular
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
+_MOST_SINGLE = 1e30  # of sums that float32 holds
 _HIDDEN = 1e-3  # share of the penalty that rounding in float32 may be
 _MANY_COLUMNS = 128  # whose products cost more than a look at their lengths
 _GATHERED_SHARE = 0.5  # of the rows: up to it, and up to so many entries, free rows are brought together
@@ -108,7 +109,7 @@ def rounds_well(rows: Array, softness: float) -> bool:
     if rows.shape[1] < _MANY_COLUMNS:
         return False
     longest = float(np.einsum("ij,ij->j", rows, rows).max(initial=0.0))
-    return _EPS_SINGLE * longest <= _HIDDEN * softness
+    return longest <= _MOST_SINGLE and _EPS_SINGLE * longest <= _HIDDEN * softness
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ _END = 3.0  # times `tol`, a gradient that needs a base near the end
 _NEAR_END = 30.0  # times `tol`, the gradient of such a base
 _FEW_PASSES = 4.0  # that any minimisation takes: for what is worth no more nobody need wait
 _UNITS = 1e12  # standard deviations, or one over them, up to which float32 holds numbers and their products
+_HEAVY = 1e30  # weight of all rows, or one over it, up to which float32 holds sums of weighted rows
 _MOST_NEAR = 50  # passes from one base: rounding may hold steps up
 _WRONG = 0.1  # share of a gradient that float32 may be wrong by
 _LEAST_CURVATURE = 1e-12
@@ -69,6 +70,8 @@ class SinglePrecision:
         costs = Costs.of(problem.design, problem.n_scores)
         # Few rows stay in a core's cache: only products with the Hessian are worth a copy.
         self._price = np.inf if few else costs.passes_to_single(self._held, cast)
+        if not 1.0 / _HEAVY <= problem.total <= _HEAVY:
+            self._rows, self._price = None, np.inf
         self._budget, self._tol = Budget(self._price, tol), tol
         self._history: list[float] = []
         self._base: _Base | None = None

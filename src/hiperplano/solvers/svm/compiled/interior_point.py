@@ -145,6 +145,8 @@ class InteriorPoint:
         closest = _CLOSEST * (self._high - self._low)
         below, above = np.maximum(now.part - self._low, closest), np.maximum(self._high - now.part, closest)
         stiffness = self._box.soft + now.at_low / below + now.at_high / above
+        if not (stiffness > 0).all():
+            raise LinAlgError("rounding has led out of the bounds")
         free, softest = (1.0 / stiffness).sum(axis=0), stiffness.argmin(axis=0)[None]
         solve = self._equations.solver(free, self._fit_intercept, gap)
 
