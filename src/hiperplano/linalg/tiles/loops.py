@@ -60,6 +60,12 @@ def add_both_products(
         _add_and_clear(down, out, vectors, column)
 
 
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+def _plus_four(total: float, a: float, p: float, b: float, q: float, c: float, r: float, d: float, s: float) -> float:
+    """total + ap + bq + cr + ds, term by term: four instructions. In another order there would be five and more."""
+    return (((total + a * p) + b * q) + c * r) + d * s
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _add_one(
     tile: Array, right: Array, out: Array, down: Array, k: int, i: int, gap: int, row: int, column: int
@@ -75,7 +81,7 @@ def _add_one(
         a_two += q * a[j]
         a_three += r * a[j]
         a_four += s * a[j]
-        a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
+        a_down[j] = _plus_four(a_down[j], a1, p, a2, q, a3, r, a4, s)
     _add_to_four(out[k], row + i, gap, a_one, a_two, a_three, a_four)
 
 
@@ -97,12 +103,12 @@ def _add_two(
         a_two += q * a[j]
         a_three += r * a[j]
         a_four += s * a[j]
-        a_down[j] += a1 * p + a2 * q + a3 * r + a4 * s
+        a_down[j] = _plus_four(a_down[j], a1, p, a2, q, a3, r, a4, s)
         b_one += p * b[j]
         b_two += q * b[j]
         b_three += r * b[j]
         b_four += s * b[j]
-        b_down[j] += b1 * p + b2 * q + b3 * r + b4 * s
+        b_down[j] = _plus_four(b_down[j], b1, p, b2, q, b3, r, b4, s)
     _add_to_four(out[vectors[0]], row + i, gap, a_one, a_two, a_three, a_four)
     _add_to_four(out[vectors[1]], row + i, gap, b_one, b_two, b_three, b_four)
 

@@ -60,7 +60,7 @@ def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> Array
 
 
 def _product(folds: FoldProblem, masks: Array, alpha: float, directions: Array, which: Array) -> Array:
-    return folds.masked_product(directions.T, masks.T[which]).T + alpha * directions
+    return folds.masked_product(masks.T[which])(directions.T, False).T + alpha * directions
 
 
 def _precondition(inverse: LowRankInverse, fold_of: Array, masks: Array, residuals: Array, which: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,14 +78,21 @@ class FoldProblem:
         """S·K·S·right, in float64."""
         return self.problem.gram.product(right, np.zeros(1))
 
-    def masked_product(self, right: Array, masks: Array, single: bool = False) -> Array:
-        """The same for rows that are 0 where their mask is, and with 0 there; maybe in float32."""
+    def masked_product(self, masks: Array) -> Callable[[Array, bool], Array]:
+        """The same for rows that are 0 where their mask is, and with 0 there; maybe in float32, as the second argument
+        says."""
         tiles = self.problem.gram.held
         if tiles is None:
-            return self.product(right.T).T * masks
-        tiles = tiles.single if single else tiles
-        there = np.logical_or.reduceat(masks, [each.start for each in tiles.cuts], axis=1).T
-        return tiles.dot(right.T, there).T * masks
+            return lambda right, _: self.product(right.T).T * masks
+        starts = [each.start for each in tiles.cuts]
+        there = np.logical_or.reduceat(masks, starts, axis=1).T
+        whole = np.array_equal(there, np.logical_and.reduceat(masks, starts, axis=1).T)
+
+        def product(right: Array, single: bool) -> Array:
+            image = (tiles.single if single else tiles).dot(right.T, there).T
+            return image if whole else image * masks
+
+        return product
 
     def product_of_left_out(self, right: Array, everywhere: Array) -> Array:
         """S·K·S·right, at the rows that a fold leaves out, and elsewhere only for some: not to be relied on there.

@@ -6,6 +6,8 @@ of each fold; and a Krylov space serves all penalties.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -54,11 +56,15 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool, with_all_rows:
     right = np.tile(folds.right, len(masks))
     masks = np.repeat(masks, sides, axis=0)  # of each column, as a row
 
+    @cache
+    def masked_product(*which: int) -> Callable[[Array, bool], Array]:
+        return folds.masked_product(masks[list(which)])
+
     def product(directions: Array, which: Array) -> Array:
-        return folds.masked_product(directions, masks[which])
+        return masked_product(*which.tolist())(directions, False)
 
     def rounded(directions: Array, which: Array) -> Array:
-        return folds.masked_product(directions, masks[which], single=True)
+        return masked_product(*which.tolist())(directions, True)
 
     found = shifted_solutions(
         product,
