@@ -76,11 +76,14 @@ class KrylovSpace:
 
 
 class ShiftedSolutions(NamedTuple):
-    """Solutions for every right side and shift; NaN where they were given up.
+    """Solutions for every right side and shift.
 
     Attributes
     ----------
     x : ndarray of shape (d, k, shifts)
+        The best in the space; 0 for a shift that drowns in the rounding of the matrix.
+    solved : ndarray of bool of shape (k, shifts)
+        Which of them are good enough; others were given up.
     steps : ndarray of int of shape (k, shifts)
         Steps after which each was found, or given up.
     beside : list of KrylovSpace
@@ -88,6 +91,7 @@ class ShiftedSolutions(NamedTuple):
     """
 
     x: Array
+    solved: Array
     steps: Array
     beside: list[KrylovSpace]
 
@@ -103,7 +107,8 @@ def shifted_solutions(
     shifts: Array,
     *,
     rtol: float,
-    budget: int,
+    most: int,
+    otherwise: Callable[[int], float] | None = None,
     rounded: _Product | None = None,
     beside: int = 0,
 ) -> ShiftedSolutions:
@@ -118,9 +123,11 @@ def shifted_solutions(
         More than 0.
     rtol : float
         Length of the residual to reach, relative to that of the right side.
-    budget : int
-        Steps beyond which another method would be faster: a shift is given up when a quarter of them is done and its
-        progress says that twice as many will be needed, and when twice as many are made.
+    most : int
+        Steps that are made at most.
+    otherwise : callable, int -> float, optional
+        What another method would cost for so many of the least shifts, in steps. When half of that for one is spent,
+        and now and then later, the least shifts are given up if progress says that going on would cost more.
     rounded : callable, optional
         `product`, faster and less exact: for the steps whose rounding is too small to matter. Residuals are then those
         of the exact matrix if its error is about the same for all directions.
@@ -128,8 +135,9 @@ def shifted_solutions(
         How many of the last columns go along, and make no steps of their own: of these the spaces are returned.
     """
     k = right.shape[1] - beside
-    spaces, others = _KrylovSpaces(right, shifts, min(2 * budget, len(right)), rtol), np.arange(k, right.shape[1])
+    spaces, others = _KrylovSpaces(right, shifts, min(most, len(right)), rtol), np.arange(k, right.shape[1])
     errors, may_round = np.zeros(k), False
+    pause = max(1, int(otherwise(1) / 4)) if otherwise is not None else most
     with one_blas_thread():  # once: every product and every extension would ask for it
         while len(active := spaces.unfinished(k)):
             every = np.append(active, others)
@@ -143,10 +151,11 @@ def shifted_solutions(
                     errors[active] = np.linalg.norm(rough - images[: len(active)], axis=1)
                     may_round = spaces.allow(errors[active], active)
             spaces.extend(images, every, may_round)
-            if spaces.n_steps == budget // 4:
-                spaces.give_up(2 * budget)
+            if otherwise is not None and spaces.n_steps >= 2 * pause and spaces.n_steps % pause == 0:
+                spaces.give_up(k, otherwise)
     found = in_threads(spaces.solutions, range(k), right.size * len(shifts))
-    return ShiftedSolutions(np.stack(found, axis=1), spaces.steps[:k], [spaces.space(each) for each in others])
+    beside_them = [spaces.space(each) for each in others]
+    return ShiftedSolutions(np.stack(found, axis=1), spaces.solved[:k], spaces.steps[:k], beside_them)
 
 
 class _KrylovSpaces:
@@ -223,9 +232,20 @@ class _KrylovSpaces:
         self._least[columns] = np.minimum(self._least[columns], pivots)
         self.residuals[columns] *= entries[:, 1:] / pivots
 
-    def give_up(self, most: int) -> None:
-        """Leave out the shifts that will need more steps, if residuals go on shrinking as they did."""
-        self._wanted &= steps_needed(self.n_steps, self.residuals, self._rtol) <= most
+    @property
+    def solved(self) -> Array:
+        """Which shifts are, of shape (k, shifts)."""
+        return np.asarray(self._wanted & (self.residuals <= self._rtol))
+
+    def give_up(self, k: int, otherwise: Callable[[int], float]) -> None:
+        """Leave out as many of the least shifts as makes what is left to do cheapest, if the residuals of the first k
+        columns go on shrinking as they did."""
+        order, wanted = np.argsort(self._shifts), self._wanted[:k] & (self.residuals[:k] > self._rtol)
+        more = steps_needed(self.n_steps, self.residuals[:k], self._rtol) - self.n_steps
+        more = np.append(np.where(wanted, more, 0.0)[:, order].max(axis=0), 0.0)
+        first = int(np.argmax(np.append(self._wanted[:k, order].any(axis=0), True)))  # not given up before
+        costs = [more[count:].max() + otherwise(count) for count in range(first, len(more))]
+        self._wanted[:, order[: first + int(np.argmin(costs))]] = False
 
     def space(self, column: int) -> KrylovSpace:
         """That of a column, without the memory of the others."""
@@ -235,16 +255,13 @@ class _KrylovSpaces:
     def solutions(self, column: int) -> Array:
         """The best in the space of a column, of shape (d, shifts)."""
         dimension = self._dimensions[column]
-        found = np.full((self._basis.shape[2], len(self._shifts)), np.nan)
-        solved = self._wanted[column] & (self.residuals[column] <= self._rtol)
         first = np.zeros(dimension)
         first[:1] = self._sizes[column]
         weights = np.zeros((dimension, len(self._shifts)))
-        for number in np.flatnonzero(solved).tolist() if dimension else ():
-            shifted = self._bands[column, :, :dimension] + np.array([[self._shifts[number]], [0.0]])
+        for number, shift in enumerate(self._shifts.tolist() if dimension else ()):
+            shifted = self._bands[column, :, :dimension] + np.array([[shift], [0.0]])
             try:
                 weights[:, number] = solveh_banded(shifted, first, lower=True, check_finite=False)
             except LinAlgError:
-                solved[number] = False
-        found[:, solved] = self._basis[column, :dimension].T @ weights[:, solved]
-        return found
+                self._wanted[column, number] = False
+        return np.asarray(self._basis[column, :dimension].T @ weights)

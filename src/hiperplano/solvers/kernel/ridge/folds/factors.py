@@ -2,58 +2,83 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
-from hiperplano.linalg.conjugate_gradient import conjugate_gradients
-from hiperplano.solvers.kernel.ridge.folds.steps import NEAR, TOL
+from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, TOL
 from hiperplano.solvers.kernel.ridge.single import inverse_in_single
 
 _APART = 15.0  # largest over smallest penalty of those that share a factorisation: it takes them about 15 steps
 _STEPS = 40
+_REACH = 1e-5, 1e-12  # of a residual, with products in float32 and in float64, before it is computed anew
 
 
-def factored(matrix: Array, right: Array, alphas: Array, mixed: bool) -> Array:
+def groups(alphas: Array) -> list[Array]:
+    """The numbers of penalties that share a factorisation, the least first."""
+    order, found = np.argsort(alphas), list[Array]()
+    while len(order):
+        near = alphas[order] <= _APART * alphas[order[0]]
+        found.append(order[near])
+        order = order[~near]
+    return found
+
+
+def factored(matrix: Array, right: Array, alphas: Array, start: Array | None) -> Array:
     """(matrix + α)⁻¹·right for every α, of shape (n, alphas, sides).
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
-        Symmetric; if `mixed`, positive semidefinite.
+        Symmetric; positive semidefinite, if there is a start.
     right : ndarray of shape (n, sides)
-    mixed : bool
-        Whether to factor in float32, once for penalties that are not far apart, and to correct the solutions by
-        conjugate gradients.
+    start : ndarray of shape (n, alphas, sides) or None
+        Solutions to improve, by conjugate gradients: then the matrix is factored in float32, once for penalties that
+        are not far apart. None to factor it exactly for each.
     """
     found = np.full((len(right), len(alphas), right.shape[1]), np.nan)
-    if mixed:
+    if start is not None:
         single = matrix.astype(np.float32)
-        order = np.argsort(alphas)
-        while len(order):
-            near = alphas[order] <= _APART * alphas[order[0]]
-            chosen, order = order[near], order[~near]
-            found[:, chosen] = _corrected(matrix, single, right, alphas[chosen])
+        for chosen in groups(alphas):
+            found[:, chosen] = _improved(matrix, single, right, alphas[chosen], start[:, chosen])
     for number in np.flatnonzero(np.isnan(found).any(axis=(0, 2))).tolist():
         found[:, number] = _exact(matrix, right, float(alphas[number]))
     return found
 
 
-def _corrected(matrix: Array, single: Array, right: Array, alphas: Array) -> Array:
+def _improved(matrix: Array, single: Array, right: Array, alphas: Array, start: Array) -> Array:
     """Conjugate gradients with the factor of the middle penalty as a preconditioner; NaN where they fail."""
-    n, sides = right.shape
-    shift = np.repeat(alphas, sides)
     inverse = inverse_in_single(single.copy(), float(np.sqrt(alphas.min() * alphas.max())))
     if inverse is None:
-        return np.full((n, len(alphas), sides), np.nan)
-    found = conjugate_gradients(
-        lambda directions, which: matrix @ directions + shift[which] * directions,
-        np.tile(right, len(alphas)),
-        precondition=lambda residuals, which: inverse(residuals),
-        rtol=NEAR,
-        max_iter=_STEPS,
-    )
-    solved = found.x.reshape(n, len(alphas), sides)
+        return np.full_like(start, np.nan)
+    sides, shift, right = right.shape[1], np.repeat(alphas, right.shape[1]), np.tile(right, len(alphas))
+    x, size = start.reshape(len(right), -1), np.linalg.norm(right, axis=0)
+
+    def remainder(answers: Array, which: Array) -> Array:
+        return np.asarray(right[:, which] - matrix @ answers - shift[which] * answers)
+
+    def shifted(rounded: Array, directions: Array, which: Array) -> Array:
+        image = (directions.T.astype(rounded.dtype) @ rounded).T  # in this order BLAS takes two thirds of the time
+        return np.asarray(image + shift[which] * directions)
+
+    for rounded, reach in zip((single, matrix), _REACH, strict=True):
+        found = refined_gradients(
+            partial(shifted, rounded),
+            remainder,
+            start=(x, remainder(x, np.arange(len(shift)))),
+            size=size,
+            precondition=lambda residuals, which: inverse(residuals),
+            tol=NEAR,
+            reach=reach,
+            max_iter=_STEPS,
+        )
+        x = found.x
+        if found.residual <= NEAR:
+            break
+    solved = x.reshape(len(right), len(alphas), sides)
     solved[:, (found.residuals > TOL).reshape(len(alphas), sides).any(axis=1)] = np.nan
     return solved
 

@@ -22,15 +22,15 @@ from hiperplano.solvers.kernel.ridge.choice import solve_ridge
 from hiperplano.solvers.kernel.ridge.conjugate import finish_conjugate, steps_of_cholesky
 from hiperplano.solvers.kernel.ridge.folds.factors import factored
 from hiperplano.solvers.kernel.ridge.folds.low_rank import low_rank, solve_by_low_rank
-from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-from hiperplano.solvers.kernel.ridge.folds.steps import TOL, solve_folds
+from hiperplano.solvers.kernel.ridge.folds.problem import TOL, FoldProblem
+from hiperplano.solvers.kernel.ridge.folds.steps import FoldSteps, solve_folds
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
 _SMALL = 400  # rows up to which every system is factored
 _CELLS = 2**24  # of directions at a time
-_BEFORE_STEPS, _BEFORE_FACTORS = 0.2, 0.5  # ranks, as shares of the rows, up to which a low-rank approximation pays
+_LOW = 0.2  # rank, as a share of the rows, up to which a low-rank approximation pays
 
 
 class FoldFits(NamedTuple):
@@ -84,7 +84,7 @@ def fit_folds(problem: RidgeProblem, alphas: Array, train: list[Array], solver: 
     n, targets = problem.y.shape
     every = FoldProblem.of(problem, train, in_groups=_by_steps(problem))
     found = np.empty((every.n_folds, n, targets, len(alphas)))
-    low = low_rank(every, alphas, _BEFORE_STEPS) if _by_steps(problem) else None
+    low = low_rank(every, alphas, _LOW) if _by_steps(problem) else None
     step = max(1, _CELLS // (n * len(alphas) * every.right.shape[1]))
     steps, all_rows = np.zeros(len(alphas), dtype=int), []
     for first in range(0, every.n_folds, step):
@@ -115,15 +115,12 @@ def _fit(
     the end; the Lanczos steps for each penalty; and the spaces of all rows that they led to."""
     answers, steps, all_rows = _Answers(folds, alphas), np.zeros(len(alphas), dtype=int), list[KrylovSpace]()
     if low is not None:
-        answers.put(np.arange(len(alphas)), solve_by_low_rank(folds, alphas, low))
+        answers.put(solve_by_low_rank(folds, alphas, low))
     elif _by_steps(folds.problem):
         limited = _bytes_of_factors(folds.problem.n_rows) <= memory_limit()
-        found, steps, all_rows = solve_folds(folds, alphas, limited, with_all_rows)
+        found = solve_folds(folds, alphas, limited, with_all_rows)
         answers.put_steps(found)
-        some = np.flatnonzero(answers.left.any(axis=0))
-        rest = low_rank(folds, alphas[some], _BEFORE_FACTORS) if len(some) else None
-        if rest is not None:
-            answers.put(some, solve_by_low_rank(folds, alphas[some], rest))
+        steps, all_rows = found.steps, found.all_rows
     if answers.left.any():
         _factor_the_rest(folds, alphas, answers, mixed=_by_steps(folds.problem))
     return folds.in_place(folds.predictions(answers.solved, answers.images)), steps, all_rows
@@ -143,28 +140,27 @@ class _Answers:
     def __init__(self, folds: FoldProblem, alphas: Array) -> None:
         shape = (len(folds.right), folds.n_folds, len(alphas), folds.right.shape[1])
         self._folds, self._alphas = folds, alphas
-        self.solved, self.images = np.empty(shape), np.empty(shape)
+        self.solved: Array = np.zeros(shape)
+        self.images: Array = np.empty(shape)
         self.left = np.ones(shape[1:3], dtype=bool)
 
-    def put(self, numbers: Array, x: Array) -> None:
-        """Take the solutions for some penalties; NaN stands for none."""
-        images = self._folds.product(np.nan_to_num(x).reshape(len(x), -1)).reshape(x.shape)
-        self.solved[:, :, numbers], self.images[:, :, numbers] = x, images
-        self.left[:, numbers] = ~(self._folds.residuals(x, images, self._alphas[numbers]) <= TOL)
+    def put(self, x: Array) -> None:
+        """Take solutions, good ones or not."""
+        self.solved, self.images = x, self._folds.product(x.reshape(len(x), -1)).reshape(x.shape)
+        self.left = ~(self._folds.residuals(x, self.images, self._alphas) <= TOL)
 
-    def put_steps(self, x: Array) -> None:
-        """Take the solutions for all penalties from one Krylov space for each fold; NaN stands for none.
+    def put_steps(self, found: FoldSteps) -> None:
+        """Take the solutions for all penalties from one Krylov space for each fold.
 
         What a space leaves, and what rounding adds, is largest for the least penalty. If its residual is small enough,
         the others are, and say what the images of their training rows are.
         """
-        solved = np.isfinite(x).all(axis=(0, 3))
+        x, solved, folds = found.x, found.solved, self._folds
         least = solved & (self._alphas == np.where(solved, self._alphas, np.inf).min(axis=1)[:, None])
-        filled, folds = np.nan_to_num(x), self._folds
-        images = folds.product_of_left_out(filled, least)
-        if not (folds.residuals(filled, images, self._alphas)[least] <= TOL).all():
-            return self.put(np.arange(len(self._alphas)), x)
-        implied = folds.right[:, None, None, :] - self._alphas[:, None] * filled
+        images = folds.product_of_left_out(x * solved[:, :, None], least)
+        if not (folds.residuals(x, images, self._alphas)[least] <= TOL).all():
+            return self.put(x)
+        implied = folds.right[:, None, None, :] - self._alphas[:, None] * x
         trained = (folds.masks > 0)[:, :, None, None] & ~least[:, :, None]
         self.solved, self.images = x, np.where(trained, implied, images)
         self.left = np.logical_not(solved)
@@ -183,10 +179,11 @@ def _factor_the_rest(folds: FoldProblem, alphas: Array, answers: _Answers, mixed
 
     def solve(fold: int) -> None:
         rows, matrix = folds.part(fold)
-        solved[:, fold, left[fold]] = 0.0
+        places = rows[:, None], fold, np.flatnonzero(left[fold])
         with one_worker() if workers > 1 else nullcontext():
-            part = factored(matrix, folds.right[rows], alphas[left[fold]], mixed)
-        solved[rows[:, None], fold, np.flatnonzero(left[fold])] = part
+            part = factored(matrix, folds.right[rows], alphas[left[fold]], solved[places] if mixed else None)
+        solved[:, fold, left[fold]] = 0.0
+        solved[places] = part
 
     chosen = np.flatnonzero(left.any(axis=1)).tolist()
     workers = min(worker_count(), len(chosen))

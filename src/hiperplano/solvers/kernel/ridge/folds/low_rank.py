@@ -17,8 +17,7 @@ from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.linalg.products import columns_dot
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
-from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-from hiperplano.solvers.kernel.ridge.folds.steps import NEAR, TOL
+from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, FoldProblem
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 
 _LEFT = 100.0  # times the smallest penalty: what F·Fᵀ may leave of the trace, spread over many directions
@@ -42,7 +41,7 @@ def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> Array
     fold_of = np.repeat(np.arange(folds.n_folds), sides)  # of each column
     masks = folds.masks[:, fold_of]
     right, grams = np.tile(folds.right, folds.n_folds) * masks, _grams(factor, folds.masks)
-    x = np.full((n, folds.n_folds, len(alphas), sides), np.nan)
+    x = np.zeros((n, folds.n_folds, len(alphas), sides))
     for number, alpha in enumerate(alphas.tolist()):
         try:
             inverse = LowRankInverse.of(factor, grams, np.full(len(grams), alpha))
@@ -55,7 +54,7 @@ def solve_by_low_rank(folds: FoldProblem, alphas: Array, factor: Array) -> Array
             rtol=NEAR,
             max_iter=_STEPS,
         )
-        x[:, :, number] = np.where(found.residuals <= TOL, found.x, np.nan).reshape(n, -1, sides)
+        x[:, :, number] = found.x.reshape(n, -1, sides)
     return x
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 
+TOL = 1e-6  # relative residual: an R² is then exact to 2e-7 or better, since the errors of many rows cancel
+NEAR = 1e-8  # the same to aim at, where a step brings a digit or so
 _GROUP = 128  # mean number of rows of a group for which tiles of their own pay
 
 

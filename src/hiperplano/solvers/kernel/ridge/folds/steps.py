@@ -8,35 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.krylov.lanczos import KrylovSpace, shifted_solutions
+from hiperplano.solvers.kernel.ridge.folds.factors import groups
+from hiperplano.solvers.kernel.ridge.folds.problem import TOL, FoldProblem
 
-if TYPE_CHECKING:
-    from hiperplano.solvers.kernel.ridge.folds.problem import FoldProblem
-
-TOL = 1e-6  # relative residual: an R² is then exact to 2e-7 or better, since the errors of many rows cancel
-NEAR = 1e-8  # the same to aim at, where a step brings a digit or so
-_STEPS_OF_CHOLESKY = 16  # the factorisations of a fold cost as much as n over this steps, for each right side
+_STEPS_OF_FACTOR = 16  # one of all rows costs as much as n over this steps of one right side,
+_STEPS_OF_SHIFT = 25  # and what is then left to do for each penalty as much as so many
 _MOST_STEPS = 500  # each keeps a direction for every right side
 
 
 class FoldSteps(NamedTuple):
-    """Solutions by Lanczos steps; NaN where those were too many.
+    """Solutions by Lanczos steps.
 
     Attributes
     ----------
     x : ndarray of shape (n, folds, alphas, sides)
+    solved : ndarray of bool of shape (folds, alphas)
+        Which of them are good enough: the others would have taken too many steps.
     steps : ndarray of int of shape (alphas,)
-        The most of any fold.
+        The most of any fold; the most that could be made, where some did not come to an end.
     all_rows : list of KrylovSpace
         Of each right side with no row left out, after as many steps; empty if not asked for.
     """
 
     x: Array
+    solved: Array
     steps: Array
     all_rows: list[KrylovSpace]
 
@@ -66,14 +67,24 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool, with_all_rows:
     def rounded(directions: Array, which: Array) -> Array:
         return masked_product(*which.tolist())(directions, True)
 
+    share = masks.mean(axis=1)  # of the rows, for each column
+    steps_of_factors = n / _STEPS_OF_FACTOR * (folds.masks.mean(axis=0) ** 3).sum() / (share**2).sum()
+    least = np.sort(alphas)
+
+    def otherwise(count: int) -> float:
+        return len(groups(least[:count])) * steps_of_factors + count * _STEPS_OF_SHIFT
+
     found = shifted_solutions(
         product,
         right * masks.T,
         alphas,
         rtol=0.5 * TOL,
-        budget=min(_MOST_STEPS, max(40, n // (_STEPS_OF_CHOLESKY * sides))) if limited else _MOST_STEPS,
+        most=_MOST_STEPS,
+        otherwise=otherwise if limited else None,
         rounded=rounded if folds.problem.gram.held is not None else None,
         beside=sides if with_all_rows else 0,
     )
     x = np.moveaxis(found.x.reshape(n, -1, sides, len(alphas)), 2, 3)
-    return FoldSteps(x, found.steps.max(axis=0), found.beside)
+    solved = np.asarray(found.solved.reshape(-1, sides, len(alphas)).all(axis=1))
+    steps = np.where(solved.all(axis=0), found.steps.max(axis=0), _MOST_STEPS)
+    return FoldSteps(x, solved, steps, found.beside)
