@@ -221,3 +221,17 @@ def test_a_model_with_an_expression_comes_back_and_one_with_a_function_is_refuse
     np.testing.assert_array_equal(back.predict(Z), model.predict(Z))
     with pytest.raises(InvalidFile, match="functions of your own"):
         save(KernelRidge(kernel=FeatureMap(lambda rows: rows)).fit(X, Y), tmp_path / "other.skops")
+
+
+@pytest.mark.parametrize("unit", [4.0**75, 4.0**-75])
+@pytest.mark.parametrize("solver", ["conjugate", "nystroem", "cholesky"])
+@pytest.mark.filterwarnings("error")
+def test_weights_and_penalty_have_no_unit(solver, unit):
+    rng = np.random.default_rng(3)
+    rows, weight = rng.normal(size=(300, 4)), rng.uniform(0.2, 3.0, size=300)
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=300)
+    given = {"kernel": "rbf", "gamma": 0.2, "solver": solver}
+    plain = KernelRidge(alpha=0.5, **given).fit(rows, y, weight)
+    mine = KernelRidge(alpha=0.5 * unit, **given).fit(rows, y, unit * weight)
+    np.testing.assert_array_equal(mine.dual_coef_, plain.dual_coef_)
+    assert mine.solution_.objective == unit * plain.solution_.objective

@@ -165,3 +165,18 @@ def test_a_fold_of_one_row_has_no_score_and_is_no_error():
     weight = np.where(np.isin(np.arange(N), [1, 2]), 0.0, 1.0)
     folds = [(np.arange(3, N), np.arange(3)), (np.arange(N - 9), np.arange(N - 9, N))]
     assert not np.isfinite(KernelRidgeCV(ALPHAS, cv=folds).fit(X, Y, weight).scores_).any()
+
+
+@pytest.mark.parametrize("cv", [3, None])
+@pytest.mark.filterwarnings("error")
+def test_weights_and_penalties_have_no_unit(cv):
+    rng, unit = np.random.default_rng(3), 4.0**75
+    rows, weight = rng.normal(size=(1100, 10)), rng.uniform(0.2, 3.0, size=1100)
+    y, alphas = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=1100), np.array([0.01, 0.1, 1.0])
+    plain, mine = (
+        KernelRidgeCV(factor * alphas, cv=cv, kernel="rbf", gamma=0.1).fit(rows, y, factor * weight)
+        for factor in (1.0, unit)
+    )
+    assert mine.alpha_ == unit * plain.alpha_
+    np.testing.assert_array_equal(mine.scores_, plain.scores_)
+    np.testing.assert_array_equal(mine.dual_coef_, plain.dual_coef_)

@@ -157,20 +157,20 @@ class KernelRidgeCV(KernelLeastSquares):
                 model=type(self).__name__,
             )
         _, targets, weight = design.arrays()
-        problem = self._problem(rows, targets, weight, np.full(design.n_targets, alphas[0]))
-        routed, fits = route(self, sample_weight, params), None
+        problem = self._problem(rows, targets, weight, np.full(design.n_targets, alphas.max()))
+        penalties, routed, fits = alphas / problem.unit, route(self, sample_weight, params), None
         if self.cv is None:
-            scores = self._leave_one_out(problem, alphas, design, routed)
+            scores = self._leave_one_out(problem, penalties, design, routed)
         else:
             given = targets if isinstance(X, Design) else y
             splits = row_splits(self, design, count_rows(X), given, routed.split)
-            fits = fit_folds(problem, alphas, [train for train, _ in splits], self.solver)
+            fits = fit_folds(problem, penalties, [train for train, _ in splits], self.solver)
             scores = self._mean_scores(fits.predicted, splits, design, routed)
         best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
         if fits is None:
-            solution = solve_ridge(replace(problem, alpha=np.full(design.n_targets, alphas[best])), **control)
+            solution = solve_ridge(replace(problem, alpha=np.full(design.n_targets, penalties[best])), **control)
         else:
-            solution = fits.solve_all_rows(alphas, best, **control)
+            solution = fits.solve_all_rows(penalties, best, **control)
         self._publish(problem, solution, design.one_target)
         border = at_the_border(Choice(alphas, alphas[best : best + 1], None))
         self.solution_ = replace(self.solution_, status=self.solution_.status + border)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,8 @@ from hiperplano.solvers.kernel.ridge.gram import WeightedGram
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.solution import KernelSolution
 
+_TINY = 1e-290  # of the largest penalty: divided by less, it would leave the range of numbers
+
 
 class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
     """What kernel ridge regressors share: all but how their penalty comes about."""
@@ -31,9 +34,16 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
     random_state: Any
 
     def _problem(self, rows: Any, y: Array, weight: Array | None, alpha: Array) -> RidgeProblem:
-        """For checked arrays with one penalty for each target."""
-        gram = WeightedGram(self._settled_kernel(rows, weight), rows, weight)
-        return RidgeProblem(gram, y, alpha, flag(self, "fit_intercept"))
+        """For checked arrays with one penalty for each target.
+
+        Weights and penalties are divided by a power of 4 near the mean weight: the solution is the same, to the last
+        bit, and float32 holds its equations.
+        """
+        kernel, unit = self._settled_kernel(rows, weight), 1.0
+        if weight is not None:
+            unit = 4.0 ** np.round(np.log2(max(weight.mean(), _TINY * alpha.max())) / 2)
+            weight = weight / unit
+        return RidgeProblem(WeightedGram(kernel, rows, weight), y, alpha / unit, flag(self, "fit_intercept"), unit)
 
     def _control(self) -> dict[str, Any]:
         """The parameters of the solver, checked."""
@@ -49,7 +59,8 @@ class KernelLeastSquares(MultiOutputMixin, RegressorMixin, KernelModel):
     def _publish(self, problem: RidgeProblem, solution: KernelSolution, one_target: bool) -> Self:
         self.kernel_ = problem.gram.kernel
         refuse_infinite(self, solution.coef)
-        self.solution_, self.n_iter_ = solution, solution.n_iter
+        self.solution_ = solution = replace(solution, objective=solution.objective * problem.unit)
+        self.n_iter_ = solution.n_iter
         self.dual_coef_ = solution.coef[0] if one_target else np.ascontiguousarray(solution.coef.T)
         intercept = solution.intercept[0] if one_target else solution.intercept
         self.intercept_ = intercept if self.fit_intercept else 0.0

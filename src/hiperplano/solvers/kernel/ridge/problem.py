@@ -27,12 +27,15 @@ class RidgeProblem:
         S·K·S.
     y : ndarray of shape (n, targets)
     alpha : ndarray of shape (targets,)
+    unit : float
+        By what weights and penalties were divided, and the minimum with them.
     """
 
     gram: WeightedGram
     y: Array
     alpha: Array
     fit_intercept: bool
+    unit: float = 1.0
 
     @property
     def n_rows(self) -> int:
