@@ -19,9 +19,10 @@ def definite(n):
 
 @pytest.mark.parametrize("n", [1, 30, 1111])
 def test_products_factors_and_solutions(n):
-    matrix, V = definite(n), RNG.normal(size=(n, 3))
+    matrix, V = definite(n), RNG.normal(size=(n, 6))
     tiles = SymmetricTiles(n, np.float64, lambda rows, columns, out: np.copyto(out, matrix[rows, columns]))
-    np.testing.assert_allclose(tiles.dot(V), matrix @ V, rtol=1e-9, atol=1e-9)
+    for k in range(1, 7):
+        np.testing.assert_allclose(tiles.dot(V[:, :k]), matrix @ V[:, :k], rtol=1e-9, atol=1e-9)
     tiles.add_to_diagonal(0.5)
     factor = tiles.factor()
     shifted = matrix + 0.5 * np.eye(n)

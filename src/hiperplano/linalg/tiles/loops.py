@@ -17,8 +17,8 @@ def add_both_products(
 ) -> None:
     """out += the parts of a symmetric matrix's product that some rows of a tile on or below the diagonal stand for.
 
-    Four rows and up to two vectors at a time: their sums stay in registers. The rows are a quarter of the tile apart,
-    so that each is the next of a long run of memory, which the processor reads ahead.
+    Four rows and up to three vectors at a time: their sums stay in registers. The rows are a quarter of the tile
+    apart, so that each is the next of a long run of memory, which the processor reads ahead.
 
     Parameters
     ----------
@@ -37,16 +37,22 @@ def add_both_products(
     a, b = tile.shape
     gap, down = a // 4, np.zeros((len(vectors), b), dtype=right.dtype)
     for top in range(0, gap, _STRIP // 4):
-        for k in range(0, len(vectors), 2):
+        first = 0
+        while first < len(vectors):
+            count = _at_a_time(len(vectors) - first, below)
+            mine = vectors[first : first + count]
             for i in range(top, min(top + _STRIP // 4, gap)):
-                if not below and k + 1 < len(vectors):
-                    _add_rows_of_two(tile, right, out, vectors[k : k + 2], i, gap, row, column)
-                elif not below:
-                    _add_rows_of_one(tile, right, out, vectors[k], i, gap, row, column)
-                elif k + 1 < len(vectors):
-                    _add_two(tile, right, out, down[k : k + 2], vectors[k : k + 2], i, gap, row, column)
+                if below and count == 2:
+                    _add_two(tile, right, out, down[first : first + 2], mine, i, gap, row, column)
+                elif below:
+                    _add_one(tile, right, out, down[first], mine[0], i, gap, row, column)
+                elif count == 3:
+                    _add_rows_of_three(tile, right, out, mine, i, gap, row, column)
+                elif count == 2:
+                    _add_rows_of_two(tile, right, out, mine, i, gap, row, column)
                 else:
-                    _add_one(tile, right, out, down[k], vectors[k], i, gap, row, column)
+                    _add_rows_of_one(tile, right, out, mine[0], i, gap, row, column)
+            first += count
         if below:
             _add_and_clear(down, out, vectors, column)
     for i in range(4 * gap, a):
@@ -58,6 +64,12 @@ def add_both_products(
             out[k, row + i] += total
     if below:
         _add_and_clear(down, out, vectors, column)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _at_a_time(left: int, below: bool) -> int:
+    """How many of the vectors that are left to take next: three only without the transpose, and none alone."""
+    return 3 if not below and (left == 3 or left > 4) else min(left, 2)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
@@ -147,6 +159,35 @@ def _add_rows_of_two(
         b_four += s * b[j]
     _add_to_four(out[vectors[0]], row + i, gap, a_one, a_two, a_three, a_four)
     _add_to_four(out[vectors[1]], row + i, gap, b_one, b_two, b_three, b_four)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _add_rows_of_three(
+    tile: Array, right: Array, out: Array, vectors: Array, i: int, gap: int, row: int, column: int
+) -> None:
+    """The same for three."""
+    one, two, three, four = tile[i], tile[i + gap], tile[i + 2 * gap], tile[i + 3 * gap]
+    stop = column + tile.shape[1]
+    a, b, c = right[vectors[0], column:stop], right[vectors[1], column:stop], right[vectors[2], column:stop]
+    a_one = a_two = a_three = a_four = b_one = b_two = b_three = b_four = right.dtype.type(0.0)
+    c_one = c_two = c_three = c_four = right.dtype.type(0.0)
+    for j in range(np.uintp(tile.shape[1])):
+        p, q, r, s = one[j], two[j], three[j], four[j]
+        a_one += p * a[j]
+        a_two += q * a[j]
+        a_three += r * a[j]
+        a_four += s * a[j]
+        b_one += p * b[j]
+        b_two += q * b[j]
+        b_three += r * b[j]
+        b_four += s * b[j]
+        c_one += p * c[j]
+        c_two += q * c[j]
+        c_three += r * c[j]
+        c_four += s * c[j]
+    _add_to_four(out[vectors[0]], row + i, gap, a_one, a_two, a_three, a_four)
+    _add_to_four(out[vectors[1]], row + i, gap, b_one, b_two, b_three, b_four)
+    _add_to_four(out[vectors[2]], row + i, gap, c_one, c_two, c_three, c_four)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
