@@ -63,3 +63,16 @@ def test_a_right_side_of_zeros_takes_no_step():
     found = conjugate_gradient(np.eye(3).__matmul__, np.zeros(3), atol=1e-9, max_iter=10)
     assert not found.x.any()
     assert found.eigenvalue_range() == (1.0, 1.0)
+
+
+def test_a_residual_is_measured_by_the_answer_where_that_is_asked():
+    rng = np.random.default_rng(8)
+    turn = np.linalg.qr(rng.normal(size=(60, 60)))[0]
+    values = np.concatenate([[1e4], rng.uniform(1.0, 4.0, size=59)])
+    matrix = (turn * values) @ turn.T
+    right = matrix @ (turn[:, 0] + 1e-3 * rng.normal(size=60))  # mostly along the large eigenvalue
+    exact, size = np.linalg.solve(matrix, right), np.linalg.norm(right)
+    plain = conjugate_gradient(lambda v: matrix @ v, right, atol=1e-10 * size, max_iter=500)
+    found = conjugate_gradient(lambda v: matrix @ v, right, atol=1e-10 * size, xtol=1e-10, max_iter=500)
+    error = [np.linalg.norm(one.x - exact) / np.linalg.norm(exact) for one in (plain, found)]
+    assert error[1] < 2e-10 < error[0]

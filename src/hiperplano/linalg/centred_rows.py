@@ -15,6 +15,7 @@ from hiperplano.data.design import Array, Block, Design
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
+_ALIKE = 0.1  # of the largest squares of a column, which all have on average
 _CANCELLED = 1e-3  # share of the squares that centring may leave before products of sparse rows lose too many digits
 
 
@@ -59,6 +60,11 @@ class CentredRows:
     def sum_of_squares(self) -> float:
         """Of all entries of the centred rows."""
         return float(self.squares.sum() if issparse(self.x) else self.length @ self.length)
+
+    @property
+    def alike_columns(self) -> bool:
+        """Whether lengths of columns differ little: then no digits of long ones are lost beside short ones."""
+        return self.sum_of_squares >= _ALIKE * len(self.length) * float(self.length.max(initial=0.0)) ** 2
 
     @property
     def stored_squares(self) -> Array:

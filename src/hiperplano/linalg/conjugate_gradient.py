@@ -61,6 +61,7 @@ def conjugate_gradient(
     *,
     atol: float,
     rtol: float = 0.0,
+    xtol: float = np.inf,
     max_iter: int,
     preconditioner: Callable[[Array], Array] | None = None,
     trial: bool = False,
@@ -76,6 +77,9 @@ def conjugate_gradient(
         Length of the residual to reach.
     rtol : float, default=0.0
         Or its length in the norm of the preconditioner, relative to that of `right`.
+    xtol : float, default=inf
+        Length of the residual to reach as well, relative to that of x: of a matrix with a few large eigenvalues, along
+        which `right` lies, x is much shorter than that.
     preconditioner : callable, ndarray of shape (d,) -> ndarray of shape (d,), optional
         An approximate inverse of the matrix times a residual. Steps stay in its range.
     trial : bool, default=False
@@ -90,7 +94,9 @@ def conjugate_gradient(
     soon = max(min(2, in_a_row), max_iter // _SOON)
     while len(result.steps) < max_iter:
         length = square if preconditioner is None else float(residual @ residual)
-        if length <= atol**2 or square <= rtol**2 * start:
+        if (length <= atol**2 or square <= rtol**2 * start) and (
+            xtol == np.inf or length <= xtol**2 * float(result.x @ result.x)
+        ):
             break
         done = len(result.steps)
         if trial and done >= soon:
@@ -183,3 +189,9 @@ def conjugate_gradients(
 def steps_needed(steps: int, reached: Array, rtol: float) -> Array:
     """Steps until `rtol`, if residuals go on shrinking as they did."""
     return np.asarray(steps * np.log(rtol) / np.log(np.clip(reached, 1e-300, 1 - 1e-9)))
+
+
+def steps_for_condition(condition: float, tol: float) -> float:
+    """Steps until an error has shrunk to `tol`, at most, for a matrix of this condition (Chebyshev)."""
+    root = float(np.sqrt(condition))
+    return float(np.log(2.0 / tol) / np.log((root + 1.0) / max(root - 1.0, _EPS)))

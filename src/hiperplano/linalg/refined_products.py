@@ -18,7 +18,10 @@ from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.triangular import reciprocal
 
-_MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error
+_MOST_LOST = 0.1  # rounding, times the condition of the products: steps of refinement leave no more of an error;
+_MOST_LOST_IN_TRIAL = (
+    5.0  # the same where steps are to show what they leave: a norm of sums says up to √n times too much
+)
 _SLOW = 0.2  # share of an error that a step may leave
 _MOST_STEPS = 8
 _IN_FEW = 0.9  # share of the squares that a few directions may hold
@@ -110,7 +113,14 @@ def usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
 
 
 def solve_refined(
-    products: Array, unit: float, product: Callable[[Array], Array], right: Array, alpha: float, free: Array, tol: float
+    products: Array,
+    unit: float,
+    product: Callable[[Array], Array],
+    right: Array,
+    alpha: float,
+    free: Array,
+    tol: float,
+    trial: bool = False,
 ) -> Refined | None:
     """(x·xᵀ + alpha + free·freeᵀ)⁻¹·right; None where the products have too few digits for it.
 
@@ -125,6 +135,8 @@ def solve_refined(
         One more column beside those of x.
     tol : float
         Relative error to leave, of coefficients that these shares are for, where rounding allows it.
+    trial : bool, default=False
+        Whether to find out by steps whether the digits are enough, where the condition does not promise it.
     """
     kind, square = products.dtype.type, unit**2
     factor, condition, solve = get_lapack_funcs(("potrf", "pocon", "potrs"), (products,))
@@ -136,7 +148,7 @@ def solve_refined(
     lower, failed = factor(matrix.T, lower=1, clean=0, overwrite_a=1)  # LAPACK would copy another order
     reciprocal = 0.0 if failed else float(condition(lower, norm, uplo="L")[0])
     rounding = float(np.finfo(kind).eps)
-    if not rounding <= _MOST_LOST * reciprocal:
+    if not rounding <= (_MOST_LOST_IN_TRIAL if trial else _MOST_LOST) * reciprocal:
         return None
 
     def inverse(right: Array) -> Array:
@@ -145,8 +157,8 @@ def solve_refined(
         return np.asarray(solve(lower, (right / size).astype(kind), lower=1)[0] * (size * square))
 
     shares, left = np.zeros_like(right), right
-    change, shrinking = np.zeros(right.shape[1]), rounding / reciprocal
-    for _ in range(_MOST_STEPS):
+    change, shrinking = np.zeros(right.shape[1]), min(rounding / reciprocal, _SLOW)  # before two steps show it
+    for left_over in reversed(range(_MOST_STEPS)):
         step = inverse(left)
         shares += step
         before, change = change, _lengths(step, left)
@@ -155,7 +167,8 @@ def solve_refined(
         whole = _lengths(shares, right)
         if (shrinking * change <= tol * whole).all():
             return Refined(shares, reciprocal, inverse)
-        if shrinking > _SLOW:  # what is left is rounding of the residuals, or the products have too few digits
+        too_slow = trial and before.any() and (shrinking**left_over * change > tol * whole).any()
+        if shrinking > _SLOW or too_slow:  # it is rounding of the residuals, or the products have too few digits
             rounded = bool((change <= _FLOOR / np.sqrt(reciprocal) * whole).all())
             return Refined(shares, reciprocal, inverse) if rounded else None
         left = right - product(shares) - alpha * shares - np.multiply.outer(free, free @ shares)

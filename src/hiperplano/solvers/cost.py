@@ -32,6 +32,8 @@ _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
 _UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
 _SYSTEM = 2e4  # a factorisation, however small
+_LOOK = 5e5  # a look at some columns of some rows, however large the table,
+_WORTH = 4.0  # and how many times that it may save
 _ANEW = 3.0  # steps of L-BFGS before those that it remembers tell a pace, with a new preconditioner again
 _WINDOW = 8  # last steps that tell how fast a minimisation converges
 
@@ -103,6 +105,15 @@ class Costs:
         cells = float(self.n_rows) * self.n_columns * self.density
         number = _CELL + _CELL_SCORE if self.density == 1.0 else _ENTRY
         return _CALL + cells * (number + self.reading)
+
+    @property
+    def square_product_of_singles(self) -> float:
+        """The same of dense rows in float32, converted at every step."""
+        return self.square_product + float(self.n_rows) * self.n_columns * _CAST
+
+    def worth_a_look(self, saved: float) -> bool:
+        """Whether so much time, which may be saved, is worth a look at some rows that tells whether it is."""
+        return saved >= _WORTH * _LOOK
 
     @property
     def hessian(self) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hiperplano import Ridge
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.products import row_products
 from hiperplano.linalg.refined_products import SingleRows, solve_refined
 from tests.exact import Problem
@@ -73,3 +74,45 @@ def test_ridge_of_few_rows_keeps_ten_digits(alpha, method):
     np.testing.assert_allclose(solution.coef[0], coef, rtol=0, atol=1e-10 * np.abs(coef).max())
     assert solution.intercept[0] == pytest.approx(level - mean @ coef, abs=1e-10)
     assert str(solution.method) == method
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_columns_with_much_in_common_are_refined_from_float32(alpha, monkeypatch):
+    """The condition that LAPACK tells of their products says too much by far: steps show that float32 will do."""
+    rng = np.random.default_rng(2)
+    X = 0.3 * rng.standard_normal((300, 500)) + rng.standard_normal((300, 1))
+    y = X @ rng.standard_normal(500) + rng.standard_normal(300)
+    apart, level = X - X.mean(axis=0), y - y.mean()
+    coef = apart.T @ np.linalg.solve(apart @ apart.T + alpha * np.eye(300), level)
+    in_doubles = []
+    products = CentredRows.products.func
+    monkeypatch.setattr(CentredRows, "products", property(lambda self: in_doubles.append(1) or products(self)))
+    found = Ridge(alpha).fit(X, y)
+    assert found.solution_.method == "normal equations of the rows"
+    assert not in_doubles
+    np.testing.assert_allclose(found.coef_, coef, rtol=0, atol=1e-10 * np.abs(coef).max())
+
+
+def test_a_trial_finds_what_the_condition_does_not_promise_or_ends_soon():
+    x, right, free = rows(1.0)
+    x[1:30] = x[0] + 0.02 * x[1:30]
+    single, seen = SingleRows(x, np.square(x).sum()), []
+
+    def product(shares):
+        seen.append(1)
+        return x @ (x.T @ shares)
+
+    def tried(alpha, trial):
+        seen.clear()
+        return solve_refined(single.products, single.unit, product, right, alpha, free, 1e-11, trial=trial)
+
+    assert tried(1e-3, trial=False) is None
+    assert not seen
+    found, matrix = tried(1e-3, trial=True), x @ x.T + 1e-3 * np.eye(len(x)) + np.outer(free, free)
+    np.testing.assert_allclose(
+        found.shares, np.linalg.solve(matrix, right), rtol=0, atol=1e-7 * np.abs(found.shares).max()
+    )
+    x[1:30] = x[0] + 0.4 * (x[1:30] - x[0])
+    single = SingleRows(x, np.square(x).sum())
+    assert tried(1e-6, trial=True) is None
+    assert len(seen) <= 2

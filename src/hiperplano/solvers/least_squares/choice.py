@@ -8,8 +8,9 @@ from hiperplano.errors import InvalidParameter
 from hiperplano.linalg.centred_rows import CentredRows, sparse_rows
 from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares
+from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares, expected_steps
 from hiperplano.solvers.least_squares.direct import least_squares
+from hiperplano.solvers.least_squares.single import suits_single
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, with_all_columns
 from hiperplano.solvers.least_squares.sparse_factor import (
     ColumnPreconditioner,
@@ -24,9 +25,12 @@ from hiperplano.solvers.statistics import Moments
 SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
 _MOST_SPARSE_COLUMNS = 2_000
-MOST_KEPT = 512  # columns up to which a solution keeps what standard errors need, even if it was found without
+_MOST_KEPT = 512  # columns up to which a solution has what standard errors need, whatever that takes,
+_MOST_KEPT_PENALISED = 128  # the same of coefficients that a penalty has biased
 _PATIENCE = 1.5  # times the cost of a factorisation, for conjugate gradients that seem to end in time
 _FEWEST_STEPS = 8  # of conjugate gradients, with which it is worth beginning
+_BESIDE = 5  # steps that take as long as what comes before them, and a last look at the gradient
+_LEAST_STEPS = 4  # with the largest of penalties
 _MOST_STEPS = 2  # for each row: without rounding, one for each would be enough
 _MOST_WIDE_CELLS = 2**27  # 1 GiB, when rows are fewer than columns
 
@@ -122,11 +126,14 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
     Those of sparse rows, and of penalised coefficients, do not where columns are many. Rows that are fewer than
     columns, and whose products fit memory, go by those if need be.
     """
-    if design.n_columns <= MOST_KEPT:
+    penalised = isinstance(design, InMemory) and bool((alpha > 0).all())
+    if design.n_columns <= (_MOST_KEPT_PENALISED if penalised else _MOST_KEPT):
         return None
-    if not (design.is_sparse or (isinstance(design, InMemory) and bool((alpha > 0).all()))):
+    if not (design.is_sparse or penalised):
         return None
     costs = Costs.of(design, 1)
+    if design.n_columns <= _MOST_KEPT and not _steps_pay(design, alpha, fit_intercept, tol, costs):
+        return None
     if design.n_rows >= design.n_columns:
         return _by_steps_of_columns(design, alpha, fit_intercept, tol, costs)
     steps = int(_PATIENCE * costs.row_products / costs.square_product)
@@ -146,6 +153,22 @@ def _by_few_passes(design: Design, alpha: Array, fit_intercept: bool, tol: float
     )
 
 
+def _steps_pay(design: Design, alpha: Array, fit_intercept: bool, tol: float, costs: Costs) -> bool:
+    """Whether conjugate gradients seem to take less than a factorisation, which standard errors would need.
+
+    A large penalty leaves them few steps, and so do columns that have little to do with each other.
+    """
+    if not isinstance(design, InMemory) or design.n_rows < design.n_columns:
+        return False
+    single = suits_single(design, alpha)
+    step = (costs.square_product_of_singles if single else costs.square_product) * design.n_targets
+    saved = (costs.rounded_hessian if single else costs.hessian) - _BESIDE * step
+    if not costs.worth_a_look(saved - _LEAST_STEPS * step):
+        return False
+    most = saved / step
+    return expected_steps(design, float(alpha.min()), fit_intercept, tol, most) <= most
+
+
 def _by_steps_of_columns(
     design: Design, alpha: Array, fit_intercept: bool, tol: float, costs: Costs
 ) -> LeastSquaresSolution | None:
@@ -160,7 +183,13 @@ def _by_steps_of_columns(
         if most < _FEWEST_STEPS:
             return None
         found = conjugate_least_squares(
-            design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=most, trial=True
+            design,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            tol=tol,
+            max_iter=most,
+            trial=True,
+            all_digits=design.n_columns <= _MOST_KEPT,
         )
         return found if found.converged else None
 

@@ -12,7 +12,7 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
-from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient
+from hiperplano.linalg.conjugate_gradient import ConjugateGradientResult, conjugate_gradient, steps_for_condition
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Centre, Gradients
@@ -25,6 +25,12 @@ _FAR = 1e6  # a mean of so many standard deviations is rounded by an amount that
 _FEW_ENTRIES = 2**24  # of which a copy in float64 is no burden: 128 MB
 _POWERS = 2  # products that tell the size of an extreme eigenvalue
 _ROUNDS = 4  # restarts from the residual of the rows, which the recursion drifts away from
+_SHOWN_COLUMNS, _SHOWN_ROWS = 16, 256  # whose eigenvalues tell those of all,
+_NEIGHBOURS = 4  # some of which stand side by side: such are often related
+_SHOWN_ENTRIES = 16  # if so many numbers of each of these columns are stored
+_FEW_ROWS = 32  # which tell the squares of columns, on average
+_NOT_SHARED = 0.1  # share of the squares that related columns may have outside of a few directions
+_APART = 2  # of them that may be what a few directions have in common, which steps find at once
 
 
 def conjugate_least_squares(
@@ -35,6 +41,7 @@ def conjugate_least_squares(
     tol: float = 1e-10,
     max_iter: int = 1000,
     trial: bool = False,
+    all_digits: bool = False,
     preconditioner: ColumnPreconditioner | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² with one pass over the rows for each step.
@@ -51,6 +58,9 @@ def conjugate_least_squares(
         Most steps for each target.
     trial : bool, default=False
         Whether to give up soon where so many steps will not be enough, for another method.
+    all_digits : bool, default=False
+        Whether the gradient is to be as short beside the scaled coefficients, too: then those have the digits that a
+        factorisation would leave them, also where columns have so much in common that they are far shorter than it was.
     preconditioner : ColumnPreconditioner, optional
         Of the rows.
     """
@@ -76,7 +86,7 @@ def conjugate_least_squares(
         centre = Centre(mean, columns.centre_rows)
         ends = [
             _Normal(design, centre, drift, target_mean, length, t, float(alpha[t]), fit_intercept).solve(
-                tol, max_iter, noise, trial, preconditioner
+                tol, max_iter, noise, trial, all_digits, preconditioner
             )
             for t in range(design.n_targets)
         ]
@@ -106,6 +116,60 @@ def conjugate_least_squares(
         alpha=alpha,
         dependent=np.arange(d) if many else np.flatnonzero(length == 0),
     )
+
+
+def expected_steps(design: InMemory, alpha: float, fit_intercept: bool, tol: float, most: float) -> float:
+    """Steps for one target with a penalty, from the eigenvalues of some columns of some rows.
+
+    Fewer rows for each column show eigenvalues farther apart, and more show them closer: for unrelated columns by as
+    much as Marchenko and Pastur tell.
+
+    Parameters
+    ----------
+    most : float
+        Steps that would be too many, however many more. Unrelated columns of the same squares, most of which may be
+        along a few directions, seldom take more than others: a few rows tell whether these would be.
+    """
+    n, d = design.n_rows, design.n_columns
+    whole = np.sqrt(d / n)
+    with np.errstate(all="ignore"):  # of rows that were not validated
+        columns = ColumnScale.exact(design if design.is_sparse else design.sample(_FEW_ROWS), fit_intercept)
+        left = _NOT_SHARED * design.total_weight * float(np.where(columns.constant, 0.0, columns.scale**-2.0).mean())
+        extremes = [left * np.square(1.0 + sign * whole) + alpha for sign in (1, -1)]
+    least = steps_for_condition(extremes[0] / extremes[1], tol)
+    if not least <= most:
+        return least
+    density = design.density if design.is_sparse else 1.0
+    sample = design.sample(max(_SHOWN_ROWS, int(_SHOWN_ENTRIES / max(density, 1.0 / n))))
+    run = np.arange(min(d, _NEIGHBOURS))
+    starts = np.arange(0, d - len(run) + 1, max(len(run), d // (_SHOWN_COLUMNS // _NEIGHBOURS)))
+    which, m = np.add.outer(starts, run).ravel(), sample.n_rows
+    x = np.asarray(sample.collect(sample.map(_SomeColumns(which))), dtype=np.float64)
+    weight = sample.collect(sample.vector("weight")) if sample.has_weight else np.ones(m)
+    with np.errstate(all="ignore"):  # of rows that were not validated
+        x = x - weight @ x / weight.sum() if fit_intercept else x
+        products = x.T @ (x * (weight * n / m)[:, None])
+        squares = products.diagonal() + alpha
+        products = products / np.sqrt(np.multiply.outer(squares, squares))
+    if not np.isfinite(products).all():
+        return np.inf
+    found, middle = np.maximum(np.linalg.eigvalsh(products), 0.0), len(which) // 2
+    shown = np.sqrt(len(which) / m)
+    found[:middle] *= np.square((1.0 - whole) / (1.0 - shown))
+    found[middle:] *= np.square((1.0 + whole) / (1.0 + shown))
+    share = alpha / float(squares.max())  # of the penalty, in columns at unit length
+    return min(j + steps_for_condition((found[-1 - j] + share) / (found[0] + share), tol) for j in range(_APART + 1))
+
+
+@dataclass(frozen=True)
+class _SomeColumns:
+    """The columns with these numbers, dense."""
+
+    stays_sparse = True
+    which: Array
+
+    def __call__(self, block: Block) -> Array:
+        return block.columns(self.which).dense()
 
 
 def _status(steps: int, gap: float, tol: float, exhausted: bool, many: bool) -> Message:
@@ -225,6 +289,7 @@ class _Normal:
         max_iter: int,
         noise: float,
         trial: bool,
+        all_digits: bool,
         preconditioner: ColumnPreconditioner | None,
     ) -> _End:
         z = np.zeros(self.design.n_columns)
@@ -239,6 +304,7 @@ class _Normal:
                 self,
                 left,
                 atol=0.8 * tol * start,
+                xtol=tol if all_digits and not steps else np.inf,
                 max_iter=max_iter - steps,
                 preconditioner=preconditioner,
                 trial=trial and not steps,

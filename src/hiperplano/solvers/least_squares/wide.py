@@ -326,9 +326,10 @@ def _by_products(
     error = 0.0 if products.dtype == np.float64 else _ENOUGH_PENALISED
     free = np.sqrt(rows.sum_of_squares / len(rows.root)) * rows.free_direction * float(fit_intercept)
     tol = _ENOUGH if products.dtype == np.float64 else _ENOUGH_PENALISED
+    trial = products.dtype == np.float32 and rows.alike_columns
     for strength in set(alpha.tolist()):
         which = np.flatnonzero(alpha == strength)
-        found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol)
+        found = solve_refined(products, unit, rows.square_products, rows.right[:, which], strength, free, tol, trial)
         if found is None:
             return None
         if strength > 0:
