@@ -8,7 +8,7 @@ from hiperplano.data.block import Block
 from hiperplano.data.validate import design as make_design
 from hiperplano.data.validate import wrap
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.statistics import NonFiniteRows, moments
+from hiperplano.solvers.statistics import MomentSums, NonFiniteRows, moments
 
 
 def table(n=3000, d=5, density=1.0, seed=0):
@@ -126,3 +126,28 @@ def test_groups_add_up():
         own = groups == number
         mine = parts.group(parts.raw[number]).scatter(True)
         np.testing.assert_allclose(mine, scatter(X[own], y[own], weight[own], True), rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [20, 300, 1200, 20_000])
+@pytest.mark.parametrize("d", [1, 3, 14])
+@pytest.mark.parametrize("offset", [0.0, 0.9, 1.1, 50.0, 1e7])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_any_number_of_rows_at_any_offset(n, d, offset, weighted):
+    X, y, weight = table(n, d, seed=n + d)
+    X, weight = np.round(X * 64) / 64 + offset, weight if weighted else np.ones(n)
+    exact = scatter((X - offset).astype(np.longdouble), y.astype(np.longdouble), weight, True).astype(float)
+    sums = moments(make_design(X, y, weight if weighted else None), centred=True)
+    size = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
+    np.testing.assert_allclose(sums.scatter(True) / size, exact / size, atol=1e-13)
+
+
+@pytest.mark.parametrize(("n", "passes"), [(200, 1), (1200, 1), (20_000, 1)])
+def test_one_pass_over_columns_near_their_origin(n, passes, monkeypatch):
+    X, y, _ = table(n)
+    rows, seen, drawn = make_design(X, y, None), [], []
+    call, sample = MomentSums.__call__, type(rows).sample
+    monkeypatch.setattr(MomentSums, "__call__", lambda *args: seen.append(args[1].x.shape[0]) or call(*args))
+    monkeypatch.setattr(type(rows), "sample", lambda *args: drawn.append(1) or sample(*args))
+    moments(rows, centred=True)
+    assert sum(seen) == passes * n
+    assert len(drawn) == (n != 1200)  # products of few rows tell themselves where columns lie

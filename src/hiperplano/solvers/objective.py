@@ -259,6 +259,10 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     gradient : ndarray of shape (scores, size)
     hessian : ndarray of shape (scores·size, scores·size)
     """
+    of_all = getattr(loss, "total_slope_and_curvature", None)
+    if of_all is not None and block.weight is None:
+        value, slope, curvature = of_all(block.y[:, 0], theta[0] @ rows.T)
+        return np.array([value]), (slope @ rows)[None], weighted_gram(rows, curvature[:, None, None])
     value, gradient, score = slope_sums(loss, block, rows, theta)
     if len(theta) == 1:
         hessian = weighted_gram(rows, block.weighted(loss.curvature(block.y[:, 0], score))[:, None, None])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -221,7 +222,7 @@ def _verdict(
     error = worst.error
     if span is not None and not len(singular):  # coordinates are rounded by the length of a row, whatever its direction
         error = max(error, EPS * max(float(np.trace(one)) for one in covariances) / float(shares[0]))
-    digits = float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0))
+    digits = min(15.0, max(0.0, -math.log10(max(error, EPS))))
     rank, d = matrices[0].shape[1], covariances.shape[1] if span is None else len(span.basis)
     text = Message("Solved from {method}", method=worst.method)
     if rank < d:
