@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.statistics import refuse_out_of_range
 
 EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
@@ -96,9 +98,23 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
         With a row vector "code", the number of the class of each row.
     separate : bool
         Scatter for each class by itself, not only for all together.
+
+    Raises
+    ------
+    NonFiniteRows
+        For NaN and infinity, and for columns beyond 1e±100.
     """
-    first = _moments_about(design, _sampled_points(design, n_classes, separate), separate)
-    return _moments_about(design, first.means, separate) if first.lost_digits else first
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
+        first = _moments_about(design, _sampled_points(design, n_classes, separate), separate)
+        squares = np.einsum("...jj->...j", first.squares)
+        total = squares.sum(axis=0) if separate else squares
+        refuse_out_of_range(design, total, np.abs(first.shift).max(axis=0))
+        return _moments_about(design, first.means, separate) if first.lost_digits else first
+
+
+def shows_all_numbers(design: Design) -> bool:
+    """Whether `class_moments` are taken of rows of this shape, whatever else is asked for: they reveal NaN."""
+    return design.n_rows > design.n_columns
 
 
 def class_sums(block: Block, n_classes: int, values: Array) -> Array:
@@ -167,8 +183,10 @@ class _SeparateMoments:
         ends = xp.searchsorted(block.vectors["code"], xp.arange(n_classes + 1))
         rows, weight = xp.asarray(block.dense(), dtype=xp.float64), block.weights
         sums, squares = xp.zeros((n_classes, d)), xp.zeros((n_classes, d, d))
-        for k in np.flatnonzero(np.diff(ends)):
-            here = slice(ends[k], ends[k + 1])
+        for k, (start, end) in enumerate(pairwise(ends.tolist())):
+            if start == end:
+                continue
+            here = slice(start, end)
             part = rows[here]
             part -= self.points[k]
             sums[k] = weight[here] @ part
