@@ -7,6 +7,7 @@ from scipy import sparse
 from hiperplano.data.block import Block
 from hiperplano.data.validate import design as make_design
 from hiperplano.data.validate import wrap
+from hiperplano.solvers import statistics
 from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.statistics import MomentSums, NonFiniteRows, moments
 
@@ -64,7 +65,7 @@ def test_a_sample_that_misleads_is_noticed():
     """Where sampled rows lie elsewhere than all others, a second pass measures from the mean."""
     X, y, _ = table(n=60_000)
     X = np.round(X * 64) + 1e9
-    rows = make_design(X, y, None).with_vectors(row=np.arange(len(y))).sample(256)
+    rows = statistics.some_rows(make_design(X, y, None).with_vectors(row=np.arange(len(y))), 256)
     X[rows.collect(rows.vector("row"))] = 0.0
     sums = moments(make_design(X, y, None), centred=True)
     expected = scatter(X - 1e9, y, np.ones(len(y)), True)
@@ -141,13 +142,23 @@ def test_moments_of_any_number_of_rows_at_any_offset(n, d, offset, weighted):
     np.testing.assert_allclose(sums.scatter(True) / size, exact / size, atol=1e-13)
 
 
-@pytest.mark.parametrize(("n", "passes"), [(200, 1), (1200, 1), (20_000, 1)])
-def test_one_pass_over_columns_near_their_origin(n, passes, monkeypatch):
+@pytest.mark.parametrize(("n", "looked"), [(200, True), (1200, False), (20_000, True)])
+def test_one_pass_over_columns_near_their_origin(n, looked, monkeypatch):
     X, y, _ = table(n)
-    rows, seen, drawn = make_design(X, y, None), [], []
-    call, sample = MomentSums.__call__, type(rows).sample
+    seen, looks, call, look = [], [], MomentSums.__call__, statistics.sampled_shift
     monkeypatch.setattr(MomentSums, "__call__", lambda *args: seen.append(args[1].x.shape[0]) or call(*args))
-    monkeypatch.setattr(type(rows), "sample", lambda *args: drawn.append(1) or sample(*args))
-    moments(rows, centred=True)
-    assert sum(seen) == passes * n
-    assert len(drawn) == (n != 1200)  # products of few rows tell themselves where columns lie
+    monkeypatch.setattr(statistics, "sampled_shift", lambda *args: looks.append(1) or look(*args))
+    moments(make_design(X, y, None), centred=True)
+    assert sum(seen) == n
+    assert bool(looks) == looked  # products of few rows tell themselves where columns lie
+
+
+@pytest.mark.parametrize("period", [2, 7, 12, 100, 256])
+def test_rows_of_repeating_kinds_need_no_second_pass(period, monkeypatch):
+    """One of many kinds of rows that come in turn lies far from all others."""
+    X, y, _ = table(51_200)
+    X[::period] += 20.0
+    seen, call = [], MomentSums.__call__
+    monkeypatch.setattr(MomentSums, "__call__", lambda *args: seen.append(args[1].x.shape[0]) or call(*args))
+    moments(make_design(X, y, None), centred=True)
+    assert sum(seen) == len(y)

@@ -151,6 +151,8 @@ class InMemory(Design):
 
         Longer ones if it reads vectors only, leaves sparse rows sparse, or multiplies dense ones in float32.
         """
+        if self.n_rows <= _FEWEST_ROWS and not self.is_sparse:
+            return [slice(0, self.n_rows)]  # whatever the statistic
         if not getattr(statistic, "reads_rows", True):
             return self._long_slices
         if self.is_sparse and getattr(statistic, "stays_sparse", False):

@@ -101,8 +101,13 @@ class ClassScores:
     def __call__(self, block: Block) -> Array:
         xp = block.xp
         rows = xp.asarray(block.dense(), dtype=xp.float64)
-        whitened = [(rows - mean) @ matrix for mean, matrix in zip(self.means, self.whitening, strict=True)]
-        return xp.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in whitened], axis=1))
+        out = xp.empty((len(rows), len(self.means)))
+        for k, mean in enumerate(self.means):
+            whitened = (rows - mean) @ self.whitening[k]
+            out[:, k] = xp.einsum("ij,ij->i", whitened, whitened)
+        out *= -0.5
+        out += self.constant
+        return xp.asarray(out)
 
 
 def quadratic_discriminant(

@@ -228,9 +228,8 @@ def _unique(
             hidden = bool((rounding * _terms(plain, which, coef) <= _ENOUGH_PENALISED * noise).all())
             enough = _ENOUGH_PENALISED if hidden and rounding <= enough else enough
         if error <= enough:
-            gap, method = _relative(cross - equations.gram @ z, cross), Message("normal equations")
-            status = _solved_by(method)
-            return _Answer(coef, method, 1, _digits(error), gap, rank, factor, constant, status, intercept)
+            gap = _relative(cross - equations.gram @ z, cross)
+            return _Answer(coef, _NORMAL, 1, _digits(error), gap, rank, factor, constant, _BY_NORMAL, intercept)
         found = _by_gradients(design, plain, equations, factor, which, alpha, fit_intercept) if alpha else None
         if found is not None:
             return _refined(*found, Message("normal equations, refined"), factor, constant)
@@ -383,3 +382,7 @@ def _digits(error: float) -> float:
 
 def _solved_by(method: Message) -> Message:
     return Message("Solved by {method}", method=method)
+
+
+_NORMAL = Message("normal equations")
+_BY_NORMAL = _solved_by(_NORMAL)
