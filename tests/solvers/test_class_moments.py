@@ -7,7 +7,6 @@ from hiperplano import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from hiperplano.data.in_memory import InMemory
 from hiperplano.data.validate import design
 from hiperplano.errors import InvalidData
-from hiperplano.solvers.discriminant import class_moments as class_moments_module
 from hiperplano.solvers.discriminant.class_moments import class_moments
 from hiperplano.solvers.statistics import NonFiniteRows
 
@@ -45,9 +44,8 @@ def test_scatter_inside_classes_keeps_its_digits(n, d, apart, offset, separate, 
 
 
 def test_few_rows_are_measured_from_their_means(monkeypatch):
-    looks = []
-    look = class_moments_module.some_rows
-    monkeypatch.setattr(class_moments_module, "some_rows", lambda rows, size: looks.append(size) or look(rows, size))
+    looks, look = [], InMemory.some_rows
+    monkeypatch.setattr(InMemory, "some_rows", lambda rows, size: looks.append(size) or look(rows, size))
     for n in (700, 20_000):
         _, X, codes = table(n, 14, 1.0, 0.0)
         class_moments(design(X, codes.astype(float), None).with_vectors(code=codes), 3, separate=False)

@@ -65,7 +65,7 @@ def test_a_sample_that_misleads_is_noticed():
     """Where sampled rows lie elsewhere than all others, a second pass measures from the mean."""
     X, y, _ = table(n=60_000)
     X = np.round(X * 64) + 1e9
-    rows = statistics.some_rows(make_design(X, y, None).with_vectors(row=np.arange(len(y))), 256)
+    rows = make_design(X, y, None).with_vectors(row=np.arange(len(y))).some_rows(256)
     X[rows.collect(rows.vector("row"))] = 0.0
     sums = moments(make_design(X, y, None), centred=True)
     expected = scatter(X - 1e9, y, np.ones(len(y)), True)

@@ -225,6 +225,15 @@ class InMemory(Design):
         rows = np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False)
         return self.subset(np.sort(rows))
 
+    def some_rows(self, size: int) -> InMemory:
+        """The same; of dense rows at equal distances, which takes a tenth of the time of a draw.
+
+        An odd number of rows apart, so that rows in pairs or dozens show all of their kinds.
+        """
+        if size >= self.n_rows or self.is_sparse:
+            return self.sample(size)
+        return self.subset(slice(None, None, -(-self.n_rows // size) | 1))
+
     def gather(self, mask: RowVector) -> InMemory:
         return self.with_vectors(row=self.row_numbers()).subset(np.flatnonzero(mask))
 

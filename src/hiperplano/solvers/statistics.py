@@ -135,7 +135,7 @@ def sampled_shift(design: Design, sparse: bool) -> Array:
     and have dense rows copied: where all columns have their mean within a standard deviation of 0, it would not save a
     bit. To look at all that takes longer than to copy few rows.
     """
-    sample, d = some_rows(design, _SAMPLE_ROWS), design.n_columns
+    sample, d = design.some_rows(_SAMPLE_ROWS), design.n_columns
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
     mean = values.sum(axis=0) / len(values)
     if _is_its_sample(design) and not sparse:
@@ -147,17 +147,6 @@ def sampled_shift(design: Design, sparse: bool) -> Array:
     closest = np.abs(apart[:, moved]).argmin(axis=0)
     shift = values[:, moved][closest, np.arange(len(closest))]
     return np.concatenate([np.zeros(d), shift]) if near else shift
-
-
-def some_rows(design: Design, size: int) -> InMemory:
-    """At most `size` rows, from all over the table, that tell where columns lie.
-
-    Of dense rows in memory at equal distances, which takes a tenth of the time of a draw; an odd number of rows apart,
-    so that rows in pairs or dozens show all of their kinds. A sample that misleads costs a pass, and no digits.
-    """
-    if design.n_rows <= size or design.is_sparse or not isinstance(design, InMemory):
-        return design.sample(size)
-    return design.subset(slice(None, None, -(-design.n_rows // size) | 1))
 
 
 def _rows_and_targets(block: Block) -> Array:

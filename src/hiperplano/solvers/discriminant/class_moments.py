@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.data.in_memory import InMemory
-from hiperplano.solvers.statistics import refuse_out_of_range, some_rows
+from hiperplano.solvers.statistics import refuse_out_of_range
 
 EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
@@ -227,7 +227,7 @@ def _sampled_points(design: Design, n_classes: int, separate: bool) -> Array:
     size = max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes)
     if isinstance(design, InMemory) and design.n_rows * design.n_columns <= _SAMPLE_CELLS:
         size = design.n_rows
-    sample = some_rows(design, size)
+    sample = design.some_rows(size)
     codes, rows = sample.collect(sample.vector("code")), sample.dense()
     absent = np.flatnonzero(np.bincount(codes, minlength=n_classes) == 0)
     if len(absent):
