@@ -166,3 +166,7 @@ def test_one_logarithm_for_several_rows(n):
         total, slope = losses.Logistic().total_and_slope(y, far)
         np.testing.assert_allclose(total, math.fsum(losses.Logistic().value(y, far)), rtol=1e-14)
         np.testing.assert_allclose(slope, losses.Logistic().slope(y, far), rtol=1e-13)
+        again = losses.Logistic().total_slope_and_curvature(y, far)
+        assert again[0] == total
+        np.testing.assert_array_equal(again[1], slope)
+        np.testing.assert_allclose(again[2], losses.Logistic().curvature(y, far), rtol=1e-13, atol=1e-37)

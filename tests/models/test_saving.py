@@ -194,9 +194,30 @@ def test_every_trusted_type_exists_and_is_a_class():
 def test_what_a_fit_says_comes_back_with_its_fields(tmp_path):
     model = LinearRegression().fit(X, X[:, 0])
     status = "LinearRegression: " + Message("Solved by {method}", method=Message("normal equations"))
-    model.solution_ = replace(model.solution_, status=status)
+    model.solution_ = replace(model.solution_, verdict=status, tells_digits=False)
+    assert model.solution_.status == status
     save(model, tmp_path / "model.skops")
     for back in (load(tmp_path / "model.skops"), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert back.solution_.status == status
         assert back.solution_.status.to_plain() == status.to_plain()
         assert vars(back.solution_).keys() == vars(model.solution_).keys()
+
+
+def test_what_nobody_asked_for_before_saving_can_be_asked_for_later(tmp_path):
+    model = LinearRegression().fit(X, X[:, 0])
+    save(model, tmp_path / "model.skops")
+    backs = [load(tmp_path / "model.skops"), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    for back in backs:
+        assert "status" not in vars(back.solution_)
+        assert back.solution_.status.to_plain() == model.solution_.status.to_plain()
+    assert "about 15 digits of the coefficients can be trusted" in model.solution_.status
+
+
+def test_a_solution_written_with_its_status_keeps_it():
+    solution = LinearRegression().fit(X, X[:, 0]).solution_
+    fields = ("verdict", "remarks", "tells_digits")  # which earlier versions did not have
+    state = {name: value for name, value in vars(solution).items() if name not in fields}
+    back = type(solution).__new__(type(solution))
+    back.__setstate__(state | {"status": "As it was.", "messages": "{}"})
+    assert back.status == "As it was."
+    assert replace(back, rank=1).rank == 1

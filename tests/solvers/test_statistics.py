@@ -7,8 +7,9 @@ from scipy import sparse
 from hiperplano.data.block import Block
 from hiperplano.data.validate import design as make_design
 from hiperplano.data.validate import wrap
+from hiperplano.solvers import statistics
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.statistics import NonFiniteRows, moments
+from hiperplano.solvers.statistics import MomentSums, NonFiniteRows, moments
 
 
 def table(n=3000, d=5, density=1.0, seed=0):
@@ -64,7 +65,7 @@ def test_a_sample_that_misleads_is_noticed():
     """Where sampled rows lie elsewhere than all others, a second pass measures from the mean."""
     X, y, _ = table(n=60_000)
     X = np.round(X * 64) + 1e9
-    rows = make_design(X, y, None).with_vectors(row=np.arange(len(y))).sample(256)
+    rows = make_design(X, y, None).with_vectors(row=np.arange(len(y))).some_rows(256)
     X[rows.collect(rows.vector("row"))] = 0.0
     sums = moments(make_design(X, y, None), centred=True)
     expected = scatter(X - 1e9, y, np.ones(len(y)), True)
@@ -126,3 +127,38 @@ def test_groups_add_up():
         own = groups == number
         mine = parts.group(parts.raw[number]).scatter(True)
         np.testing.assert_allclose(mine, scatter(X[own], y[own], weight[own], True), rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [20, 300, 1200, 20_000])
+@pytest.mark.parametrize("d", [1, 3, 14])
+@pytest.mark.parametrize("offset", [0.0, 0.9, 1.1, 50.0, 1e7])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_any_number_of_rows_at_any_offset(n, d, offset, weighted):
+    X, y, weight = table(n, d, seed=n + d)
+    X, weight = np.round(X * 64) / 64 + offset, weight if weighted else np.ones(n)
+    exact = scatter((X - offset).astype(np.longdouble), y.astype(np.longdouble), weight, True).astype(float)
+    sums = moments(make_design(X, y, weight if weighted else None), centred=True)
+    size = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
+    np.testing.assert_allclose(sums.scatter(True) / size, exact / size, atol=1e-13)
+
+
+@pytest.mark.parametrize(("n", "looked"), [(200, True), (1200, False), (20_000, True)])
+def test_one_pass_over_columns_near_their_origin(n, looked, monkeypatch):
+    X, y, _ = table(n)
+    seen, looks, call, look = [], [], MomentSums.__call__, statistics.sampled_shift
+    monkeypatch.setattr(MomentSums, "__call__", lambda *args: seen.append(args[1].x.shape[0]) or call(*args))
+    monkeypatch.setattr(statistics, "sampled_shift", lambda *args: looks.append(1) or look(*args))
+    moments(make_design(X, y, None), centred=True)
+    assert sum(seen) == n
+    assert bool(looks) == looked  # products of few rows tell themselves where columns lie
+
+
+@pytest.mark.parametrize("period", [2, 7, 12, 100, 256])
+def test_rows_of_repeating_kinds_need_no_second_pass(period, monkeypatch):
+    """One of many kinds of rows that come in turn lies far from all others."""
+    X, y, _ = table(51_200)
+    X[::period] += 20.0
+    seen, call = [], MomentSums.__call__
+    monkeypatch.setattr(MomentSums, "__call__", lambda *args: seen.append(args[1].x.shape[0]) or call(*args))
+    moments(make_design(X, y, None), centred=True)
+    assert sum(seen) == len(y)

@@ -40,8 +40,9 @@ class _BlasGuard:
         if here.depth > 1:  # this thread is inside already
             return
         own, shared = _libraries()
-        here.limits = _limits(own)
-        _set_limits(own, here.limits, [1] * len(own))
+        if own:
+            here.limits = _limits(own)
+            _set_limits(own, here.limits, [1] * len(own))
         with self._lock:
             if self._callers == 0:
                 self._before = _limits(shared)
@@ -54,7 +55,8 @@ class _BlasGuard:
         if here.depth:
             return
         own, shared = _libraries()
-        _set_limits(own, [1] * len(own), here.limits)
+        if own:
+            _set_limits(own, [1] * len(own), here.limits)
         with self._lock:
             self._callers -= 1
             if self._callers == 0:
@@ -89,11 +91,11 @@ def _limits(libraries: list[Any]) -> list[int]:
 
 
 def _set_limits(libraries: list[Any], before: Sequence[int], limits: Sequence[int]) -> None:
+    if list(before) == list(limits):  # a small fit would take a tenth longer
+        return
     changed = [
         (library, limit) for library, last, limit in zip(libraries, before, limits, strict=True) if limit != last
     ]
-    if not changed:  # a small fit would take a tenth longer
-        return
     # From 3.8 on, threadpoolctl lets one thread change a shared limit and ignores all others, without a word.
     controlled = [library for library, _ in changed if hasattr(library, "clear_controlling_thread")]
     for library in controlled[:1]:  # one thread controls all of them

@@ -160,6 +160,10 @@ class Design(ABC):
     def sample(self, size: int, seed: int = 0) -> InMemory:
         """At most `size` rows drawn without replacement, in their order, on the host."""
 
+    def some_rows(self, size: int) -> InMemory:
+        """At most `size` rows from all over the table, on the host, for a look at where columns lie."""
+        return self.sample(size)
+
     @abstractmethod
     def gather(self, mask: RowVector) -> InMemory:
         """The rows where a row vector of bool is true, with all their vectors, on the host."""

@@ -48,6 +48,8 @@ class InMemory(Design):
         More row vectors.
     """
 
+    is_sparse: bool = False
+
     def __init__(
         self,
         x: Any,
@@ -57,17 +59,13 @@ class InMemory(Design):
         names: Array | None = None,
         vectors: Mapping[str, Array] | None = None,
     ) -> None:
-        self.x = x
+        self.x, self.is_sparse = x, not isinstance(x, np.ndarray)
         self._parts: dict[tuple[int, int], Any] = {}
         self.vectors = {"y": y, **({} if weight is None else {"weight": weight}), **(vectors or {})}
         self.one_target, self.names, self.dtype = one_target, names, x.dtype
         self.n_rows, self.n_columns = x.shape
         self.density = x.nnz / max(1, self.n_rows * self.n_columns) if self.is_sparse else 1.0
         self.n_targets, self.has_weight = int(y.shape[1]), "weight" in self.vectors
-
-    @property
-    def is_sparse(self) -> bool:
-        return not isinstance(self.x, np.ndarray)
 
     @property
     def y(self) -> Array:
@@ -109,6 +107,8 @@ class InMemory(Design):
 
     def block(self, rows: slice) -> Block:
         """Consecutive rows, without a copy."""
+        if rows.stop - rows.start == self.n_rows and not self.is_sparse:
+            return Block(self.x, self.vectors)
         return Block(self._slice(rows), {name: vector[rows] for name, vector in self.vectors.items()})
 
     def only_block(self) -> Block | None:
@@ -140,13 +140,19 @@ class InMemory(Design):
         return part
 
     def fold(self, statistic: Statistic, combine: Callable[[Sums, Sums], Sums] = add) -> Sums:
-        return self._reduce(lambda rows: statistic(self.block(rows)), combine, self._slices_for(statistic))
+        slices = self._slices_for(statistic)
+        if len(slices) == 1:  # small fits do not ask how many threads there are
+            with one_blas_thread():
+                return statistic(self.block(slices[0]))
+        return self._reduce(lambda rows: statistic(self.block(rows)), combine, slices)
 
     def _slices_for(self, statistic: Any) -> list[slice]:
         """Where the blocks of a statistic lie.
 
         Longer ones if it reads vectors only, leaves sparse rows sparse, or multiplies dense ones in float32.
         """
+        if self.n_rows <= _FEWEST_ROWS and not self.is_sparse:
+            return [slice(0, self.n_rows)]  # whatever the statistic
         if not getattr(statistic, "reads_rows", True):
             return self._long_slices
         if self.is_sparse and getattr(statistic, "stays_sparse", False):
@@ -218,6 +224,15 @@ class InMemory(Design):
             return self
         rows = np.random.default_rng(seed).choice(self.n_rows, size, replace=False, shuffle=False)
         return self.subset(np.sort(rows))
+
+    def some_rows(self, size: int) -> InMemory:
+        """The same; of dense rows at equal distances, which takes a tenth of the time of a draw.
+
+        An odd number of rows apart, so that rows in pairs or dozens show all of their kinds.
+        """
+        if size >= self.n_rows or self.is_sparse:
+            return self.sample(size)
+        return self.subset(slice(None, None, -(-self.n_rows // size) | 1))
 
     def gather(self, mask: RowVector) -> InMemory:
         return self.with_vectors(row=self.row_numbers()).subset(np.flatnonzero(mask))

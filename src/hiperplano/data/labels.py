@@ -112,7 +112,7 @@ class DistinctLabels:
         if high - low >= _NARROW or high > _LARGEST_CODE:
             return (np.unique(labels),)
         counts = np.bincount(xp.subtract(labels, low, dtype=np.intp, casting="unsafe"))
-        return ((np.flatnonzero(counts) + low).astype(labels.dtype),)
+        return ((counts.nonzero()[0] + low).astype(labels.dtype),)
 
 
 @dataclass(frozen=True)

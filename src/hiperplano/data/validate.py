@@ -73,7 +73,7 @@ def validate(
         design = _with_usable_target(estimator, design, numeric_target, one_target)
     else:
         refuse_masked(X=X, y=y)
-        X, y = _checked(
+        X, found = _checked(
             estimator,
             X,
             y,
@@ -83,7 +83,9 @@ def validate(
             multi_output=numeric_target and not one_target,
             y_numeric=numeric_target,
         )
-        y = _numbers(y) if numeric_target else y
+        # Floats that were left as they came have been looked at, numbers made of objects have not.
+        seen = found is y and found.dtype == np.float64
+        y = _numbers(found) if numeric_target and not seen else found
         names = getattr(estimator, "feature_names_in_", None)
         design = wrap(X, y, check_weight(sample_weight, len(y)), names).weighted_rows()
         if numeric_target:

@@ -32,8 +32,9 @@ class SymmetricSolver:
 
     def __init__(self, matrix: Array, threshold: float = SINGULAR) -> None:
         diagonal = matrix.diagonal()
-        there = diagonal > 0
-        root = 1.0 / np.sqrt(diagonal if there.all() else np.where(there, diagonal, np.inf))
+        if not diagonal.min(initial=np.inf) > 0.0:
+            diagonal = np.where(diagonal > 0.0, diagonal, np.inf)
+        root = 1.0 / np.sqrt(diagonal)
         self._root = root
         unit = matrix * root[:, None]
         unit *= root

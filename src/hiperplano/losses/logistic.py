@@ -46,15 +46,33 @@ class Logistic(NamedTuple):
         return value, _slope(y, odds)
 
     def total_and_slope(self, y: Array, score: Array) -> tuple[float, Array]:
-        """The sum of all values, and slopes.
+        """The sum of all values, and slopes."""
+        odds, beyond = _odds(y, score, _furthest(y))
+        slope = _slope(y, odds)
+        return _total(odds, beyond), slope
 
-        log(1 + a) + log(1 + b) = log(1 + a + b + a·b), all of it positive: so one logarithm serves eight rows.
-        """
-        if len(y) < _MANY:
-            value, slope = self.value_and_slope(y, score)
-            return float(value.sum()), slope
-        odds, beyond = _odds(y, score, _FURTHEST / 8)
-        slope, total = _slope(y, odds), 0.0 if beyond is None else float(beyond.sum())
+    def total_slope_and_curvature(self, y: Array, score: Array) -> tuple[float, Array, Array]:
+        """The same and curvatures, all from one exponential."""
+        odds, beyond = _odds(y, score, _furthest(y))
+        below = -1.0 - odds
+        slope = odds / below
+        curvature = np.divide(slope, below, out=below)
+        slope *= y
+        return _total(odds, beyond), slope, curvature
+
+
+def _furthest(y: Array) -> float:
+    """Up to where odds are multiplied as `_total` does."""
+    return _FURTHEST if len(y) < _MANY else _FURTHEST / 8
+
+
+def _total(odds: Array, beyond: Array | None) -> float:
+    """The sum of all values.
+
+    log(1 + a) + log(1 + b) = log(1 + a + b + a·b), all of it positive: so one logarithm serves eight rows, if many.
+    """
+    total = 0.0 if beyond is None else float(beyond.sum())
+    if len(odds) >= _MANY:
         for _ in range(3):
             half = len(odds) // 2
             first, second = odds[:half], odds[half : 2 * half]
@@ -63,7 +81,7 @@ class Logistic(NamedTuple):
             odds = first * second
             odds += first
             odds += second
-        return total + float(np.log1p(odds).sum()), slope
+    return total + float(np.log1p(odds).sum())
 
 
 def _odds(y: Array, score: Array, furthest: float) -> tuple[Array, Array | None]:

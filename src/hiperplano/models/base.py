@@ -23,7 +23,7 @@ from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, ConvergenceWarning, InvalidData
 from hiperplano.messages import Message
 from hiperplano.models.predicting import PredictsToFile
-from hiperplano.solvers.solution import Solution
+from hiperplano.solvers.solution import Outcome
 
 _NO_USERS = ("hiperplano.", "sklearn.", "joblib.")
 _FEW_DIGITS = 3
@@ -231,7 +231,7 @@ def decided_classes(scores: Array) -> Array:
 
 def publish(
     model: Any,
-    solution: Solution,
+    solution: Outcome,
     dtype: Any,
     one_target: bool,
     warn: bool = True,

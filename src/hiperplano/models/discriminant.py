@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiperplano.data import Design
 from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.parameters import flag, whole
 from hiperplano.data.validate import validate_rows
 from hiperplano.decision.costs import odds_cutoff
@@ -30,6 +31,7 @@ from hiperplano.models.gaussian import (
 )
 from hiperplano.solvers.discriminant.linear import DiscriminantSolution, Shrinkage, linear_discriminant
 from hiperplano.solvers.least_squares.choice import fits_in_memory
+from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.canonical import CanonicalAxes, canonical_axes
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
@@ -200,14 +202,14 @@ class LinearDiscriminantAnalysis(
                 total_weight=design.total_weight,
                 n_classes=n_classes,
             )
-        solution = linear_discriminant(
-            design,
-            n_classes,
-            priors=priors,
-            shrinkage=shrinkage,
-            unbiased=unbiased,
-            covariances=estimated_covariances(self, design, n_classes),
-        )
+        covariances = estimated_covariances(self, design, n_classes)
+        try:
+            solution = linear_discriminant(
+                design, n_classes, priors=priors, shrinkage=shrinkage, unbiased=unbiased, covariances=covariances
+            )
+        except NonFiniteRows:
+            refuse_out_of_range(design)
+            raise
         if solution.rank == 0:
             raise InvalidData(
                 "LinearDiscriminantAnalysis: no column varies inside a class; without variance there is nothing to "

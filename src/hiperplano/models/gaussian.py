@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data import Design, validate
 from hiperplano.data.design import Array, Block
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.labels import class_totals, encode_labels, labels_without_weight
 from hiperplano.data.parameters import FLAG, accept, check_number, number, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
+from hiperplano.solvers.discriminant.class_moments import shows_all_numbers
 from hiperplano.solvers.discriminant.linear import Shrinkage
 
 
@@ -80,8 +82,10 @@ class GaussianProblem(NamedTuple):
 
 
 def gaussian_problem(model: Any, X: Any, y: Any, sample_weight: Any) -> GaussianProblem:
-    """Check the input and the priors of a fit."""
-    design = validate(model, X, y, sample_weight, numeric_target=False)
+    """Check the input and the priors of a fit; sums over rows that show NaN and infinity save a look for them here."""
+    design = validate(model, X, y, sample_weight, numeric_target=False, finite=False)
+    if model.covariance_estimator is not None or not shows_all_numbers(design):
+        refuse_out_of_range(design)
     others = labels_without_weight(X, y, sample_weight)
     classes, codes = encode_labels(design, others)
     present = np.arange(len(classes))

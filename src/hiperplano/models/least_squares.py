@@ -29,7 +29,8 @@ from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.linalg.triangular import reciprocal
 from hiperplano.models.base import LinearModel, all_or_nothing, publish
 from hiperplano.solvers.least_squares.choice import SOLVERS, solve_least_squares, suited_solver, sums_first
-from hiperplano.solvers.statistics import Moments, NonFiniteRows
+from hiperplano.solvers.least_squares.normal import NormalEquations
+from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.least_squares import Sample, summarise
 from hiperplano.stats.summary import Summary
 
@@ -98,7 +99,7 @@ class LeastSquares(MultiOutputMixin, RegressorMixin, LinearModel):
         self._target_names_ = target_names(y)
         return design
 
-    def _fit_design(self, design: Design, alphas: Array, sums: Moments | CentredRows | None = None) -> Self:
+    def _fit_design(self, design: Design, alphas: Array, sums: NormalEquations | CentredRows | None = None) -> Self:
         """Solve with one penalty for each target, and publish; `sums` may have been gathered before."""
         try:
             solution = solve_least_squares(

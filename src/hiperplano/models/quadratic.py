@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiperplano.data.cluster.calls import by_rows
 from hiperplano.data.design import Array
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidData, InvalidParameter, SingularWarning
@@ -27,6 +28,7 @@ from hiperplano.models.gaussian import (
 from hiperplano.models.predicting import PredictsToFile
 from hiperplano.solvers.discriminant.quadratic import QuadraticSolution, quadratic_discriminant
 from hiperplano.solvers.discriminant.row_directions import few_rows
+from hiperplano.solvers.statistics import NonFiniteRows
 
 _MOST_CELLS = 2**28  # 2 GiB of covariances
 _FEW_DIGITS = 3
@@ -164,15 +166,20 @@ class QuadraticDiscriminantAnalysis(SampledClasses, ClassProbabilities, Classifi
                 n_columns=design.n_columns,
                 n_classes=n_classes,
             )
-        solution = quadratic_discriminant(
-            design,
-            n_classes,
-            priors=priors,
-            shrinkage=shrinkage,
-            ridge=ridge,
-            unbiased=unbiased,
-            covariances=estimated_covariances(self, design, n_classes),
-        )
+        covariances = estimated_covariances(self, design, n_classes)
+        try:
+            solution = quadratic_discriminant(
+                design,
+                n_classes,
+                priors=priors,
+                shrinkage=shrinkage,
+                ridge=ridge,
+                unbiased=unbiased,
+                covariances=covariances,
+            )
+        except NonFiniteRows:
+            refuse_out_of_range(design)
+            raise
         self.classes_ = classes
         self.solution_ = solution
         self.means_ = at_places(solution.means, self._present_, len(classes), np.nan)

@@ -19,5 +19,10 @@ class L2(NamedTuple):
     def slope(self, coef: Array) -> Array:
         return np.asarray(self.strength * coef)
 
+    def value_and_slope(self, coef: Array) -> tuple[float, Array]:
+        """Both at once."""
+        slope = self.slope(coef)
+        return 0.5 * float(np.vdot(slope, coef)), slope
+
     def curvature(self, coef: Array) -> Array:
         return np.asarray(self.strength + np.zeros(coef.shape))

@@ -132,7 +132,7 @@ class RidgeCV(PenaltySearch, LeastSquares):
             raise
         self._fit_design(design, choice.chosen, choice.sums)
         self._flatten(design)
-        self.solution_ = replace(self.solution_, status=self.solution_.status + at_the_border(choice))
+        self.solution_ = replace(self.solution_, remarks=self.solution_.remarks + at_the_border(choice))
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -232,7 +232,7 @@ class RidgeClassifierCV(ClassPenaltySearch, LinearClassifier):
         targets = targets_given(X, y)
         choice = self._choose(design, count_rows(X), targets, route(self, sample_weight, params))
         solution = solve_least_squares(design, alpha=choice.chosen, fit_intercept=fit_intercept, sums=choice.sums)
-        solution = replace(solution, status=solution.status + at_the_border(choice))
+        solution = replace(solution, remarks=solution.remarks + at_the_border(choice))
         publish(self, solution, design.dtype, one_target=False)
         return self
 

@@ -18,9 +18,10 @@ from hiperplano.selection.routing import Routed, of_rows
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import Split, row_splits
 from hiperplano.solvers.least_squares.choice import fits_in_memory
+from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
 from hiperplano.solvers.least_squares.path.leave_one_out import leave_one_out
 from hiperplano.solvers.least_squares.path.ridge_folds import fold_paths, predictions, squared_errors
-from hiperplano.solvers.statistics import Moments, align_rows, moments
+from hiperplano.solvers.statistics import align_rows
 
 _CELLS = 2**22  # predictions held at a time, while a scorer looks at them
 
@@ -30,7 +31,7 @@ class Choice(NamedTuple):
 
     alphas: Array
     chosen: Array
-    sums: Moments | CentredRows | None
+    sums: NormalEquations | CentredRows | None
 
 
 class PenaltySearch:
@@ -72,12 +73,12 @@ class PenaltySearch:
             raise InvalidData(
                 "{model}: n_samples=1; a row must be predicted by others. Give two rows or more.", model=name
             )
-        sums: Moments | CentredRows | None = None
+        sums: NormalEquations | CentredRows | None = None
         results = None
         with one_blas_thread():
             if self.cv is None:
                 if design.n_rows > design.n_columns:
-                    sums = moments(design, centred=self.fit_intercept)
+                    sums = normal_equations(design, self.fit_intercept)
                 else:
                     sums = centred_rows(design, self.fit_intercept)
                 scores, results = self._leave_one_out(design, alphas, sums, routed.score)
@@ -129,7 +130,7 @@ class PenaltySearch:
         return np.array(values)
 
     def _leave_one_out(
-        self, design: Design, alphas: Array, sums: Moments | CentredRows, given: dict[str, Any] | None
+        self, design: Design, alphas: Array, sums: NormalEquations | CentredRows, given: dict[str, Any] | None
     ) -> tuple[Array, Array | None]:
         """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
         path = leave_one_out(design, self.fit_intercept, sums)

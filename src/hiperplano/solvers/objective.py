@@ -122,7 +122,8 @@ class Objective:
             value, sums, totals = self.design.fold(GradientSums(self.loss, self.scale.scores(theta)))
             gradient = self.scale.gradient(sums, totals)
         gradient = self.checked(gradient) / self.total
-        return float(value[0]) / self.total + self.penalty.value(theta), gradient + self.penalty.slope(theta)
+        penalty, slope = self.penalty.value_and_slope(theta)
+        return float(value[0]) / self.total + penalty, gradient + slope
 
     def evaluate_with_hessian(self, theta: Array) -> tuple[float, Array, Array]:
         """Value, gradient and the whole Hessian, of shape (scores·size, scores·size)."""
@@ -134,9 +135,10 @@ class Objective:
             value, gradient, hessian = self._of_one_score(theta) if self.n_scores == 1 else self._of_scores(theta)
         hessian /= self.total
         hessian.flat[:: len(hessian) + 1] += self.penalty.curvature(theta).ravel()
+        penalty, slope = self.penalty.value_and_slope(theta)
         return (
-            value / self.total + self.penalty.value(theta),
-            self.checked(gradient) / self.total + self.penalty.slope(theta),
+            value / self.total + penalty,
+            self.checked(gradient) / self.total + slope,
             fix_common_direction(hessian, self.n_scores),
         )
 
@@ -259,6 +261,10 @@ def loss_sums(loss: Any, block: Block, rows: Array, theta: Array) -> Sums:
     gradient : ndarray of shape (scores, size)
     hessian : ndarray of shape (scores·size, scores·size)
     """
+    of_all = getattr(loss, "total_slope_and_curvature", None)
+    if of_all is not None and block.weight is None:
+        value, slope, curvature = of_all(block.y[:, 0], theta[0] @ rows.T)
+        return np.array([value]), (slope @ rows)[None], weighted_gram(rows, curvature[:, None, None])
     value, gradient, score = slope_sums(loss, block, rows, theta)
     if len(theta) == 1:
         hessian = weighted_gram(rows, block.weighted(loss.curvature(block.y[:, 0], score))[:, None, None])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from hiperplano.data.design import Array
-from hiperplano.linalg.triangular import reciprocal
 from hiperplano.messages import Message
 
 _TINY = 1e-300
@@ -39,18 +38,17 @@ class FitResult:
         vars(self).update({name: value for name, value in state.items() if name != "messages"} | messages)
 
 
-def smallest_digits(digits: float, coef: Array, scale: Array) -> float:
+def smallest_digits(digits: float, standardised: Array) -> float:
     """Decimal digits of the worst coefficient that is not 0, where all of them together have `digits`.
 
     An error that is a share of the length of all coefficients is a larger share of a small one.
 
     Parameters
     ----------
-    coef : ndarray of shape (targets, d)
-    scale : ndarray of shape (d,)
-        One over the spread of each column, in whose units coefficients are compared; 0 if it does not vary.
+    standardised : ndarray of shape (targets, d)
+        Coefficients times the spread of their columns, in whose units they are compared.
     """
-    size = np.abs(coef) * reciprocal(scale)
+    size = np.abs(standardised)
     largest = size.max(axis=1, initial=0.0)
     if not largest.all():
         size, largest = size[largest > 0], largest[largest > 0]
@@ -81,8 +79,8 @@ def trusted_digits(digits: float, smallest: float) -> Message:
 
 
 @dataclass(frozen=True, repr=False)
-class Solution(FitResult):
-    """How a fit ended.
+class Outcome(FitResult):
+    """How a fit ended, whose `status` subclasses hold, or make when it is asked for.
 
     Attributes
     ----------
@@ -97,8 +95,6 @@ class Solution(FitResult):
         How far from the optimum at most, relative; what it measures is the method's to say.
     converged : bool
         Whether the method reached its tolerance.
-    status : Message
-        How the fit ended and, if badly, what to do.
     """
 
     coef: Array = field(repr=False)
@@ -108,7 +104,6 @@ class Solution(FitResult):
     objective: float
     gap: float
     converged: bool
-    status: str
 
     def _facts(self) -> dict[str, str]:
         """What is worth a line beside the status."""
@@ -125,3 +120,16 @@ class Solution(FitResult):
             f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items()
         )
         return f"<p>{escape(self.status)}</p><table>{rows}</table>"
+
+
+@dataclass(frozen=True, repr=False)
+class Solution(Outcome):
+    """How a fit ended, in numbers and in words.
+
+    Attributes
+    ----------
+    status : Message
+        How the fit ended and, if badly, what to do.
+    """
+
+    status: str

@@ -11,11 +11,15 @@ from sklearn.utils.validation import _num_samples
 from hiperplano.data.block import scratch
 from hiperplano.data.design import Array, Block, Design, Sums, maximum
 from hiperplano.data.finite import LARGEST, MOST_WEIGHT, SMALLEST
+from hiperplano.data.in_memory import InMemory
 
 _EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
+_SAMPLE_PRODUCTS = 2**20  # of pairs of columns, which take no longer than to draw such a sample and to look at it
+_PER_ROW = 8  # columns whose products take as long as what a row takes, however short it is
 SPARSE_PRODUCTS = 0.1  # share of stored entries under which a sparse product beats a dense one
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
+_NEAR = 1 / 2  # the same where a mean lies more than a standard deviation from 0: another shift would save a bit
 _CANCELLED_SPARSE = 1e-4  # the same where another shift makes rows dense: refinement costs less before that
 
 
@@ -54,12 +58,14 @@ class Moments:
         inner = self.raw[1:, 1:]
         if not centred:
             return inner.copy()
-        around = self.raw[0, 1:]
-        scatter = np.multiply.outer(around, around / self.raw[0, 0])
+        around, total = self.raw[0, 1:], self.raw[0, 0]
+        mean = around / total
+        scatter = np.multiply.outer(around, mean)
         np.subtract(inner, scatter, out=scatter)
         # A column that is constant up to rounding must have exactly no variance: up to the rounding of the sums, and
         # of the numbers as they were written down.
-        written = self.total * np.square(4 * _EPS * self.mean)
+        mean += self.shift
+        written = (total * (4 * _EPS) ** 2) * np.square(mean)
         constant = scatter.diagonal() <= np.maximum(4 * _EPS * inner.diagonal(), written)
         if constant.any():
             scatter[constant, :] = 0.0
@@ -90,14 +96,36 @@ def moments(design: Design, *, centred: bool, n_groups: int = 0) -> Moments:
     d = design.n_columns
     sparse = design.is_sparse and design.density < SPARSE_PRODUCTS
     with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
-        shift = sampled_shift(design, sparse) if centred else np.zeros(d + design.n_targets)
+        shift, share = np.zeros(d + design.n_targets), _CANCELLED_SPARSE if sparse else _CANCELLED
+        if centred and not sparse and _few_products(design):
+            shift[d:], share = _target_mean(design), _NEAR
+        elif centred:
+            shift = sampled_shift(design, sparse)
         (raw,) = design.fold(MomentSums(shift, sparse, n_groups))
         together = raw.sum(axis=0) if n_groups else raw
         refuse_out_of_range(design, together.diagonal()[1 : d + 1], shift[:d])
-        if centred and digits_lost(together, _CANCELLED_SPARSE if sparse else _CANCELLED):
+        if centred and digits_lost(together, share):
             shift = shift + together[0, 1:] / together[0, 0]
             (raw,) = design.fold(MomentSums(shift, sparse=False, n_groups=n_groups))
     return Moments(raw, design.n_targets, shift)
+
+
+def _few_products(design: Design) -> bool:
+    """Whether the products of all rows tell as fast where columns lie as a sample of the rows would."""
+    if not isinstance(design, InMemory) or _is_its_sample(design):
+        return False
+    return design.n_rows * (_PER_ROW + design.n_columns) ** 2 <= _SAMPLE_PRODUCTS
+
+
+def _is_its_sample(design: Design) -> bool:
+    """Whether rows are so few that their mean itself is taken; a row of no weight might be far off."""
+    return design.n_rows <= _SAMPLE_ROWS and not design.has_weight
+
+
+def _target_mean(design: Design) -> Array:
+    """The mean of each target, whatever the weights: near enough for a shift."""
+    y = design.collect(design.vector("y"))
+    return np.asarray(y.sum(axis=0) / len(y))
 
 
 def sampled_shift(design: Design, sparse: bool) -> Array:
@@ -107,10 +135,10 @@ def sampled_shift(design: Design, sparse: bool) -> Array:
     and have dense rows copied: where all columns have their mean within a standard deviation of 0, it would not save a
     bit. To look at all that takes longer than to copy few rows.
     """
-    sample, d = design.sample(_SAMPLE_ROWS), design.n_columns
+    sample, d = design.some_rows(_SAMPLE_ROWS), design.n_columns
     values = sample.collect(sample.vector("y") if sparse else sample.map(_rows_and_targets))
     mean = values.sum(axis=0) / len(values)
-    if len(values) == design.n_rows and not (sparse or design.has_weight):  # a row of no weight may be far off
+    if _is_its_sample(design) and not sparse:
         mean[:d] = mean[:d].astype(design.dtype)  # products in float32 take it in that precision
         return np.asarray(mean)
     apart = values - mean
@@ -135,10 +163,10 @@ def refuse_out_of_range(design: Design, squares: Array, offset: Array | None = N
     offset : ndarray of shape (d,), optional
         Zeros by default.
     """
-    offset = np.zeros_like(squares) if offset is None else np.abs(offset)
     most = MOST_WEIGHT if design.has_weight else 1.0  # by which a square may have been multiplied, or divided
-    small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # and no NaN
     least = 4 * design.n_rows * SMALLEST**2 * most
+    offset = np.zeros(1) if offset is None else np.abs(offset)
+    small = squares.max(initial=0.0) <= LARGEST**2 / most and offset.max(initial=0.0) <= LARGEST  # and no NaN
     if small and (squares.min(initial=least) >= least or ((squares >= least) | (offset >= SMALLEST)).all()):
         return
     if not np.isfinite(squares).all():
@@ -152,8 +180,9 @@ def digits_lost(raw: Array, share: float = _CANCELLED) -> bool:
     """Whether centring takes away nearly all of a sum of squares."""
     if raw[0, 0] <= 0:
         return False
-    squares = raw.diagonal()[1:]
-    return bool((squares - np.square(raw[0, 1:]) / raw[0, 0] < share * squares).any())
+    taken = np.square(raw[0, 1:])
+    taken /= raw[0, 0]
+    return bool((taken > (1 - share) * raw.diagonal()[1:]).any())
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from hiperplano.linalg.orthogonal import dependent_columns, directions
 from hiperplano.linalg.triangular import Columns, Factor
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.direct import factorise
-from hiperplano.solvers.least_squares.normal import NormalEquations, summed_residual_squares
+from hiperplano.solvers.least_squares.normal import normal_equations, summed_residual_squares
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution
-from hiperplano.solvers.statistics import moments
 from hiperplano.stats.slopes import Slopes
 from hiperplano.stats.summary import coefficient_names
 
@@ -68,7 +67,7 @@ class Hat:
     def of(cls, model: Any, design: Design) -> Hat:
         """Of a fitted model on the rows of a design."""
         fit_intercept, alpha = bool(model.fit_intercept), float(model.solution_.alpha[0])
-        plain = NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
+        plain = normal_equations(design, fit_intercept)
         alone = factorise(design, plain.penalised(0.0), 0.0, fit_intercept)
         penalised = factorise(design, plain.penalised(alpha), alpha, fit_intercept) if alpha else alone
         columns, factor = alone.factor, penalised.factor

@@ -17,7 +17,7 @@ def takes_dask(function: Method) -> Method:
 
     @wraps(function)
     def anywhere(*args: Any, **kwargs: Any) -> Any:
-        if not any(is_dask(value) for value in (*args[:2], kwargs.get("X"))):
+        if not (any(map(is_dask, args[:2])) or is_dask(kwargs.get("X"))):
             return function(*args, **kwargs)
         given = signature(function).bind(*args, **kwargs)
         found = given.arguments

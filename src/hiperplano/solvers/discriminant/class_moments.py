@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.data.in_memory import InMemory
+from hiperplano.solvers.statistics import refuse_out_of_range
 
 EPS = float(np.finfo(float).eps)
 _SAMPLE_ROWS = 256
 _SAMPLE_ROWS_OF_A_CLASS = 16
+_SAMPLE_CELLS = 2**15  # numbers, which take no longer to sum than such a sample takes to draw
 _CLOSE = 1 / 4  # share of the sample's scatter that must be inside classes for them to share a point
 _FEW_CLASSES = 16  # up to which a dense product with the rows beats a sparse one
 _CANCELLED = 1 / 16  # a centred sum of squares under this share of the raw one has lost digits
@@ -63,9 +67,12 @@ class ClassMoments:
             within = self.squares - drift.T @ drift
         else:
             within = self.squares - drift[:, :, None] * drift[:, None, :]
-        vary = np.einsum("...jj->...j", within) > self._rounding()
-        return np.asarray(np.where(vary[..., :, None] & vary[..., None, :], within, 0.0))
+        vary = np.einsum("...jj->...j", within) > self._rounding
+        if not vary.all():
+            within = np.where(vary[..., :, None] & vary[..., None, :], within, 0.0)
+        return np.asarray(within)
 
+    @cached_property
     def _rounding(self) -> Array:
         """Sums of squares that the rounding of the numbers themselves can make."""
         size = np.abs(self.means)
@@ -78,8 +85,8 @@ class ClassMoments:
         """Whether the points measured from were too far from the means."""
         raw = np.einsum("...jj->...j", self.squares)
         moved = self.sums**2 / self.weight[:, None]
-        left = raw - (moved if self.squares.ndim == 3 else moved.sum(axis=0))
-        return bool(((left < _CANCELLED * raw) & (raw > self._rounding())).any())
+        lost = (moved if self.squares.ndim == 3 else moved.sum(axis=0)) > (1 - _CANCELLED) * raw
+        return bool(lost.any() and (lost & (raw > self._rounding)).any())
 
 
 def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMoments:
@@ -91,9 +98,23 @@ def class_moments(design: Design, n_classes: int, *, separate: bool) -> ClassMom
         With a row vector "code", the number of the class of each row.
     separate : bool
         Scatter for each class by itself, not only for all together.
+
+    Raises
+    ------
+    NonFiniteRows
+        For NaN and infinity, and for columns beyond 1e±100.
     """
-    first = _moments_about(design, _sampled_points(design, n_classes, separate), separate)
-    return _moments_about(design, first.means, separate) if first.lost_digits else first
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that were not validated: the sums reveal it
+        first = _moments_about(design, _sampled_points(design, n_classes, separate), separate)
+        squares = np.einsum("...jj->...j", first.squares)
+        total = squares.sum(axis=0) if separate else squares
+        refuse_out_of_range(design, total, np.abs(first.shift).max(axis=0))
+        return _moments_about(design, first.means, separate) if first.lost_digits else first
+
+
+def shows_all_numbers(design: Design) -> bool:
+    """Whether `class_moments` are taken of rows of this shape, whatever else is asked for: they reveal NaN."""
+    return design.n_rows > design.n_columns
 
 
 def class_sums(block: Block, n_classes: int, values: Array) -> Array:
@@ -162,8 +183,10 @@ class _SeparateMoments:
         ends = xp.searchsorted(block.vectors["code"], xp.arange(n_classes + 1))
         rows, weight = xp.asarray(block.dense(), dtype=xp.float64), block.weights
         sums, squares = xp.zeros((n_classes, d)), xp.zeros((n_classes, d, d))
-        for k in np.flatnonzero(np.diff(ends)):
-            here = slice(ends[k], ends[k + 1])
+        for k, (start, end) in enumerate(pairwise(ends.tolist())):
+            if start == end:
+                continue
+            here = slice(start, end)
             part = rows[here]
             part -= self.points[k]
             sums[k] = weight[here] @ part
@@ -198,10 +221,13 @@ def _moments_about(design: Design, shift: Array, separate: bool) -> ClassMoments
 def _sampled_points(design: Design, n_classes: int, separate: bool) -> Array:
     """Where rows of each class are measured from: means of some rows, in all columns.
 
-    One point for all classes where they lie close together and are summed together, since it costs less to subtract. A
-    class that is not in the sample is measured from its first row.
+    Of few rows in memory the means of all. One point for all classes of many rows where they lie close together and are
+    summed together, since it costs less to subtract. A class that is not in the sample is measured from its first row.
     """
-    sample = design.sample(max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes))
+    size = max(_SAMPLE_ROWS, _SAMPLE_ROWS_OF_A_CLASS * n_classes)
+    if isinstance(design, InMemory) and design.n_rows * design.n_columns <= _SAMPLE_CELLS:
+        size = design.n_rows
+    sample = design.some_rows(size)
     codes, rows = sample.collect(sample.vector("code")), sample.dense()
     absent = np.flatnonzero(np.bincount(codes, minlength=n_classes) == 0)
     if len(absent):
@@ -209,7 +235,7 @@ def _sampled_points(design: Design, n_classes: int, separate: bool) -> Array:
         codes = np.concatenate([codes, absent])
     members = _members(codes, n_classes)
     points = np.asarray(members @ rows / members.sum(axis=1)[:, None])
-    if separate:
+    if separate or size >= design.n_rows:
         return points
     common = rows.mean(axis=0)
     within, apart = (np.square(rows - each).sum(axis=0) for each in (points[codes], common))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -100,8 +101,13 @@ class ClassScores:
     def __call__(self, block: Block) -> Array:
         xp = block.xp
         rows = xp.asarray(block.dense(), dtype=xp.float64)
-        whitened = [(rows - mean) @ matrix for mean, matrix in zip(self.means, self.whitening, strict=True)]
-        return xp.asarray(self.constant - 0.5 * xp.stack([xp.sum(each * each, axis=1) for each in whitened], axis=1))
+        out = xp.empty((len(rows), len(self.means)))
+        for k, mean in enumerate(self.means):
+            whitened = (rows - mean) @ self.whitening[k]
+            out[:, k] = xp.einsum("ij,ij->i", whitened, whitened)
+        out *= -0.5
+        out += self.constant
+        return xp.asarray(out)
 
 
 def quadratic_discriminant(
@@ -221,7 +227,7 @@ def _verdict(
     error = worst.error
     if span is not None and not len(singular):  # coordinates are rounded by the length of a row, whatever its direction
         error = max(error, EPS * max(float(np.trace(one)) for one in covariances) / float(shares[0]))
-    digits = float(np.clip(-np.log10(max(error, EPS)), 0.0, 15.0))
+    digits = min(15.0, max(0.0, -math.log10(max(error, EPS))))
     rank, d = matrices[0].shape[1], covariances.shape[1] if span is None else len(span.basis)
     text = Message("Solved from {method}", method=worst.method)
     if rank < d:

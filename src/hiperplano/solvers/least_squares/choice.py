@@ -10,6 +10,7 @@ from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.held_columns import HeldColumns
 from hiperplano.solvers.least_squares.conjugate import conjugate_least_squares, expected_steps
 from hiperplano.solvers.least_squares.direct import least_squares
+from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.single import suits_single
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, with_all_columns
 from hiperplano.solvers.least_squares.sparse_factor import (
@@ -20,7 +21,6 @@ from hiperplano.solvers.least_squares.sparse_factor import (
     sparse_factor_cost,
 )
 from hiperplano.solvers.least_squares.wide import factored_sparse_rows, few_sparse_rows, wide_least_squares
-from hiperplano.solvers.statistics import Moments
 
 SOLVERS = ("auto", "gram", "qr", "cg")
 _MOST_COLUMNS = 12_000  # a Gram matrix of 1.1 GiB
@@ -44,7 +44,7 @@ def solve_least_squares(
     solver: str = "auto",
     tol: float = 1e-10,
     max_iter: int | None = None,
-    sums: Moments | CentredRows | None = None,
+    sums: NormalEquations | CentredRows | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖² by the solver asked for, or by the fitting one.
 
@@ -58,8 +58,8 @@ def solve_least_squares(
         For "cg": relative length of the gradient to reach.
     max_iter : int, optional
         For "cg": most steps; by default ten for each column, or for each row if these are fewer.
-    sums : Moments or CentredRows, optional
-        Of these rows, where somebody has gathered them already; the latter if they are no more than columns.
+    sums : NormalEquations or CentredRows, optional
+        Of these rows, without a penalty, where somebody has them already; the latter if they are no more than columns.
     """
     columns = None
     if sums is None and solver == "auto" and design.is_sparse and design.n_columns > _MOST_SPARSE_COLUMNS:
@@ -77,7 +77,7 @@ def _solve(
     solver: str,
     tol: float,
     max_iter: int | None,
-    sums: Moments | CentredRows | None,
+    sums: NormalEquations | CentredRows | None,
 ) -> LeastSquaresSolution:
     if solver == "auto" and not positive and max_iter is None and sums is None:
         found = _by_few_passes(design, alpha, fit_intercept, tol)
@@ -99,7 +99,7 @@ def _solve(
         return conjugate_least_squares(
             design, alpha=alpha, fit_intercept=fit_intercept, tol=tol, max_iter=steps, preconditioner=preconditioner
         )
-    known = sums if isinstance(sums, Moments) else None
+    known = sums if isinstance(sums, NormalEquations) else None
     return least_squares(
         design,
         alpha=alpha,

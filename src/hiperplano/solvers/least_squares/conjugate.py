@@ -104,7 +104,6 @@ def conjugate_least_squares(
         objective=penalised_sum(rss, alpha, coef),
         gap=gap,
         converged=gap <= tol,
-        status=_status(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many),
         rank=rank,
         condition=max(end.condition for end in ends),
         digits=float(np.clip(-np.log10(max(_EPS, *(end.error for end in ends))), 0.0, 15.0)) + 0.0,
@@ -115,6 +114,8 @@ def conjugate_least_squares(
         total=total,
         alpha=alpha,
         dependent=np.arange(d) if many else np.flatnonzero(length == 0),
+        verdict=_status(steps, gap, tol, max(end.steps for end in ends) >= max_iter, many),
+        tells_digits=False,
     )
 
 

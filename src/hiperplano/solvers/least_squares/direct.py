@@ -21,18 +21,19 @@ from hiperplano.linalg.orthogonal import Directions, all_present, dependent_colu
 from hiperplano.linalg.triangular import MAX_GRAM_CONDITION, Columns, Factor, cholesky, from_triangle
 from hiperplano.messages import Message
 from hiperplano.solvers.least_squares.gradient import Refined, refine_by_gradients
-from hiperplano.solvers.least_squares.normal import NormalEquations, residual_squares
+from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations, residual_squares
 from hiperplano.solvers.least_squares.orthogonal import triangles
 from hiperplano.solvers.least_squares.refine import Refinement
 from hiperplano.solvers.least_squares.single import equations_in_single, factor_in_single, suits_single
 from hiperplano.solvers.least_squares.solution import LeastSquaresSolution, penalised_sum
-from hiperplano.solvers.solution import smallest_digits, trusted_digits
-from hiperplano.solvers.statistics import Moments, moments
 
 EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-12  # relative error of the normal equations' answer up to which it is left as it is
 _ENOUGH_PENALISED = 1e-10  # the same where a penalty, or for an intercept noise, has changed them by far more
 _SEEN = 1e-10  # share of the target's squares from which on residuals are more than rounding
+
+Targets = Array | slice
+"""Numbers of some targets, or a slice of them."""
 
 
 class Factorised(NamedTuple):
@@ -79,7 +80,7 @@ def least_squares(
     positive: bool = False,
     orthogonal: bool = False,
     single: bool = False,
-    sums: Moments | None = None,
+    sums: NormalEquations | None = None,
 ) -> LeastSquaresSolution:
     """Minimise Σ w·(y − x·coef − intercept)² + alpha·‖coef‖², for every target.
 
@@ -92,32 +93,36 @@ def least_squares(
         Go to the orthogonal factorisation at once.
     single : bool
         Whether products of float32 rows may be made in float32, which leaves standard errors fewer digits.
-    sums : Moments, optional
-        Of the rows, if they are known.
+    sums : NormalEquations, optional
+        Of the rows, without a penalty, if they are known.
     """
     with one_blas_thread():
         if single and sums is None and not positive and suits_single(design, alpha):
             found = _in_single(design, alpha, fit_intercept)
             if found is not None:
                 return found
-        sums = moments(design, centred=fit_intercept) if sums is None else sums
-        plain = NormalEquations.of(sums, fit_intercept)
+        plain = normal_equations(design, fit_intercept) if sums is None else sums
         coef = np.empty((design.n_targets, design.n_columns))
         intercept = np.empty(design.n_targets)
         worst: _Answer | None = None
-        for strength in set(alpha.tolist()):
-            which = np.flatnonzero(alpha == strength)
+        strengths = set(alpha.tolist())
+        for strength in strengths:
+            which = slice(None) if len(strengths) == 1 else np.flatnonzero(alpha == strength)
             answer = _solve(design, plain, which, strength, fit_intercept, positive, orthogonal)
             coef[which] = answer.coef
             worst = answer if worst is None or answer.digits < worst.digits else worst
-            centre = plain.target_mean[which] - answer.coef @ plain.mean
-            intercept[which] = centre if answer.intercept is None else answer.intercept
+            intercept[which] = _centre(plain, which, answer.coef) if answer.intercept is None else answer.intercept
         rss = residual_squares(design, plain, coef, fit_intercept)
     return _solution(plain, worst or answer, alpha, coef, intercept, rss)
 
 
 def _solution(
-    plain: NormalEquations, answer: _Answer, alpha: Array, coef: Array, intercept: Array, rss: Array
+    plain: NormalEquations,
+    answer: _Answer,
+    alpha: Array,
+    coef: Array,
+    intercept: Array,
+    rss: Array,
 ) -> LeastSquaresSolution:
     """The verdict on all targets; `answer` is the worst of them."""
     one_penalty = len(set(alpha.tolist())) == 1
@@ -129,7 +134,7 @@ def _solution(
         objective=penalised_sum(rss, alpha, coef),
         gap=answer.gap,
         converged=True,
-        status=answer.status + trusted_digits(answer.digits, smallest_digits(answer.digits, coef, plain.scale)),
+        verdict=answer.status,
         rank=answer.rank,
         condition=answer.factor.condition,
         digits=answer.digits,
@@ -168,7 +173,7 @@ def factorise(
 def _solve(
     design: Design,
     plain: NormalEquations,
-    which: Array,
+    which: Targets,
     alpha: float,
     fit_intercept: bool,
     positive: bool,
@@ -201,7 +206,7 @@ def _unique(
     plain: NormalEquations,
     equations: NormalEquations,
     factored: Factorised,
-    which: Array,
+    which: Targets,
     alpha: float,
     fit_intercept: bool,
 ) -> _Answer:
@@ -213,22 +218,24 @@ def _unique(
     coef = (factor.scale[:, None] * z).T
     if factored.squared:
         rounding = EPS * factor.condition**2 * plain.cancelled
-        error = rounding * _cancellation(plain, which, coef)
+        intercept = _centre(plain, which, coef)
+        error = rounding * _cancellation(plain, which, coef, intercept)
         cross, enough = equations.cross[:, which], _ENOUGH_PENALISED if alpha else _ENOUGH
         if error > enough:
             noise = _noise(plain, cross, z, which, design.n_rows)
-            error = rounding * _cancellation(plain, which, coef, noise)
+            error = rounding * _cancellation(plain, which, coef, intercept, noise)
             # An intercept that is a difference of large terms has enough digits where its standard error hides others.
             hidden = bool((rounding * _terms(plain, which, coef) <= _ENOUGH_PENALISED * noise).all())
             enough = _ENOUGH_PENALISED if hidden and rounding <= enough else enough
         if error <= enough:
-            gap, method = _relative(cross - equations.gram @ z, cross), Message("normal equations")
-            return _Answer(coef, method, 1, _digits(error), gap, rank, factor, constant, _solved_by(method))
+            gap = _relative(cross - equations.gram @ z, cross)
+            return _Answer(coef, _NORMAL, 1, _digits(error), gap, rank, factor, constant, _BY_NORMAL, intercept)
         found = _by_gradients(design, plain, equations, factor, which, alpha, fit_intercept) if alpha else None
         if found is not None:
             return _refined(*found, Message("normal equations, refined"), factor, constant)
+    numbers = np.arange(design.n_targets)[which]
     refinement = Refinement.of(design, equations, factor, alpha, fit_intercept)
-    refined = [refinement.refine(start, int(target)) for start, target in zip(coef, which, strict=True)]
+    refined = [refinement.refine(start, int(target)) for start, target in zip(coef, numbers, strict=True)]
     error = max(one.error for one in refined)
     method = Message("normal equations, refined") if factored.squared else Message("orthogonal factorisation, refined")
     return _Answer(
@@ -250,7 +257,7 @@ def _in_single(design: Design, alpha: Array, fit_intercept: bool) -> LeastSquare
     plain = equations_in_single(design, fit_intercept)
     if plain is None:
         return None
-    equations, all_targets = plain.penalised(alpha[0]), np.arange(design.n_targets)
+    equations, all_targets = plain.penalised(alpha[0]), slice(None)
     factor = factor_in_single(equations)
     if factor is None:
         return None
@@ -269,7 +276,7 @@ def _by_gradients(
     plain: NormalEquations,
     equations: NormalEquations,
     factor: Factor,
-    which: Array,
+    which: Targets,
     alpha: float,
     fit_intercept: bool,
 ) -> tuple[Refined, float] | None:
@@ -281,7 +288,8 @@ def _by_gradients(
     if refined is None:
         return None
     noise = np.sqrt(refined.rss / plain.total / design.n_rows)
-    error = max(refined.error, EPS * factor.condition * _cancellation(plain, which, refined.coef, noise))
+    cancelled = _cancellation(plain, which, refined.coef, _centre(plain, which, refined.coef), noise)
+    error = max(refined.error, EPS * factor.condition * cancelled)
     return (refined, error) if error <= _ENOUGH_PENALISED else None
 
 
@@ -336,21 +344,28 @@ def _nonnegative(factor: Factor, right: Array, found: Directions | None) -> _Ans
     return _Answer(coef, method, 1, digits, gap, rank, factor, dependent, status)
 
 
-def _cancellation(plain: NormalEquations, which: Array, coef: Array, noise: Array | float = 0.0) -> float:
+def _centre(plain: NormalEquations, which: Targets, coef: Array) -> Array:
+    """The intercepts with which planes go through the means."""
+    return np.asarray(plain.target_mean[which] - coef @ plain.mean)
+
+
+def _cancellation(
+    plain: NormalEquations, which: Targets, coef: Array, intercept: Array, noise: Array | float = 0.0
+) -> float:
     """How much larger than the intercept the terms are whose difference it is.
 
     An intercept that is lost in the noise of the target is measured by that: no digit of it means anything.
     """
-    size = np.maximum(np.abs(plain.target_mean[which] - coef @ plain.mean), noise)
+    size = np.maximum(np.abs(intercept), noise)
     return float((_terms(plain, which, coef) / np.where(size > 0, size, np.inf)).max(initial=1.0))
 
 
-def _terms(plain: NormalEquations, which: Array, coef: Array) -> Array:
+def _terms(plain: NormalEquations, which: Targets, coef: Array) -> Array:
     """The size of the terms whose difference an intercept is."""
     return np.asarray(np.abs(plain.target_mean[which]) + np.abs(coef) @ np.abs(plain.mean))
 
 
-def _noise(plain: NormalEquations, cross: Array, z: Array, which: Array, n_rows: int) -> Array:
+def _noise(plain: NormalEquations, cross: Array, z: Array, which: Targets, n_rows: int) -> Array:
     """The least standard error that an intercept can have: that of a mean of the residuals."""
     left = plain.squares[which] - np.sum(cross * z, axis=0)
     left = np.where(left > _SEEN * plain.squares[which], left, 0.0)  # otherwise rounding
@@ -367,3 +382,7 @@ def _digits(error: float) -> float:
 
 def _solved_by(method: Message) -> Message:
     return Message("Solved by {method}", method=method)
+
+
+_NORMAL = Message("normal equations")
+_BY_NORMAL = _solved_by(_NORMAL)

@@ -47,14 +47,14 @@ class Gradients:
 
     Attributes
     ----------
-    targets : ndarray of int of shape (k,)
+    targets : ndarray of int of shape (k,), or slice
     level : ndarray of shape (k,)
     coef : ndarray of shape (d, k)
     """
 
     stays_sparse = True
     centre: Centre
-    targets: Array
+    targets: Array | slice
     level: Array
     coef: Array
 
@@ -92,7 +92,7 @@ def refine_by_gradients(
     design: Design,
     equations: NormalEquations,
     factor: Factor,
-    which: Array,
+    which: Array | slice,
     alpha: float,
     fit_intercept: bool,
     tol: float,

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
 from hiperplano.linalg.triangular import inverse_root, reciprocal
-from hiperplano.solvers.statistics import Moments, centred_scores
+from hiperplano.solvers.statistics import Moments, centred_scores, moments
 
 _EPS = float(np.finfo(float).eps)
 _SMALL = 1e-3  # of the terms whose difference it is: a smaller sum of squared residuals is made of the rows
@@ -86,6 +86,17 @@ class NormalEquations(NamedTuple):
         return self._replace(gram=gram, cross=self.cross * column, scale=self.scale * shrink)
 
 
+def normal_equations(design: Design, fit_intercept: bool) -> NormalEquations:
+    """The equations of all rows, without a penalty.
+
+    Raises
+    ------
+    NonFiniteRows
+        As `moments`.
+    """
+    return NormalEquations.of(moments(design, centred=fit_intercept), fit_intercept)
+
+
 def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_intercept: bool) -> Array:
     """Σ w·r² of a fit, from the sums already made unless most of it would cancel there, of shape (targets,).
 
@@ -97,7 +108,7 @@ def residual_squares(design: Design, plain: NormalEquations, coef: Array, fit_in
     """
     z = coef.T * reciprocal(plain.scale)[:, None]
     sizes = np.abs(z)
-    left = plain.squares + (z * (plain.gram @ z - 2 * plain.cross)).sum(axis=0)
+    left = plain.squares + np.einsum("ij,ij->j", z, plain.gram @ z - 2 * plain.cross)
     most = plain.squares + np.square(sizes.sum(axis=0))  # no entry of gram is larger than 1
     if (left > _SMALL * most).all():
         return np.asarray(left)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.orthogonal import triangle_of
-from hiperplano.linalg.triangular import Columns, Factor
+from hiperplano.linalg.triangular import Columns, Factor, reciprocal
 from hiperplano.messages import Message
 from hiperplano.solvers.held_columns import HeldColumns
-from hiperplano.solvers.solution import Solution, smallest_digits
+from hiperplano.solvers.solution import Outcome, smallest_digits, trusted_digits
 
 _EPS = float(np.finfo(float).eps)
 _ENOUGH = 1e-9  # relative error of standard errors, of coefficients that a penalty has biased by far more
 
 
 @dataclass(frozen=True, repr=False)
-class LeastSquaresSolution(Solution):
+class LeastSquaresSolution(Outcome):
     """A least-squares fit and what its standard errors need.
 
     Attributes
@@ -47,6 +48,10 @@ class LeastSquaresSolution(Solution):
         Without the penalty, where `factor` is too far from them, or is missing.
     products : ndarray of shape (d, d) or None
         Of the centred columns at unit length, where there are neither: a factor of them takes longer than such a fit.
+    verdict, remarks : str
+        How the fit ended, and what else is to be said of it.
+    tells_digits : bool
+        Whether a clause on the digits follows the verdict.
     """
 
     rank: int
@@ -62,11 +67,22 @@ class LeastSquaresSolution(Solution):
     factor: Factor | None = field(default=None, repr=False)
     columns: Columns | None = field(default=None, repr=False)
     products: Array | None = field(default=None, repr=False)
+    verdict: str = field(default="", repr=False)
+    remarks: str = field(default="", repr=False)
+    tells_digits: bool = field(default=True, repr=False)
+
+    @cached_property
+    def status(self) -> str:  # type: ignore[override]  # made when it is asked for: small fits take a tenth less
+        """How the fit ended and, if badly, what to do."""
+        said = self.verdict
+        if self.tells_digits:
+            said = said + trusted_digits(self.digits, self.smallest_digits)
+        return said + self.remarks if self.remarks else said
 
     @property
     def smallest_digits(self) -> float:
         """The same of the worst coefficient that is not 0, by itself."""
-        return smallest_digits(self.digits, self.coef, self.scale)
+        return smallest_digits(self.digits, self.coef * reciprocal(self.scale))
 
 
 def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = None) -> LeastSquaresSolution:
@@ -96,7 +112,7 @@ def with_all_columns(found: LeastSquaresSolution, columns: HeldColumns | None = 
     said = Message(" {constant} of {n} columns do not vary and got the coefficient 0.", constant=constant, n=n)
     if constant == 1:
         said = Message(" 1 of {n} columns does not vary and got the coefficient 0.", n=n)
-    return replace(found, status=found.status + said)
+    return replace(found, remarks=found.remarks + said)
 
 
 def for_standard_errors(unit: Array, scale: Array, alpha: float) -> tuple[Columns | None, Array | None]:

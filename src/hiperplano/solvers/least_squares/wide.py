@@ -35,7 +35,6 @@ from hiperplano.solvers.least_squares.sparse_factor import (
     seldom_meet,
     sparse_factor_cost,
 )
-from hiperplano.solvers.solution import smallest_digits, trusted_digits
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
@@ -191,7 +190,6 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         rss = rows.residual_squares(end.coef, fit_intercept)
     scale = reciprocal(rows.length)
     many = not bool((alpha > 0).all()) and end.rank < np.count_nonzero(rows.length)
-    trusted = trusted_digits(end.digits, smallest_digits(end.digits, end.coef, scale))
     columns, products = None if end.factor is None else Columns(end.factor, scale), None
     if columns is None and design.n_columns <= _MOST_FACTORED and bool((alpha > 0).all()):
         columns, products = for_standard_errors(rows.unit, scale, float(alpha.min()))
@@ -203,7 +201,7 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
         objective=penalised_sum(rss, alpha, end.coef),
         gap=end.gap,
         converged=True,
-        status=end.status + trusted,
+        verdict=end.status,
         rank=end.rank,
         condition=end.condition,
         digits=end.digits,

@@ -18,7 +18,9 @@ import numpy as np
 from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.column_scale import ColumnScale
 from hiperplano.data.design import Array, Design
+from hiperplano.data.finite import refuse_out_of_range
 from hiperplano.data.in_memory import InMemory
+from hiperplano.errors import InvalidData
 from hiperplano.linalg.symmetric import SymmetricSolver
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
@@ -119,12 +121,14 @@ def fit_likelihood(
         return widened(found, columns)
     if isinstance(design, InMemory):
         design = design.in_doubles(FEW_CELLS)
-    unseen = np.errstate(invalid="ignore", over="ignore") if check_finite else nullcontext()
+    unseen = np.errstate(invalid="ignore", over="ignore", divide="ignore") if check_finite else nullcontext()
     with one_blas_thread(), unseen:
         sample = first_sample(design, n_scores)
         scale = ColumnScale.estimate(design, fit_intercept, sample)
-        if check_finite and not scale.in_range:
-            raise NonFiniteRows
+        if check_finite:
+            all_met = ColumnScale.is_exact(design, sample)
+            _check_range(design, scale, all_met)
+            check_finite = not all_met
         problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
         if watch is not None:
             problem.watch = _Watch(problem, watch)
@@ -145,6 +149,17 @@ def fit_likelihood(
         if wanted and end.hessian is None:  # the plain way has none on its own
             end = end._replace(hessian=problem.evaluate_with_hessian(end.state.theta)[2])
     return logistic_solution(problem, end, method, tol, rank)
+
+
+def _check_range(design: Design, scale: ColumnScale, all_met: bool) -> None:
+    """Raise `NonFiniteRows` where validation would have refused the rows, as far as the scale of columns tells."""
+    if not scale.in_range:
+        raise NonFiniteRows
+    if all_met and bool((scale.constant & (scale.shift == 0)).any()):
+        try:
+            refuse_out_of_range(design)  # squares of the smallest numbers vanish: their column seems to hold nothing
+        except InvalidData as problem:
+            raise NonFiniteRows from problem
 
 
 class _Watch:

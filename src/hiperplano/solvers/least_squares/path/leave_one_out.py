@@ -9,9 +9,9 @@ from scipy.linalg import svd
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.path.few_rows import FewRows
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
-from hiperplano.solvers.statistics import Moments
 
 _EPS = float(np.finfo(float).eps)
 _CRUCIAL = 1e-4  # one minus a leverage, below which a row is left out by leaving it out
@@ -122,10 +122,12 @@ def _thin(shares: Array) -> tuple[Array, Array | None]:
     return left[:, :rank] * size[:rank], right[:rank]
 
 
-def leave_one_out(design: Design, fit_intercept: bool, sums: Moments | CentredRows) -> LeaveOneOutPath | FewRows:
+def leave_one_out(
+    design: Design, fit_intercept: bool, sums: NormalEquations | CentredRows
+) -> LeaveOneOutPath | FewRows:
     """Factor the rows, from their moments or, if they are no more than columns, from themselves."""
-    if isinstance(sums, Moments):
-        return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, sums=sums))
+    if isinstance(sums, NormalEquations):
+        return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, plain=sums))
     few = FewRows.of(sums, fit_intercept)
     if few is not None:
         return few

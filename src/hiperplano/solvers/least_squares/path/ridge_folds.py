@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from hiperplano.data.design import Array, Block, Design, Sums
+from hiperplano.solvers.least_squares.normal import NormalEquations
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path
 from hiperplano.solvers.statistics import moments
 
@@ -37,7 +38,11 @@ def fold_paths(design: Design, splits: Sequence[Split], fit_intercept: bool) -> 
     before = [nothing, *accumulate(sums.raw[:-1])]
     after = [nothing, *accumulate(sums.raw[:0:-1])][::-1]
     return [
-        ridge_path(_only(design, train), fit_intercept=fit_intercept, sums=sums.group(left + right))
+        ridge_path(
+            _only(design, train),
+            fit_intercept=fit_intercept,
+            plain=NormalEquations.of(sums.group(left + right), fit_intercept),
+        )
         for (train, _), left, right in zip(splits, before, after, strict=True)
     ]
 

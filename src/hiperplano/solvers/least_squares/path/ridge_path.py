@@ -13,8 +13,7 @@ from scipy.linalg.lapack import dgejsv, dsyevd, dtrtrs
 from hiperplano.data.design import Array, Design
 from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.solvers.least_squares.direct import factorise
-from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.statistics import Moments, moments
+from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
 
 _EPS = float(np.finfo(float).eps)
 _PLAIN = 1e-5  # of the largest product: eigenvalues above this share keep ten digits and more
@@ -81,18 +80,17 @@ class RidgePath:
         return np.asarray(self.target_mean - coef @ self.mean)
 
 
-def ridge_path(design: Design, *, fit_intercept: bool, sums: Moments | None = None) -> RidgePath:
+def ridge_path(design: Design, *, fit_intercept: bool, plain: NormalEquations | None = None) -> RidgePath:
     """Factor the rows of a design.
 
     Parameters
     ----------
-    sums : Moments, optional
-        Of the rows, where they were already gathered.
+    plain : NormalEquations, optional
+        Of the rows, where somebody has them already.
     """
     if design.n_rows <= design.n_columns:
         return wide_path(design, fit_intercept)[0]
-    sums = moments(design, centred=fit_intercept) if sums is None else sums
-    plain = NormalEquations.of(sums, fit_intercept)
+    plain = normal_equations(design, fit_intercept) if plain is None else plain
     equations = plain.penalised(0.0)
     factor, right, _ = factorise(design, equations, 0.0, fit_intercept)
     varying = equations.scale > 0
