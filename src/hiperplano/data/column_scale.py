@@ -67,17 +67,21 @@ class ColumnScale:
         ColumnScale
             Fit for preconditioning: any scale near this one does.
         """
-        size = max(1, _SAMPLE_CELLS // max(1, design.n_columns))
-        if sample is None and size < design.n_rows and not design.is_sparse:
-            sample = design.sample(size)
-        # Few sparse rows show little of a column.
-        if sample is None or (design.is_sparse and sample.n_rows * design.density < _SHOWN):
+        if cls.needs_all_rows(design, sample):
             return cls.exact(design, fit_intercept)
+        sample = design.sample(_sample_rows(design)) if sample is None else sample
         mean, spread = column_moments(sample)
         doubtful = np.flatnonzero(~(spread > _RESOLVED * np.abs(mean)))
         if len(doubtful):
             mean[doubtful], spread[doubtful] = column_moments(design, doubtful)
         return cls.of(mean, spread, fit_intercept, design.is_sparse)
+
+    @staticmethod
+    def needs_all_rows(design: Design, sample: Design | None) -> bool:
+        """Whether `estimate` looks at every number: rows are few, or the sample shows little of a column."""
+        if design.is_sparse:
+            return sample is None or sample.n_rows * design.density < _SHOWN
+        return sample is None and _sample_rows(design) >= design.n_rows
 
     @classmethod
     def of(cls, mean: Array, spread: Array, fit_intercept: bool, sparse: bool) -> ColumnScale:
@@ -238,6 +242,11 @@ class LinearScores:
     def __call__(self, block: Block) -> Array:
         """The scores of a block."""
         return self.of(self.rows(block))
+
+
+def _sample_rows(design: Design) -> int:
+    """Of a sample that tells scales."""
+    return max(1, _SAMPLE_CELLS // max(1, design.n_columns))
 
 
 def column_moments(design: Design, columns: Array | None = None) -> tuple[Array, Array]:

@@ -43,7 +43,6 @@ from hiperplano.solvers.statistics import NonFiniteRows
 from hiperplano.stats.summary import coefficient_names
 
 _PROGRAM_CELLS, _PROGRAM_WORK = 1e6, 5e6  # up to which a program about all rows takes less than a fit without end
-_LARGE = 2**20  # numbers: from here on NaN is not looked for in a pass of its own
 
 
 class LogisticRegression(CallbackSupport, LogisticClassifier):
@@ -198,8 +197,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
                 )
             C = np.inf
         design = validate(self, X, y, sample_weight, numeric_target=False, finite=False)
-        large = design.n_rows * design.n_columns > _LARGE and not self.firth
-        if not large:
+        if self.firth:  # other likelihoods see NaN in their sums
             refuse_out_of_range(design)
         classes, coded = code_classes(design, self.class_weight, labels_without_weight(X, y, sample_weight))
         start = self._start(classes)  # of the last fit: its classes are compared
@@ -225,7 +223,7 @@ class LogisticRegression(CallbackSupport, LogisticClassifier):
             control["strength"] = 1.0 / (C * coded.total_weight)
             control["start"], control["watch"] = start, progress
             try:
-                solution = fit_likelihood(coded, check_finite=large, **control)
+                solution = fit_likelihood(coded, check_finite=True, **control)
             except NonFiniteRows:
                 refuse_out_of_range(design)
                 solution = fit_likelihood(coded, **control)  # only sums of finite numbers were not

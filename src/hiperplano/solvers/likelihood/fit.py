@@ -125,6 +125,7 @@ def fit_likelihood(
         scale = ColumnScale.estimate(design, fit_intercept, sample)
         if check_finite and not scale.in_range:
             raise NonFiniteRows
+        check_finite = check_finite and not ColumnScale.needs_all_rows(design, sample)  # or else all were seen
         problem = Likelihood(design, scale, n_scores, strength, check_finite=check_finite)
         if watch is not None:
             problem.watch = _Watch(problem, watch)
