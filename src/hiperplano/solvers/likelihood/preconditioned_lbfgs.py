@@ -13,7 +13,7 @@ import numpy as np
 from hiperplano.data.design import Array, Design
 from hiperplano.messages import Message
 from hiperplano.solvers.cost import Budget, Costs
-from hiperplano.solvers.lbfgs import Preconditioner, State, drive, lbfgs, line_search
+from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
@@ -144,7 +144,7 @@ class PreconditionedLBFGS:
             state.stalled, bought = False, True
             method, current = left[0].method, left[0].buy(state.theta, first=False)
             if left[0].again:
-                self._passes.expect(_left_by_newton(state, current.precondition))
+                self._expect_newton(state, current)
             left = left if left[0].again else left[1:]
 
     def _one_plain_step(self) -> tuple[Purchase, State | None]:
@@ -193,8 +193,17 @@ class PreconditionedLBFGS:
         if left * (1.0 / pace - 1.0 / _NEWTON_PACE) * self._a_pass <= offer.cost:
             return found, current
         current = offer.buy(found.theta, first=False)
-        self._passes.expect(_left_by_newton(found, current.precondition))
+        self._expect_newton(found, current)
         return found, current
+
+    def _expect_newton(self, state: State, current: Purchase) -> None:
+        """The first step by an inverse Hessian leaves about the share of the gradient by which curvatures change.
+
+        They change by half of how far scores go, whose mean square is gradientᵀ·step over the mean curvature.
+        """
+        if self._passes.has_base:
+            gain = float(np.vdot(state.gradient, current.precondition(state.gradient)))
+            self._passes.expect(0.5 * float(np.sqrt(max(0.0, gain) / _CURVATURE)))
 
     def _run(self, state: State, current: Purchase, near: float, budget: Budget | None) -> Minimum:
         """With one preconditioner, or until the budget is spent."""
@@ -217,15 +226,6 @@ class PreconditionedLBFGS:
 def _whole_step(state: State, purchase: Purchase, evaluate: Callable[[Array], tuple[float, Array]]) -> State | None:
     """Where the preconditioner's step leads, if it lowers the value."""
     return drive(line_search(state, -purchase.precondition(state.gradient), tries=1), evaluate)
-
-
-def _left_by_newton(state: State, precondition: Preconditioner) -> float:
-    """About which share of the gradient a step by the inverse Hessian leaves: that by which curvatures change.
-
-    They change by half of how far scores go, whose mean square is gradientᵀ·step over the mean curvature.
-    """
-    gain = float(np.vdot(state.gradient, precondition(state.gradient)))
-    return 0.5 * float(np.sqrt(max(0.0, gain) / _CURVATURE))
 
 
 def continued(problem: Likelihood, state: State, tol: float, max_iter: int, settled: float) -> Minimum:

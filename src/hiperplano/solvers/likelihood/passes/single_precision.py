@@ -86,6 +86,11 @@ class SinglePrecision:
             gradient = self._base.gradient + self._problem.penalty.slope(self._base.theta)
             self._before, self._sizes = np.inf, [_largest(gradient)]
 
+    @property
+    def has_base(self) -> bool:
+        """Whether passes are in float32."""
+        return self._base is not None
+
     def expect(self, share: float) -> None:
         """Say which share of the last gradient the next step will leave, by another preconditioner than the last."""
         self._share = share
