@@ -210,6 +210,8 @@ class PreconditionedLBFGS:
         problem, tol, max_iter = self._problem, self._tol, self._max_iter
         late = LateHessian(self._passes, state.theta, current.precondition, near)
         close, longest = (near, VISIBLE) if near else (self._close, np.inf)
+        if near and current.curvature is None:  # by a diagonal, Newton's method is closer with less
+            close = np.inf
         steps = lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch, close, longest)
         state = drive(steps, late.evaluate)
         left = state.largest > tol
