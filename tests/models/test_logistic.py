@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from hiperplano import LogisticRegression, LogisticRegressionCV
 from hiperplano.errors import ConvergenceWarning, InvalidData, InvalidParameter, InvalidTarget, NotAvailable
+from hiperplano.models import logistic
 
 SOLVERS = ["auto", "newton", "lbfgs"]
 CS = [1e-3, 1.0, 1e3]
@@ -547,3 +548,21 @@ def test_weights_beyond_float32_change_nothing(heavy, classes):
     with np.errstate(all="raise", under="ignore"):
         scaled = LogisticRegression(C=1.0 / heavy).fit(X, y, weight * heavy)
     np.testing.assert_allclose(scaled.coef_, plain.coef_, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e120, 1e-120])
+def test_numbers_out_of_range_show_in_the_sums_of_a_fit(monkeypatch, wrong, sparse):
+    """No pass looks for them alone; the one that names the column comes when they were met."""
+    rng = np.random.default_rng(0)
+    X, asked = rng.normal(size=(80, 3)), []
+    y = X[:, 0] + rng.logistic(size=80) > 0
+    refuse = logistic.refuse_out_of_range
+    monkeypatch.setattr(logistic, "refuse_out_of_range", lambda design: asked.append(design) or refuse(design))
+    LogisticRegression().fit(csr_array(X) if sparse else X, y)
+    assert not asked
+    X[:, 1] = 0.0
+    X[7, 1] = wrong
+    with pytest.raises(InvalidData, match=r"column 1\)|Column 1 "):
+        LogisticRegression().fit(csr_array(X) if sparse else X, y)
+    assert len(asked) == 1

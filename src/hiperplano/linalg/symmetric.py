@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh, lapack
+from scipy.linalg.blas import dtrsv
 
 from hiperplano.data.design import Array
 
@@ -62,6 +63,9 @@ class SymmetricSolver:
         root = self._root if right.ndim == 1 else self._root[:, None]
         if self.singular:
             return np.asarray(root * (self._half @ (self._half.T @ (root * right))))
+        if right.ndim == 1:  # in half the time of what is made for many right sides
+            inner = dtrsv(self._upper, root * right, trans=1, overwrite_x=1)
+            return np.asarray(root * dtrsv(self._upper, inner, overwrite_x=1))
         return np.asarray(root * lapack.dpotrs(self._upper, root * right, lower=0)[0])
 
     def precondition(self, vector: Array) -> Array:

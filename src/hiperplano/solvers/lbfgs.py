@@ -120,6 +120,7 @@ def lbfgs(
     budget: Budget | None = None,
     watch: Callable[[State], None] | None = None,
     close: float = np.inf,
+    longest: float = np.inf,
 ) -> Minimisation:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
@@ -131,6 +132,9 @@ def lbfgs(
         Is told every state that a step led to.
     close : float
         Most that the next step would leave of the way, relative to the largest parameter, or to 1 if that is less.
+    longest : float
+        A next step of more than that, from a gradient within `tol`, is not waited for to become close: it may lead to
+        a minimum at infinity.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def lbfgs(
         state.next_step = step = memory.direction(state.gradient, precondition)
         small = state.largest <= tol
         reached = state if small else reached
-        if (small and _is_close(state, step, history, close)) or state.steps >= max_steps:
+        if (small and _is_close(state, step, history, close, longest)) or state.steps >= max_steps:
             return reached or state
         found = yield from (_whole_step(state, step) if small else line_search(state, step))
         if found is None:
@@ -163,7 +167,7 @@ def lbfgs(
             return state
 
 
-def _is_close(state: State, step: Array, history: list[float], close: float) -> bool:
+def _is_close(state: State, step: Array, history: list[float], close: float, longest: float) -> bool:
     """Whether a step leaves no more than `close` if it does as the last ones did, or those led nowhere.
 
     Or the gradient is rounding: a minimum at infinity is never close.
@@ -173,7 +177,7 @@ def _is_close(state: State, step: Array, history: list[float], close: float) -> 
     taken = min(len(history) - 1, _RECENT)
     share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _UNSEEN
     length = float(np.abs(step).max(initial=0.0))
-    return share > _SLOWEST or share / (1.0 - share) * length <= close * state.unit
+    return share > _SLOWEST or length > longest or share / (1.0 - share) * length <= close * state.unit
 
 
 def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Array], State | None]:

@@ -17,7 +17,7 @@ _GAIN = 1e-13  # a promise of less than this share of the value is rounding, and
 _NOTHING = 1e-24  # of less than this no concern of standard errors either
 _DAMPINGS = (1e-6, 1e-4, 1e-2, 1.0, 100.0)
 _MOST_DAMPED = 100  # damped steps in a row, each of which costs a dozen passes: no end is in sight
-_VISIBLE = 1e-3  # a smaller step is rounding, not growth
+VISIBLE = 1e-3  # a smaller step is rounding, not growth
 
 
 class Problem(Protocol):
@@ -102,7 +102,7 @@ def newton(
         even = small and len(sizes) > _RUNNING and sizes[-1] > 0.5 * sizes[-1 - _RUNNING]
         if even and gain <= _GAIN:  # rounding, in a direction that hardly curves
             return Minimum(state, here)
-        running = even and sizes[-1] > _VISIBLE and not bounded
+        running = even and sizes[-1] > VISIBLE and not bounded
         if running or state.steps >= max_steps:
             return Minimum(state, here, unbounded=running)
         if state.steps == 0 and first_step is not None:

@@ -21,7 +21,7 @@ def test_the_first_step_is_that_of_scikit_learns_discriminant(share):
     problem = Likelihood(design, ColumnScale.exact(design, True), 1, 0.0)
     theta = problem.prior()
     _, gradient, hessian = problem.evaluate_with_hessian(theta)
-    step = problem.step_to_discriminant(gradient, -SymmetricSolver(hessian).precondition(gradient))
+    step, _spread = problem.step_to_discriminant(gradient, -SymmetricSolver(hessian).precondition(gradient))
     coef, intercept = problem.scale.coefficients(theta + step)
     expected = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)  # whose covariance is divided by n, as ours
     np.testing.assert_allclose(coef, expected.coef_, rtol=1e-9)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression as ScikitLearn
 
 from hiperplano import LogisticRegression
 from hiperplano.solvers.likelihood import preconditioners
+from hiperplano.solvers.likelihood.likelihood import Likelihood
 
 
 @pytest.fixture
@@ -44,3 +46,44 @@ def test_hessians_that_float32_cannot_tell_are_not_made_twice(bought, monkeypatc
     LogisticRegression(C=1e8).fit(X, y)
     assert len(bought) > 1
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0])
+def test_a_second_hessian_is_bought_at_the_discriminant_where_scores_differ(monkeypatch, spread):
+    """One step from the first; where curvatures of all rows are about the same, that is as good as any other."""
+    passes, buy = [], preconditioners._AllRows.buy
+
+    def noted(offer, theta, first):
+        passes.append(offer._problem.passes)
+        found = buy(offer, theta, first)
+        passes.append(offer._problem.passes)
+        return found
+
+    monkeypatch.setattr(preconditioners._AllRows, "buy", noted)
+    rng = np.random.default_rng(2)
+    X = np.sqrt(0.1) * rng.normal(size=(1_200, 60)) + np.sqrt(0.9) * rng.normal(size=(1_200, 1))
+    y = X @ rng.normal(size=60) * spread / 3 + rng.logistic(size=1_200) > 0
+    model = LogisticRegression().fit(X, y)
+    if spread < 1:
+        assert len(passes) == 2
+    else:
+        assert passes[2] - passes[1] == 1
+    exact = ScikitLearn(solver="newton-cholesky", tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(1_000, 70), (5_000, 60)])
+def test_standard_errors_take_one_hessian_in_float64(monkeypatch, shape):
+    made, evaluate = [], Likelihood.evaluate_with_hessian
+    monkeypatch.setattr(
+        Likelihood, "evaluate_with_hessian", lambda problem, theta: made.append(theta) or evaluate(problem, theta)
+    )
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=shape)
+    y = X[:, :4].sum(axis=1) + rng.logistic(size=shape[0]) > 0
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    assert len(made) == 1
+    score = X @ model.coef_[0] + model.intercept_[0]
+    rows = np.column_stack([np.ones(shape[0]), X]) / (2 * np.cosh(score / 2))[:, None]
+    exact = np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)))
+    np.testing.assert_allclose(model.summary().se, exact, rtol=1e-11)

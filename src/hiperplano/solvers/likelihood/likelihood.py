@@ -111,24 +111,24 @@ class Likelihood(Objective):
             max_steps,
             settled,
             bounded=self.strength > 0,
-            first_step=self.step_to_discriminant if prior else None,
+            first_step=(lambda gradient, step: self.step_to_discriminant(gradient, step)[0]) if prior else None,
             watch=watch or self.watch,
         )
 
-    def step_to_discriminant(self, gradient: Array, direction: Array) -> Array:
+    def step_to_discriminant(self, gradient: Array, direction: Array) -> tuple[Array, float]:
         """Newton's first step, from the prior, turned into that to the linear discriminant, which is closer to the end.
 
         At the prior the Hessian is that of least squares with p(1 − p) for a factor, so the step solves least squares,
         gradientᵀ·step is its R², and 1/(1 − R²) takes the covariance of all rows to that within the classes. What
-        Gaussian classes have for an intercept follows.
+        Gaussian classes have for an intercept follows. The second number is the variance of scores that it makes.
         """
         share = float(self.class_shares[0])
         if not 0.0 < share < 1.0:  # a class without weight has no discriminant
-            return direction
+            return direction, 0.0
         explained = min(-float(np.vdot(gradient, direction)), _EXPLAINED)
         direction = direction / (1.0 - explained)
         direction[0, 0] -= (0.5 - share) * explained / (share * (1.0 - share) * (1.0 - explained))
-        return direction
+        return direction, explained / (share * (1.0 - share) * (1.0 - explained) ** 2)
 
     def discriminant(self) -> Discriminant:
         """The linear discriminant of several classes, in three passes, later in one; the prior where that is better.

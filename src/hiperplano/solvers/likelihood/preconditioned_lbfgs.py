@@ -17,10 +17,10 @@ from hiperplano.solvers.lbfgs import State, drive, lbfgs, line_search
 from hiperplano.solvers.likelihood.likelihood import Likelihood
 from hiperplano.solvers.likelihood.passes.late_hessian import LateHessian
 from hiperplano.solvers.likelihood.passes.single_precision import SinglePrecision
-from hiperplano.solvers.likelihood.preconditioners import WORTH, Purchase, at_discriminant, offers, repenalised
+from hiperplano.solvers.likelihood.preconditioners import WORTH, Offer, Purchase, at_discriminant, offers, repenalised
 from hiperplano.solvers.likelihood.sampling.problem import on_sample
 from hiperplano.solvers.likelihood.sampling.sample import MOST_PARAMETERS
-from hiperplano.solvers.newton import Minimum
+from hiperplano.solvers.newton import VISIBLE, Minimum
 from hiperplano.solvers.statistics import SPARSE_PRODUCTS
 from hiperplano.solvers.truncated_newton import truncated_newton
 
@@ -32,6 +32,9 @@ _BEFORE_PRODUCTS = 10.0  # the same where those are worth more
 _FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
 _NEAR = 10.0  # times `tol`, a gradient at the start with which the curvature of the last penalty's end will do
 _FEW_ROWS = 4  # for each column
+_CURVATURE = 0.2  # of a logistic loss, on average
+_PER_SPREAD, _MOST_LEFT = 0.2, 0.9  # by which curvatures of rows differ for a variance of their scores, and at most
+_NEWTON_PACE = 5.0  # logarithm of what a step by a Hessian of a place near the end shrinks the gradient by
 _PATIENT = 10.0  # Hessians of several classes that products may cost: one of them is of little use away from its place
 
 
@@ -78,7 +81,8 @@ class PreconditionedLBFGS:
         current = _first_purchase(self._problem, start, found)
         # Curvatures of several classes at the prior are of little use further on.
         placed = self._problem.n_scores == 1 or start is not None or current.found is not None
-        return self._from(current, placed, near)
+        at_prior = start is None and self._problem.n_scores == 1 and self._problem.scale.fit_intercept
+        return self._from(current, placed, near, at_prior=at_prior)
 
     def minimise_with(self, strength: float, state: State) -> tuple[Message, Minimum]:
         """With another penalty, from the end of the last minimisation.
@@ -102,7 +106,7 @@ class PreconditionedLBFGS:
         return self._from(current, state.largest > _NEAR * self._tol, 0.0)
 
     def _from(
-        self, current: Purchase, at_once: bool, near: float, state: State | None = None
+        self, current: Purchase, at_once: bool, near: float, state: State | None = None, at_prior: bool = False
     ) -> tuple[Message, Minimum]:
         problem, tol, max_iter, a_pass = self._problem, self._tol, self._max_iter, self._a_pass
         method, left = Message("L-BFGS"), offers(problem, self._passes, self._samples)
@@ -112,8 +116,11 @@ class PreconditionedLBFGS:
             current = left[0].buy(begin.theta, first=True)
             if current.found is None and current.theta is begin.theta:
                 current = current._replace(found=begin.found)
-            left = left if left[0].again else left[1:]
+            again = left[0] if left[0].again else None
+            left = left if again else left[1:]
         state = state or told(problem, current, self._passes.evaluate)
+        if bought and again and at_prior:
+            state, current = self._to_discriminant(state, current, again)
         products = problem.strength > 0  # of the Hessian: whether they are still to be tried
         while True:
             self._last = current
@@ -136,6 +143,8 @@ class PreconditionedLBFGS:
                 return method, continued(problem, state, tol, max_iter, SETTLED)
             state.stalled, bought = False, True
             method, current = left[0].method, left[0].buy(state.theta, first=False)
+            if left[0].again:
+                self._expect_newton(state, current)
             left = left if left[0].again else left[1:]
 
     def _one_plain_step(self) -> tuple[Purchase, State | None]:
@@ -165,12 +174,46 @@ class PreconditionedLBFGS:
             problem.watch(found)
         return plain, found
 
+    def _to_discriminant(self, state: State, current: Purchase, offer: Offer) -> tuple[State, Purchase]:
+        """From the prior, with the Hessian there, to the discriminant of two classes; and with another Hessian from it.
+
+        That takes a step, where L-BFGS takes four. The second Hessian is bought if it saves more passes than it costs:
+        with the first one a step leaves the share by which curvatures of the rows differ, with the second hardly any.
+        """
+        problem = self._problem
+        step = -current.precondition(state.gradient)
+        longer, spread = problem.step_to_discriminant(state.gradient, step)
+        found = drive(line_search(state, longer, tries=1), self._passes.evaluate)
+        if found is None:
+            return state, current
+        if problem.watch is not None:
+            problem.watch(found)
+        pace = -float(np.log(min(_MOST_LEFT, _PER_SPREAD * spread)))
+        left = float(np.log(max(1.0, found.largest / min(self._tol, self._close))))
+        if left * (1.0 / pace - 1.0 / _NEWTON_PACE) * self._a_pass <= offer.cost:
+            return found, current
+        current = offer.buy(found.theta, first=False)
+        self._expect_newton(found, current)
+        return found, current
+
+    def _expect_newton(self, state: State, current: Purchase) -> None:
+        """The first step by an inverse Hessian leaves about the share of the gradient by which curvatures change.
+
+        They change by half of how far scores go, whose mean square is gradientᵀ·step over the mean curvature.
+        """
+        if self._passes.has_base:
+            gain = float(np.vdot(state.gradient, current.precondition(state.gradient)))
+            self._passes.expect(0.5 * float(np.sqrt(max(0.0, gain) / _CURVATURE)))
+
     def _run(self, state: State, current: Purchase, near: float, budget: Budget | None) -> Minimum:
         """With one preconditioner, or until the budget is spent."""
         problem, tol, max_iter = self._problem, self._tol, self._max_iter
         late = LateHessian(self._passes, state.theta, current.precondition, near)
-        close = np.inf if near else self._close
-        state = drive(lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch, close), late.evaluate)
+        close, longest = (near, VISIBLE) if near else (self._close, np.inf)
+        if near and current.curvature is None:  # by a diagonal, Newton's method is closer with less
+            close = np.inf
+        steps = lbfgs(state, late.precondition, tol, max_iter, budget, problem.watch, close, longest)
+        state = drive(steps, late.evaluate)
         left = state.largest > tol
         hessian = None if left and state.steps < max_iter and budget is not None else late.hessian_near(state.theta)
         if hessian is not None:  # as Newton's last step: without a pass, it squares the error for nothing
