@@ -23,6 +23,7 @@ from hiperplano.linalg.krylov.lanczos_loops import extend_basis, extend_basis_ro
 
 _FIRST_TRIAL = 9  # steps before the rounding of a product is measured; again when it seems to have become small enough
 _SHARE = 0.05  # of the tolerance, that the rounding of one product may take
+_FASTER = 0.5  # share of the steps still to come, if they did as those before, that will be: they do better and better
 _Product = Callable[[Array, Array], Array]
 
 
@@ -126,8 +127,8 @@ def shifted_solutions(
     most : int
         Steps that are made at most.
     otherwise : callable, int -> float, optional
-        What another method would cost for so many of the least shifts, in steps. When half of that for one is spent,
-        and now and then later, the least shifts are given up if progress says that going on would cost more.
+        What another method would cost for so many of the least shifts, in steps. When three quarters of that for one
+        are spent, and now and then later, the least shifts are given up if progress says that going on would cost more.
     rounded : callable, optional
         `product`, faster and less exact: for the steps whose rounding is too small to matter. Residuals are then those
         of the exact matrix if its error is about the same for all directions.
@@ -151,7 +152,7 @@ def shifted_solutions(
                     errors[active] = np.linalg.norm(rough - images[: len(active)], axis=1)
                     may_round = spaces.allow(errors[active], active)
             spaces.extend(images, every, may_round)
-            if otherwise is not None and spaces.n_steps >= 2 * pause and spaces.n_steps % pause == 0:
+            if otherwise is not None and spaces.n_steps >= 3 * pause and spaces.n_steps % pause == 0:
                 spaces.give_up(k, otherwise)
     found = in_threads(spaces.solutions, range(k), right.size * len(shifts))
     beside_them = [spaces.space(each) for each in others]
@@ -239,9 +240,9 @@ class _KrylovSpaces:
 
     def give_up(self, k: int, otherwise: Callable[[int], float]) -> None:
         """Leave out as many of the least shifts as makes what is left to do cheapest, if the residuals of the first k
-        columns go on shrinking as they did."""
+        columns go on as expected."""
         order, wanted = np.argsort(self._shifts), self._wanted[:k] & (self.residuals[:k] > self._rtol)
-        more = steps_needed(self.n_steps, self.residuals[:k], self._rtol) - self.n_steps
+        more = _FASTER * (steps_needed(self.n_steps, self.residuals[:k], self._rtol) - self.n_steps)
         more = np.append(np.where(wanted, more, 0.0)[:, order].max(axis=0), 0.0)
         first = int(np.argmax(np.append(self._wanted[:k, order].any(axis=0), True)))  # not given up before
         costs = [more[count:].max() + otherwise(count) for count in range(first, len(more))]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 
+REACH: dict[np.dtype[Any], float] = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
+"""To what share of a residual steps with products of a precision can be trusted, before it is computed anew."""
 _CORRECTIONS = 20
 _SLOW = 0.1  # of the residual: a correction that leaves more does not pay
 

@@ -19,17 +19,13 @@ from hiperplano.linalg.krylov.lanczos import KrylovSpace
 from hiperplano.linalg.memory import memory_limit
 from hiperplano.messages import Message
 from hiperplano.solvers.kernel.pivoted_cholesky import pivoted_cholesky
-from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.refinement import REACH, refined_gradients
 from hiperplano.solvers.kernel.ridge.exact import solve_exactly
 from hiperplano.solvers.kernel.ridge.preconditioner import LowRankInverse
 from hiperplano.solvers.kernel.ridge.problem import RidgeProblem
 from hiperplano.solvers.kernel.ridge.single import solve_in_single
 from hiperplano.solvers.kernel.solution import KernelSolution
 
-_REACH: dict[np.dtype[Any], float] = {
-    np.dtype(np.float32): 1e-5,
-    np.dtype(np.float64): 1e-12,
-}  # of a residual, before it is computed anew
 _STEPS_OF_CHOLESKY = 60  # a factorisation in float32 costs as much as n over this steps,
 _STEPS_OF_SIDES = 6  # or over this for each right side, where there are many
 _HELD = {
@@ -119,7 +115,7 @@ def finish_conjugate(problem: RidgeProblem, spaces: list[KrylovSpace], tol: floa
             size=np.linalg.norm(right, axis=0),
             precondition=precondition,
             tol=tol,
-            reach=_REACH[dtype],
+            reach=REACH[dtype],
             max_iter=2 * budget,
             budget=budget,
         )
@@ -166,7 +162,7 @@ def _corrected(
     """Steps in float32; if rounding stops them, and no factorisation is to follow, in float64."""
     right, shift = problem.right, problem.shift
     u, left, n_iter = np.zeros(right.shape), right, 0
-    for dtype, reach in _REACH.items():
+    for dtype, reach in REACH.items():
         product, held = _approximate(problem, dtype)
         found = refined_gradients(
             partial(_shifted, product, shift),

@@ -8,13 +8,12 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.cholesky import factor_in_place, solve_factored
-from hiperplano.solvers.kernel.refinement import refined_gradients
+from hiperplano.solvers.kernel.refinement import REACH, refined_gradients
 from hiperplano.solvers.kernel.ridge.folds.problem import NEAR, TOL
 from hiperplano.solvers.kernel.ridge.single import inverse_in_single
 
 _APART = 15.0  # largest over smallest penalty of those that share a factorisation: it takes them about 15 steps
 _STEPS = 40
-_REACH = 1e-5, 1e-12  # of a residual, with products in float32 and in float64, before it is computed anew
 
 
 def groups(alphas: Array) -> list[Array]:
@@ -64,7 +63,8 @@ def _improved(matrix: Array, single: Array, right: Array, alphas: Array, start: 
         image = (directions.T.astype(rounded.dtype) @ rounded).T  # in this order BLAS takes two thirds of the time
         return np.asarray(image + shift[which] * directions)
 
-    for rounded, reach in zip((single, matrix), _REACH, strict=True):
+    drowns = alphas.min() <= np.finfo(np.float32).eps * np.linalg.norm(single)  # in the rounding of the matrix
+    for rounded in (matrix,) if drowns else (single, matrix):
         found = refined_gradients(
             partial(shifted, rounded),
             remainder,
@@ -72,7 +72,7 @@ def _improved(matrix: Array, single: Array, right: Array, alphas: Array, start: 
             size=size,
             precondition=lambda residuals, which: inverse(residuals),
             tol=NEAR,
-            reach=reach,
+            reach=REACH[rounded.dtype],
             max_iter=_STEPS,
         )
         x = found.x

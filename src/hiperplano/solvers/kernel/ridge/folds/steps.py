@@ -18,7 +18,8 @@ from hiperplano.solvers.kernel.ridge.folds.factors import groups
 from hiperplano.solvers.kernel.ridge.folds.problem import TOL, FoldProblem
 
 _STEPS_OF_FACTOR = 16  # one of all rows costs as much as n over this steps of one right side,
-_STEPS_OF_SHIFT = 25  # and what is then left to do for each penalty as much as so many
+_STEPS_OF_GROUP = 35  # and what is then left to do for all folds as much as so many of theirs,
+_STEPS_OF_SHIFT = 7  # and so many more for each right side of each penalty
 _MOST_STEPS = 500  # each keeps a direction for every right side
 
 
@@ -67,12 +68,15 @@ def solve_folds(folds: FoldProblem, alphas: Array, limited: bool, with_all_rows:
     def rounded(directions: Array, which: Array) -> Array:
         return masked_product(*which.tolist())(directions, True)
 
-    share = masks.mean(axis=1)  # of the rows, for each column
-    steps_of_factors = n / _STEPS_OF_FACTOR * (folds.masks.mean(axis=0) ** 3).sum() / (share**2).sum()
-    least = np.sort(alphas)
+    share, step = folds.masks.mean(axis=0), np.square(masks.mean(axis=1)).sum()  # of the rows; n² of these sum up
+    factors, least = np.power(share, 3).sum(), np.sort(alphas)
 
     def otherwise(count: int) -> float:
-        return len(groups(least[:count])) * steps_of_factors + count * _STEPS_OF_SHIFT
+        if not count:
+            return 0.0
+        shared = len(groups(least[:count]))
+        work = shared * factors + with_all_rows  # whose fit may need a factor, too
+        return n / _STEPS_OF_FACTOR * work / step + shared * _STEPS_OF_GROUP / sides + count * _STEPS_OF_SHIFT
 
     found = shifted_solutions(
         product,
