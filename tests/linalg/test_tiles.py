@@ -7,6 +7,7 @@ from numpy.linalg import LinAlgError
 from hiperplano.linalg.conjugate_gradient import conjugate_gradients
 from hiperplano.linalg.normal_loops import add_normal_product
 from hiperplano.linalg.products import columns_dot, rows_dot
+from hiperplano.linalg.tiles.loops import add_both_products
 from hiperplano.linalg.tiles.symmetric import SymmetricTiles
 
 RNG = np.random.default_rng(0)
@@ -45,6 +46,18 @@ def test_products_skip_the_rows_that_a_column_leaves_out(k):
     asked = RNG.random((3, k)) < 0.5
     expected = np.repeat(asked, np.diff(borders), axis=0) * (matrix @ (mask * V))
     np.testing.assert_allclose(tiles.dot(mask * V, there, asked), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(3, 366), (183, 365), (186, 368)])
+def test_products_do_not_depend_on_where_arrays_lie(shape):
+    tile, right = RNG.normal(size=shape), RNG.normal(size=(3, 600))
+    for below, vectors in ((True, np.arange(1)), (True, np.arange(3)), (False, np.arange(2)), (False, np.arange(3))):
+        found = set()
+        for _ in range(150):
+            out, *_ = np.zeros((3, 600)), [np.empty(RNG.integers(1, 3000)) for _ in range(3)]
+            add_both_products(tile.copy(), right.copy(), out, vectors, 400, 0, below)
+            found.add(out.tobytes())
+        assert len(found) == 1
 
 
 def test_a_matrix_that_is_not_definite_is_refused():

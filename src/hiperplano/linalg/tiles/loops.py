@@ -57,13 +57,26 @@ def add_both_products(
             _add_and_clear(down, out, vectors, column)
     for i in range(4 * gap, a):
         for place, k in enumerate(vectors):
-            total = 0.0
-            for j in range(b):
-                total += tile[i, j] * right[k, column + j]
-                down[place, j] += tile[i, j] * right[k, row + i]
-            out[k, row + i] += total
+            out[k, row + i] += _dot(tile[i], right[k, column : column + b])
+            if below:
+                _add_times(down[place], tile[i], right[k, row + i])
     if below:
         _add_and_clear(down, out, vectors, column)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _dot(row: Array, vector: Array) -> float:
+    """In a loop that writes nothing: LLVM then need not ask where arrays lie, and sum in one order or another."""
+    total = 0.0
+    for j in range(np.uintp(len(row))):
+        total += row[j] * vector[j]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_times(sums: Array, row: Array, factor: float) -> None:
+    for j in range(np.uintp(len(row))):
+        sums[j] += row[j] * factor
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
