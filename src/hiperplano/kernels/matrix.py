@@ -19,7 +19,7 @@ from hiperplano.messages import Message
 if TYPE_CHECKING:
     from hiperplano.kernels.algebra import Kernel, Prepared
 
-_SAMPLED = 100  # rows that tell where the others lie
+_SAMPLED = 25  # rows that tell where the others lie
 _CELLS = 2**17  # of a block: it should stay in a core's cache while it is filled and used
 _MOST_DENSE = 2**23  # cells of sparse rows that are made dense
 _FEW_COLUMNS, _DENSE = 256, 0.1  # so many, or such a share of entries, for which a sparse product takes longer

@@ -98,6 +98,20 @@ def test_rows_that_are_asked_for_do_not_change_the_machine(gamma):
         np.testing.assert_allclose(asked.solution_.dual_objective, whole.solution_.dual_objective, rtol=1e-6)
 
 
+@pytest.mark.parametrize("n", [60, 260, 700, 1100])
+def test_a_kernel_that_tells_all_rows_apart_takes_no_step(n):
+    """With K = I, the machine of one class has all rows alike, and regression the largest and smallest targets."""
+    rng = np.random.default_rng(5)
+    rows, weight, rank = rng.normal(size=(n, 20)), rng.uniform(0.1, 2.0, size=n), rng.permutation(n)
+    alike = OneClassSVM(nu=0.09, gamma=1e3).fit(rows, sample_weight=weight)
+    np.testing.assert_allclose(alike.dual_coef_[0], 0.09 * weight.mean(), rtol=1e-10)
+    machine = NuSVR(nu=0.2, C=0.01, gamma=1e3).fit(rows, rank.astype(float))
+    outside = np.flatnonzero((rank < n // 10) | (rank >= n - n // 10))
+    np.testing.assert_array_equal(machine.support_, outside)
+    np.testing.assert_allclose(machine.dual_coef_[0], np.where(rank[outside] < n // 2, -0.01, 0.01), rtol=1e-10)
+    assert alike.n_iter_ == machine.n_iter_ == 0
+
+
 def test_a_fit_that_is_cut_short_says_so():
     with pytest.warns(ConvergenceWarning, match=r"duality gap.*max_iter=20 steps"):
         assert not NuSVR(max_iter=20, nu=0.2, C=100.0).fit(X, TARGET).solution_.converged

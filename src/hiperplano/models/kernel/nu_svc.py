@@ -142,7 +142,7 @@ class NuSVC(SVC):
         pairs = ClassPairs(codes, positive, negative, bound)
         self._check_share(nu, pairs)
         solved = solve_nu_classes(pairs, nu, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, solved.machines, control)
+        self._publish_machines(design, n_given, solved.machines, control, order)
         if self.solution_.converged and not solved.clear.all():
             narrowest = int(solved.margin.argmin())
             self._warn_of_no_margin(float(solved.margin[narrowest]), float(solved.machines.violation[narrowest]))

@@ -105,11 +105,11 @@ class NuSVR(SVR):
         nu = check_number("NuSVR", "nu", self.nu, 0.0, 1.0, open_low=True)
         C, control = number(self, "C", low=0.0, open_low=True), self._control()
         design = self._in_memory(validate(self, X, y, sample_weight, one_target=True))
-        n_given, numbers = row_count(X), design.row_numbers()
+        n_given = row_count(X)
         rows, target = self._square(design, n_given), np.ascontiguousarray(design.arrays()[1][:, 0], dtype=np.float64)
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         bound = C * weights_of(design)
         machines, self.epsilon_ = solve_nu_regression(target, bound, nu, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines, control)
+        self._publish_machines(design, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self

@@ -14,7 +14,7 @@ from hiperplano.data.parameters import check_number
 from hiperplano.models.base import all_or_nothing
 from hiperplano.models.kernel.support import SupportVectorModel, row_count, weights_of
 from hiperplano.solvers.kernel.svm.dual_problem import DualProblem
-from hiperplano.solvers.kernel.svm.fit import solve_machine
+from hiperplano.solvers.kernel.svm.novelty import solve_novelty
 
 _ROUNDING = 1e-12  # of ρ
 
@@ -104,11 +104,11 @@ class OneClassSVM(OutlierMixin, SupportVectorModel):
         n_given = row_count(X)
         target = None if isinstance(X, Design) else np.zeros(n_given)
         design = self._in_memory(validate(self, X, target, sample_weight))
-        rows, numbers = self._square(design, n_given), design.row_numbers()
+        rows = self._square(design, n_given)
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         problem = DualProblem.novelty(weights_of(design), share)
-        machines = solve_machine(problem, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines, control)
+        machines = solve_novelty(problem, self.kernel_, rows, control)
+        self._publish_machines(design, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.offset_ = -float(self.intercept_[0])
         return self

@@ -18,6 +18,7 @@ from hiperplano.data.parameters import flag, number
 from hiperplano.data.validate import validate_rows
 from hiperplano.errors import AccuracyWarning, InvalidParameter, NotAvailable
 from hiperplano.kernels import KernelMatrix, Linear, Precomputed
+from hiperplano.kernels.matrix import dense_if_small
 from hiperplano.messages import Message
 from hiperplano.models.base import users_level, warn_of_the_end
 from hiperplano.models.kernel.base import KernelModel, refuse_infinite
@@ -54,7 +55,11 @@ class SupportVectorModel(KernelModel):
 
     def _as_rows_are(self, coef: Array) -> Any:
         """Coefficients of support vectors, as a CSR array if these are one."""
-        return csr_array(coef) if issparse(self.support_vectors_) else coef
+        if not issparse(self.support_vectors_):
+            return coef
+        there = coef != 0
+        ends = np.append(0, np.cumsum(there.sum(axis=1))).astype(np.int32)
+        return csr_array((coef[there], np.nonzero(there)[1].astype(np.int32), ends), shape=coef.shape)
 
     def _control(self) -> Control:
         """Parameters of the solver, checked."""
@@ -77,7 +82,7 @@ class SupportVectorModel(KernelModel):
     def _square(self, design: InMemory, n_given: int, order: Array | slice = slice(None)) -> Any:
         """The rows of a fit in some order; the columns of a precomputed matrix, too, without those of no weight."""
         rows = design.as_held()
-        rows = rows if isinstance(order, slice) else rows[order]
+        rows = rows if isinstance(order, slice) else dense_if_small(rows)[order]  # several times as fast as sparse ones
         if self._is_precomputed() and rows.shape[1] == n_given:
             return rows[:, design.row_numbers()[order]]
         return rows
@@ -100,29 +105,31 @@ class SupportVectorModel(KernelModel):
 
         return show
 
-    def _publish_machines(self, rows: Any, numbers: Array, n_given: int, machines: Machines, control: Control) -> None:
+    def _publish_machines(
+        self, design: InMemory, n_given: int, machines: Machines, control: Control, order: Array | None = None
+    ) -> None:
         """Put solved machines on the estimator, and warn once if one of them did not converge.
 
         Parameters
         ----------
-        rows : ndarray or csr_array of shape (n, d)
-        numbers : ndarray of int of shape (n,)
-            Of the rows in the table that came in.
         n_given : int
-            Rows of that table.
+            Rows of the table that came in.
+        order : ndarray of int of shape (n,), optional
+            In which the machines had the rows of the design.
         """
         weights = machines.beta
         refuse_infinite(self, weights)
         chosen = np.flatnonzero(weights.any(axis=1))
-        self.support_ = numbers[chosen].astype(np.int32)
+        places = chosen if order is None else order[chosen]
+        self.support_ = design.row_numbers()[places].astype(np.int32)
         self._weights_ = np.ascontiguousarray(weights[chosen])
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else rows[chosen]
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else design.as_held()[places]
         self.dual_coef_ = self._as_rows_are(self._weights_.T)
         self.solution_ = verdict(machines, self._weights_.T, str(self.kernel_), control.tol, control.max_steps)
         self.intercept_ = self.solution_.intercept
         self.n_iter_ = int(machines.steps.max())
         self.fit_status_ = 0 if self.solution_.converged else 1
-        self.shape_fit_, self._n_given_ = rows.shape, n_given
+        self.shape_fit_, self._n_given_ = design.as_held().shape, n_given
         if not self.solution_.converged:
             warn_of_the_end(self, self.solution_)
         elif self.solution_.rounding > control.tol:

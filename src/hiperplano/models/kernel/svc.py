@@ -208,7 +208,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
         last = self._last_weights(n_given, len(positive))
         start = None if last is None else last[numbers]
         machines = solve_pairs(ClassPairs(codes, positive, negative, bound, start), self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines, control)
+        self._publish_machines(design, n_given, machines, control, order)
         code_of = np.zeros(n_given, dtype=np.intp)
         code_of[numbers] = codes
         self._publish_classes(code_of[self.support_], machines.steps)

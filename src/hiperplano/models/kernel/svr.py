@@ -109,15 +109,15 @@ class SVR(RegressorMixin, SupportVectorModel):
         C, width = number(self, "C", low=0.0, open_low=True, infinite=True), number(self, "epsilon", low=0.0)
         control = self._control()
         design = self._in_memory(validate(self, X, y, sample_weight, one_target=True))
-        n_given, numbers = row_count(X), design.row_numbers()
+        n_given = row_count(X)
         rows, target = self._square(design, n_given), np.ascontiguousarray(design.arrays()[1][:, 0])
         self.kernel_ = self._settled_kernel(rows, weights_of(design) if design.has_weight else None)
         problem = DualProblem.regression(target, C * weights_of(design), width)
         last = self._last_weights(n_given, 1)
         if last is not None:
-            problem = problem.started(last[numbers, 0])
+            problem = problem.started(last[design.row_numbers(), 0])
         machines = solve_machine(problem, self.kernel_, rows, control)
-        self._publish_machines(rows, numbers, n_given, machines, control)
+        self._publish_machines(design, n_given, machines, control)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         return self
 

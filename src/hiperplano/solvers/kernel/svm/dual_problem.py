@@ -10,7 +10,16 @@ import numpy as np
 from hiperplano.data.design import Array
 
 _CLOSED = 1e300
+_ROUNDING = 1e-14  # of a sum
 _LONGEST = 1e7  # norm of a function, in units of what the targets call for, beyond which float64 cannot find it
+
+
+def filled(bound: Array, total: float, order: Array | slice = slice(None)) -> Array:
+    """Variables that add up to a total: those that come first in an order at their bounds."""
+    found, bound = np.empty_like(bound), bound[order]
+    left = total - (np.cumsum(bound) - bound)
+    found[order] = np.where(left > _ROUNDING * total, np.minimum(left, bound), 0.0)
+    return found
 
 
 @dataclass(frozen=True)
@@ -51,8 +60,7 @@ class DualProblem:
     def novelty(cls, bound: Array, share: float) -> Self:
         """t = 0, β between 0 and bound, with Σβ = share·Σbound."""
         total = share * float(bound.sum())
-        filled = np.clip(total - (np.cumsum(bound) - bound), 0.0, bound)
-        return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled, total)
+        return cls(np.zeros(len(bound)), np.zeros(len(bound)), bound, 0.0, filled(bound, total), total)
 
     def started(self, beta: Array) -> Self:
         """The same from another point, brought within the bounds and to a sum of 0.

@@ -23,11 +23,12 @@ from hiperplano.solvers.kernel.svm.gram_rows import (
     kept_bytes,
 )
 from hiperplano.solvers.kernel.svm.rows_asked import RowsAsked, dense_gram
-from hiperplano.solvers.kernel.svm.small.loops import POLISHED, End
+from hiperplano.solvers.kernel.svm.small.loops import End
 from hiperplano.solvers.kernel.svm.small.solve import solve_few
 from hiperplano.solvers.kernel.svm.solution import Machines
 
 _ASKED = 0.25  # of all rows: support vectors for which a part of a small Gram matrix may do
+_FEWEST = 300  # rows up to which the whole matrix costs no more than parts of it
 _FEW = 0.2  # of all rows: a cache for fewer is seldom hit
 
 
@@ -60,8 +61,12 @@ def solve_machine(problem: DualProblem, kernel: Kernel, x: Any, control: Control
         found = solve_with(problem, *gram_sources(kernel, x, control.n_bytes), control)
         return Machines.of([problem], [found], [np.arange(n)], n)
     begun = np.flatnonzero(problem.start)
-    gram = asked_gram(kernel, x, len(begun) / n or 1.0, begun)
-    steps, beta = 0, problem.start
+    return solve_asked(problem, asked_gram(kernel, x, len(begun) / n or 1.0, begun), control)
+
+
+def solve_asked(problem: DualProblem, gram: RowsAsked, control: Control) -> Machines:
+    """Solve the problem of few rows, with those of the Gram matrix where it starts, and others as they are needed."""
+    n, steps, beta = len(problem.start), 0, problem.start
     while True:
         left, now = control.max_steps - steps, replace(problem, start=beta)
         end, beta, gradient = solve_few(now, gram.values, gram.diagonal, control.tol, left, gram.there)
@@ -86,7 +91,7 @@ def asked_gram(kernel: Kernel, x: Any, share: float, begun: Array) -> RowsAsked:
     begun : ndarray of int
         Rows that are needed in any case.
     """
-    if isinstance(kernel, Precomputed | Function) or share > _ASKED or x.shape[0] <= POLISHED:
+    if isinstance(kernel, Precomputed | Function) or share > _ASKED or x.shape[0] <= _FEWEST:
         return RowsAsked.whole(held_gram(kernel, x).gram)
     return RowsAsked.begun(KernelMatrix(kernel, dense_if_small(x), dtype=np.float64), begun)
 

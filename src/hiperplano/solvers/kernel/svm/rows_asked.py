@@ -11,7 +11,7 @@ from hiperplano.kernels import KernelMatrix
 from hiperplano.solvers.kernel.svm.gram_loops import drop_tiny
 from hiperplano.solvers.kernel.svm.smo.loops import ASKED
 
-_FIRST = 32  # rows that are computed together, then twice as many
+FIRST = 32  # rows that are computed together, then twice as many
 _MANY = 0.5  # of all rows: with more, all that are left are computed at once
 _TINY = 1e-150  # of the largest kernel value: products of such values take a hundred times as long as others
 _LOOKED_AT = 8  # rows that tell whether there are any
@@ -33,7 +33,7 @@ class RowsAsked:
 
     def __init__(self, values: Array, there: Array, diagonal: Array, matrix: KernelMatrix | None = None) -> None:
         self.values, self.there, self.diagonal = values, there, diagonal
-        self._matrix, self._next = matrix, _FIRST
+        self._matrix, self._next = matrix, FIRST
 
     @classmethod
     def whole(cls, gram: Array) -> Self:
@@ -53,6 +53,10 @@ class RowsAsked:
     def is_whole(self) -> bool:
         return bool((self.there == 1).all())
 
+    def require(self, rows: Array) -> None:
+        """Compute those of some rows that are not there."""
+        self._compute(rows[self.there[rows] != 1])
+
     def add(self, violation: Array) -> None:
         """Compute rows that were asked for, and those that violate the optimality conditions most; all if many."""
         rows = np.flatnonzero(self.there != 1)
@@ -61,10 +65,10 @@ class RowsAsked:
         self._next *= 2
 
     def _compute(self, rows: Array) -> None:
-        assert self._matrix is not None
         if (self.there == 1).sum() + len(rows) > _MANY * len(self.there):
             rows = np.flatnonzero(self.there != 1)
         if len(rows):
+            assert self._matrix is not None
             computed = self._matrix.rows(rows)
             _drop_tiny(computed, self.diagonal)
             self.values[rows], self.there[rows] = computed, 1

@@ -57,7 +57,12 @@ def solve_nu_regression(
 
 def _solve_small(problem: NuProblem, gram: RowsAsked, control: Control) -> tuple[Machines, float]:
     """A regression of few rows."""
-    sides, steps = problem.start(), 0
+
+    def scores(rows: Array, factors: Array) -> Array:
+        gram.require(rows)
+        return np.asarray(factors @ gram.values[rows])
+
+    sides, steps = problem.start(scores), 0
     while True:
         end, beta, width, _, gradient = solve_nu_small(
             gram.values, gram.there, gram.diagonal, problem.target, problem.bounds, sides, False, control.tol,
@@ -96,7 +101,7 @@ def solve_nu_classes(pairs: ClassPairs, share: float, kernel: Kernel, x: Any, co
     if control.progress is not None:
         for machine in chosen.tolist():
             control.progress(1, int(machines.steps[machine]), float(machines.violation[machine]))
-    left = np.setdiff1d(np.arange(count), chosen).tolist()
+    left = [] if len(chosen) == count else np.setdiff1d(np.arange(count), chosen).tolist()
     part = replace(control, n_bytes=control.n_bytes // worker_count())
 
     def solve_one(machine: int) -> tuple[NuMinimum, DualProblem, Minimum]:

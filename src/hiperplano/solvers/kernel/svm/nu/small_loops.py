@@ -10,12 +10,12 @@ from numba import njit
 from hiperplano.data.design import Array
 from hiperplano.solvers.kernel.svm.nu.loops import smo_of_sides
 from hiperplano.solvers.kernel.svm.pairs.loops import Ends, put_end
-from hiperplano.solvers.kernel.svm.small.free_loops import MOST_MET, free_step
+from hiperplano.solvers.kernel.svm.small.free_loops import MOST_MET, PER_UPDATE, free_step
 from hiperplano.solvers.kernel.svm.small.loops import (
     EPS,
-    FEWEST_TURNS,
     MOST_TURNS,
     PER_STEP,
+    PER_VALUE,
     POLISH,
     POLISHED,
     RELEASED,
@@ -23,12 +23,15 @@ from hiperplano.solvers.kernel.svm.small.loops import (
     certify,
     gradient_at,
 )
+from hiperplano.solvers.kernel.svm.smo.loops import larger
 
 CLEAR = 10.0  # times the violation,
 ROUNDING = 1e-9  # times the largest score, and
 BLURRED = 1e3  # times what rounding leaves uncertain of scores: a margin that is one
+_AT_LEAST = 500_000  # for the last digits: less than what a fit costs in any case
+_NO_MARGIN = 0.01  # of βᵀKβ where `tol` is reached: where it falls so far, it falls to 0
+_CLEARLY = 0.5  # of another objective
 CLOSER = 0.1  # of tol, where the margin may not be one
-_TRIED = 10_000  # steps, at least, for the last digits
 
 
 class NuEnd(NamedTuple):
@@ -81,19 +84,20 @@ def solve_nu_small(
     n = len(target)
     linear = np.zeros(n) if classify else target
     gradient = gradient_at(gram, sides[0] - sides[1], linear)
-    steps = _descend_to(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
-    above, below, violation = _levels(sides, bounds, gradient)
-    if classify and not -0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient):
-        steps += _descend_to(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps)
+    steps, violation = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
+    if violation <= tol and n <= POLISHED:
+        steps += _polish(gram, there, diagonal, gradient, sides, bounds, POLISH * tol, steps, max_steps, classify)
+    elif classify and violation <= tol and not _is_clear(diagonal, sides, bounds, gradient):
+        further, _ = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, CLOSER * tol, max_steps - steps)
+        steps += further
     beta = sides[0] - sides[1]
     gradient = gradient_at(gram, beta, linear)
     above, below, violation = _levels(sides, bounds, gradient)
     slopes, found, intercept, width = gradient, -0.5 * (above + below), 0.5 * (above - below), 0.0
     clear, low, high = True, -bounds[1], bounds[0]
     if classify:
-        blur = _blur(diagonal, sides, gradient)
-        clear = found > CLEAR * violation + blur
-        rho = found if found > blur else 1.0
+        clear = _is_clear(diagonal, sides, bounds, gradient)
+        rho = found if found > _blur(diagonal, sides, gradient) else 1.0
         beta, intercept, low, high = beta / rho, intercept / rho, low / rho, high / rho
         gradient = gradient / rho - target
     else:
@@ -103,20 +107,47 @@ def solve_nu_small(
     return NuEnd(End(steps, violation, intercept, lower, gap, n_bound, rounding), beta, found, clear, slopes)
 
 
-@njit(cache=True, nogil=True)
-def _filled(bounds: Array, total: float) -> Array:
-    """A feasible point: the first rows of each side at their bounds."""
-    sides = np.zeros(bounds.shape)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
+    """A feasible point for two classes, of which the second begins in the middle: the rows that are nearest to one of
+    the other class at their bounds; or all rows of a class alike, as a kernel that tells all rows apart has them, if
+    that is clearly better: with all variables free, the last digits cost more."""
+    n = len(gram)
+    near = np.full(n, -np.inf)
+    for i in range(middle):
+        row = gram[i]
+        for k in range(np.uintp(middle), np.uintp(n)):
+            near[k] = larger(near[k], row[k])
+    for i in range(middle, n):
+        row = gram[i]
+        for k in range(np.uintp(middle)):
+            near[k] = larger(near[k], row[k])
+    nearest, alike, left = np.zeros((2, n)), np.zeros((2, n)), np.full(2, total)
+    for k in np.argsort(-near):
+        which = 0 if bounds[0, k] > 0.0 else 1
+        nearest[which, k] = min(bounds[which, k], left[which])
+        left[which] -= nearest[which, k]
     for which in range(2):
-        left = total
-        for k in range(bounds.shape[1]):
-            sides[which, k] = min(bounds[which, k], left)
-            left -= sides[which, k]
-    return sides
+        alike[which] = bounds[which] * (total / bounds[which].sum())
+    return alike if n > POLISHED and _norm(gram, alike) < _CLEARLY * _norm(gram, nearest) else nearest
 
 
 @njit(cache=True, nogil=True)
-def _descend_to(
+def _norm(gram: Array, sides: Array) -> float:
+    """βᵀKβ."""
+    beta = sides[0] - sides[1]
+    return float(beta @ gradient_at(gram, beta, np.zeros(len(beta))))
+
+
+@njit(cache=True, nogil=True)
+def _is_clear(diagonal: Array, sides: Array, bounds: Array, gradient: Array) -> bool:
+    """Whether the margin of two classes is large beside the violation, and more than rounding."""
+    above, below, violation = _levels(sides, bounds, gradient)
+    return bool(-0.5 * (above + below) > CLEAR * violation + _blur(diagonal, sides, gradient))
+
+
+@njit(cache=True, nogil=True)
+def _polish(
     gram: Array,
     there: Array,
     diagonal: Array,
@@ -124,28 +155,34 @@ def _descend_to(
     sides: Array,
     bounds: Array,
     tol: float,
+    steps: int,
     max_steps: int,
+    classify: bool,
 ) -> int:
-    """Steps of SMO; a problem of few rows is solved beyond `tol`, as far as a quarter as many lead, or `_TRIED`."""
-    n = len(gradient)
-    steps, violation = smo_of_sides(gram, there, diagonal, gradient, sides, bounds, tol, max_steps)
-    if n > POLISHED or steps >= max_steps or violation > tol:
-        return steps
-    more, cost = min(max(steps // 4, _TRIED), max_steps - steps), 0
-    for turn in range(MOST_TURNS):
-        cost += _settle(gram, gradient, sides, bounds) ** 3
+    """Solve for the free variables and make a few steps of SMO, in turns, while they cost no more than the matrix and
+    the steps before did, or until two classes are seen to have no margin; how many steps."""
+    n, made, work, least = len(gradient), 0, 0, 0.0
+    if classify:
+        least = _NO_MARGIN * (sides[0] - sides[1]) @ gradient
+    budget = _AT_LEAST + (PER_STEP * steps + PER_VALUE * n) * n
+    for _ in range(MOST_TURNS):
+        work += _settle(gram, gradient, sides, bounds)
         further, violation = smo_of_sides(
-            gram, there, diagonal, gradient, sides, bounds, POLISH * tol, min(more, RELEASED)
+            gram, there, diagonal, gradient, sides, bounds, tol, min(max_steps - steps - made, RELEASED)
         )
-        steps, more = steps + further, more - further
-        if violation <= POLISH * tol or more == 0 or (turn >= FEWEST_TURNS and cost > PER_STEP * steps * n):
+        made, work = made + further, work + PER_STEP * further * n
+        if violation <= tol or steps + made == max_steps or work > budget:
             break
-    return steps
+        if classify and (sides[0] - sides[1]) @ gradient < least:
+            break
+    return made
 
 
 @njit(cache=True, nogil=True)
 def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
-    """Move the free variables to where the slopes of each side are equal, as `settle_free` does; how many are free."""
+    """Move the free variables to where the slopes of each side are equal, as `settle_free` does, which tells
+    what it returns."""
+    work = 0
     for _ in range(MOST_MET):
         which, rows = np.nonzero((sides > 0.0) & (sides < bounds))
         m = len(rows)
@@ -155,6 +192,7 @@ def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
             slope[a] = gradient[rows[a]]
             room[0, a], room[1, a] = (value, bound - value) if which[a] == 0 else (bound - value, value)
         step, first = free_step(gram, rows, which == 1, slope, room)
+        work += m**3 + PER_UPDATE * m * len(gradient)
         for a in range(m):
             i, side = rows[a], sides[which[a]]
             change = step[a] if which[a] == 0 else -step[a]
@@ -166,7 +204,7 @@ def _settle(gram: Array, gradient: Array, sides: Array, bounds: Array) -> int:
                 side[i] += change
         if first < 0:
             break
-    return m
+    return work
 
 
 @njit(cache=True, nogil=True)
@@ -242,7 +280,7 @@ def solve_nu_pairs(
             part[i, :middle] = row[borders[one] : borders[one + 1]]
             part[i, middle:] = row[borders[other] : borders[other + 1]]
             bounds[0 if sign[i] > 0.0 else 1, i] = bound[own[i]] / mean
-        there, sides = np.ones(size, dtype=np.uint8), _filled(bounds, 0.5 * share * size)
+        there, sides = np.ones(size, dtype=np.uint8), _start(part, middle, bounds, 0.5 * share * size)
         found = solve_nu_small(part, there, np.diag(part).copy(), sign, bounds, sides, True, tol, max_steps)
         put_end(ends, k, found.end)
         margin[k], clear[k] = found.found, found.clear

@@ -15,8 +15,9 @@ POLISHED = 200  # rows up to which the last digits cost next to nothing
 _POLISHED_TOL = 1e-10  # at least, in units of the targets
 POLISH = 1e-6  # of tol: what they are
 RELEASED = 16  # steps of SMO between two solutions for the free variables: those that let others go free
-FEWEST_TURNS, MOST_TURNS = 3, 40  # of the two,
-PER_STEP = 24  # as long as a solution costs no more than all steps: m³/3, and so many for each variable and step
+MOST_TURNS = 40  # of the two, as long as they cost no more than what led to them: in units of thirds,
+PER_STEP = 24  # for each variable of a step, and
+PER_VALUE = 72  # for each value of the Gram matrix
 _FAR = 1e8  # bounds, in units of kernel values, within which rounding adds up to nothing
 EPS = np.finfo(np.float64).eps
 
@@ -59,7 +60,7 @@ def solve_small(
     max_steps: int,
     per_row: int,
 ) -> tuple[End, Array]:
-    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as a quarter as many steps lead.
+    """Solve a `DualProblem` by SMO; one of few rows beyond `tol`, as far as as much work again leads.
 
     Parameters
     ----------
@@ -79,17 +80,17 @@ def solve_small(
     gradient = gradient_at(gram, beta, target)
     allowed = min(max_steps, max(2000, per_row * size))
     steps, largest, least = smo_of_slices(gram, slices, diagonal, gradient, beta, low, high, width, tol, allowed)
-    if size <= POLISHED and steps > 0 and largest - least <= tol:
+    if size <= POLISHED and largest - least <= tol:
         unit = np.abs(target).max()
-        floor = _POLISHED_TOL * (unit if unit > 0.0 else 1.0)
-        goal, more, cost = max(POLISH * tol, floor), min(max(steps // 4, size), max_steps - steps), 0
-        for turn in range(MOST_TURNS):
-            cost += settle_free(gram, low, high, width, beta, gradient) ** 3
+        goal, work = max(POLISH * tol, _POLISHED_TOL * (unit if unit > 0.0 else 1.0)), 0
+        budget = (PER_STEP * steps + PER_VALUE * size) * size
+        for _ in range(MOST_TURNS):
+            work += settle_free(gram, low, high, width, beta, gradient)
             further, largest, least = smo_of_slices(
-                gram, slices, diagonal, gradient, beta, low, high, width, goal, min(more, RELEASED)
+                gram, slices, diagonal, gradient, beta, low, high, width, goal, min(max_steps - steps, RELEASED)
             )
-            steps, more = steps + further, more - further
-            if largest - least <= goal or more == 0 or (turn >= FEWEST_TURNS and cost > PER_STEP * steps * size):
+            steps, work = steps + further, work + PER_STEP * further * size
+            if largest - least <= goal or steps == max_steps or work > budget:
                 break
     if (high - low).max() * diagonal.max() > _FAR:  # variables may have been there and come back
         gradient = gradient_at(gram, beta, target)
@@ -98,13 +99,15 @@ def solve_small(
     return End(steps, violation, intercept, lower, gap, n_bound, rounding), gradient
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def gradient_at(gram: Array, beta: Array, target: Array) -> Array:
     """Kβ − t."""
     gradient = -target
     for i in range(len(beta)):
         if beta[i] != 0.0:
-            gradient += beta[i] * gram[i]
+            row, factor = gram[i], beta[i]
+            for k in range(np.uintp(len(gradient))):
+                gradient[k] += factor * row[k]
     return gradient
 
 

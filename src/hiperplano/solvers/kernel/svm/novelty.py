@@ -1,0 +1,60 @@
+"""The machine of one class, from a start that is near its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hiperplano.data.design import Array
+from hiperplano.kernels import Kernel
+from hiperplano.solvers.kernel.svm.dual_problem import DualProblem, filled
+from hiperplano.solvers.kernel.svm.fit import Control, asked_gram, gram_sources, solve_asked, solve_with
+from hiperplano.solvers.kernel.svm.gram_rows import SMALL
+from hiperplano.solvers.kernel.svm.rows_asked import FIRST
+from hiperplano.solvers.kernel.svm.solution import Machines
+
+_SAMPLED = 24  # rows that tell how densely others lie, up to twice as many
+_CLEARLY = 0.5  # of another objective: what is less is so beyond doubt, though few rows were looked at
+
+
+def solve_novelty(problem: DualProblem, kernel: Kernel, x: Any, control: Control) -> Machines:
+    """Solve a `DualProblem.novelty` on rows, of which a precomputed kernel takes the Gram matrix."""
+    n = x.shape[0]
+    sample = np.arange(0, n, max(1, n // _SAMPLED))
+    if n > SMALL:
+        rows, coarse = gram_sources(kernel, x, control.n_bytes)
+        density = _densities(rows.times(sample, np.ones(len(sample))), sample, rows.diagonal)
+        found = solve_with(_started(problem, density, rows.diagonal), rows, coarse, control)
+        return Machines.of([problem], [found], [np.arange(n)], n)
+    gram = asked_gram(kernel, x, problem.total / float(problem.high.sum()), sample)
+    density = _densities(gram.values[sample].sum(axis=0), sample, gram.diagonal)
+    problem = _started(problem, density, gram.diagonal)
+    gram.require(np.argsort(density)[: np.count_nonzero(problem.start) + FIRST])
+    return solve_asked(problem, gram, control)
+
+
+def _densities(sums: Array, sample: Array, diagonal: Array) -> Array:
+    """Mean kernel values of rows with others, from their sums over a sample."""
+    density, count = sums.copy(), np.full(len(sums), float(len(sample)))
+    density[sample] -= diagonal[sample]
+    count[sample] -= 1.0
+    return np.asarray(density / np.maximum(count, 1.0))
+
+
+def _started(problem: DualProblem, density: Array, diagonal: Array) -> DualProblem:
+    """Start with the rows that lie least densely at their bounds; or with all rows alike, if that is clearly better.
+
+    The former are most of the support vectors of a smooth kernel. Of one that tells all rows apart, all rows are.
+    """
+    least = filled(problem.high, problem.total, np.argsort(density))
+    alike = np.minimum(problem.high, problem.total / len(density))
+    room = problem.high - alike  # of some rows there is less than their share
+    alike += room * ((problem.total - alike.sum()) / max(float(room.sum()), np.finfo(float).tiny))
+
+    def value(beta: Array) -> float:
+        """βᵀKβ, if the rows of β lie among each other as densely as among all."""
+        return float(problem.total * (beta @ density) + (beta * beta) @ (diagonal - density))
+
+    return replace(problem, start=alike if value(alike) < _CLEARLY * value(least) else least)
