@@ -62,7 +62,7 @@ def _solve_small(problem: NuProblem, gram: RowsAsked, control: Control) -> tuple
         gram.require(rows)
         return np.asarray(factors @ gram.values[rows])
 
-    sides, steps = problem.start(scores), 0
+    sides, steps = problem.start_by_target(scores), 0
     while True:
         end, beta, width, _, gradient = solve_nu_small(
             gram.values, gram.there, gram.diagonal, problem.target, problem.bounds, sides, False, control.tol,

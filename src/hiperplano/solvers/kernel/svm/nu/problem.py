@@ -68,25 +68,25 @@ class NuProblem:
         """t = y; rows above the tube have a p, rows below it an m, which add up to ν/2 of all bounds."""
         return cls(target, np.stack([bound, bound]), 0.5 * nu * float(bound.sum()))
 
-    def start(self, scores: Callable[[Array, Array], Array]) -> Array:
-        """A feasible point: the largest targets above and the smallest below, each at their bounds.
+    def start(self) -> Array:
+        """A feasible point: the first rows of each side at their bounds; in regression, β = 0."""
+        return np.stack([filled(bound, self.total) for bound in self.bounds])
 
-        With bounds so large that β = 0 is better, the same rows on both sides.
+    def start_by_target(self, scores: Callable[[Array, Array], Array]) -> Array:
+        """A feasible point of a regression: the largest targets above and the smallest below, each at their bounds.
+
+        With bounds so large that β = 0 is better, that.
 
         Parameters
         ----------
         scores : callable
             From the rows where β is not 0, and its values there, to Kβ.
         """
-        order = np.argsort(self.target, kind="stable")
+        order = np.argsort(self.target)
         sides = np.stack([filled(self.bounds[0], self.total, order[::-1]), filled(self.bounds[1], self.total, order)])
-        if not self.target.any():
-            return sides
         beta = sides[0] - sides[1]
         rows = np.flatnonzero(beta)
-        if 0.5 * beta @ scores(rows, beta[rows]) > self.target @ beta:
-            sides[:] = filled(self.bounds[0], self.total)
-        return sides
+        return sides if 0.5 * beta @ scores(rows, beta[rows]) <= self.target @ beta else self.start()
 
     def slopes(self, sides: Array, gradient: Array) -> tuple[Array, Array]:
         """Slopes of −objective where p and m grow, and where they fall; ∓∞ at a bound; each of shape (2, n)."""

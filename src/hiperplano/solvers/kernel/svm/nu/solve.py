@@ -108,7 +108,7 @@ def solve_nu(problem: NuProblem, kernel: Kernel, x: Any, control: Control, begun
         rows = CachedGram(matrix, matrix.diagonal, control.n_bytes // 2)
     capacity = max(SMALL, int(np.sqrt(control.n_bytes / 16)))
     if begun is None:
-        return _minimise(problem, rows, control, capacity, problem.start(rows.times))
+        return _minimise(problem, rows, control, capacity, problem.start())
     left = replace(control, max_steps=control.max_steps - begun.steps)
     found = _minimise(problem, rows, left, capacity, begun.sides.copy())
     return replace(found, steps=found.steps + begun.steps, rounds=found.rounds + begun.rounds)
