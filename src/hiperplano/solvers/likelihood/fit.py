@@ -262,11 +262,12 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     plain = problem.diagonal_preconditioner()
     passes = SinglePrecision(problem, tol)
     state = told(problem, Purchase(theta, plain), passes.evaluate)
-    price = costs.row_products / costs.gradient
+    price = 0.0 if problem.has_row_span else costs.row_products / costs.gradient
     # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    budget = Budget(0.0 if weak and price <= _AT_ONCE_IN_SPAN else price, tol)
-    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), passes.evaluate)
+    if not weak or price > _AT_ONCE_IN_SPAN:
+        budget = Budget(price, tol)
+        state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), passes.evaluate)
     if state.largest <= tol or state.steps >= max_iter:
         return Message("L-BFGS"), Minimum(state)
     span, watch = problem.in_row_span, problem.watch
