@@ -196,7 +196,10 @@ class PreconditionedLBFGS:
             return plain, told(problem, plain, self._passes.evaluate)
         plain = plain._replace(found=problem.at_prior)
         state = told(problem, plain, self._passes.evaluate)
-        found = _whole_step(state, plain, self._passes.evaluate)
+        step = -plain.precondition(state.gradient)
+        if problem.n_scores == 1 and problem.scale.fit_intercept:
+            step, _ = problem.step_to_discriminant(state.gradient, step)
+        found = drive(line_search(state, step, tries=1), self._passes.evaluate)
         if found is not None and problem.watch is not None:
             problem.watch(found)
         return plain, found
