@@ -25,7 +25,7 @@ Preconditioner = Callable[[Array], Array]
 
 _MEMORY, _MEMORY_OF_FEW, _FEW = 12, 30, 4_000  # pairs that are kept, and that of so few parameters at most
 _ARMIJO = 1e-4
-_FLAT = 4e-15  # relative change of a value that is rounding only
+FLAT = 4e-15  # relative change of a value that is rounding only
 _SHORTER = 3  # tries of a step near the end
 _PATIENCE = 100  # steps in which a value should fall by more, or a gradient to its half
 _UNSEEN = 0.5  # share of the way that a first step is expected to leave
@@ -172,7 +172,7 @@ def _is_close(state: State, step: Array, history: list[float], close: float, lon
 
     Or the gradient is rounding: a minimum at infinity is never close.
     """
-    if state.largest <= _FLAT:
+    if state.largest <= FLAT:
         return True
     taken = min(len(history) - 1, _RECENT)
     share = (history[-1] / history[-1 - taken]) ** (1 / taken) if taken else _UNSEEN
@@ -186,7 +186,7 @@ def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Arra
     for _ in range(_SHORTER):
         theta = state.theta + length * step
         value, gradient = yield theta
-        if value - state.value <= _FLAT * max(1.0, abs(state.value)):
+        if value - state.value <= FLAT * max(1.0, abs(state.value)):
             return State(theta, value, gradient, state.steps + 1)
         length *= _shortened(state.gradient, gradient, step)
     return None
@@ -194,7 +194,7 @@ def _whole_step(state: State, step: Array) -> Generator[Array, tuple[float, Arra
 
 def _stands_still(values: list[float], history: list[float]) -> bool:
     """Whether in the last steps the value fell by no more than rounding and the gradient by less than half."""
-    flat = values[-_PATIENCE - 1] - values[-1] <= _PATIENCE * _FLAT * max(1.0, abs(values[-1]))
+    flat = values[-_PATIENCE - 1] - values[-1] <= _PATIENCE * FLAT * max(1.0, abs(values[-1]))
     return flat and min(history[-_PATIENCE:]) > 0.5 * min(history[:-_PATIENCE])
 
 
@@ -209,7 +209,7 @@ def line_search(state: State, direction: Array, tries: int = 30) -> Generator[Ar
         theta = state.theta + length * direction
         value, gradient = yield theta
         found = State(theta, value, gradient, state.steps + 1)
-        flat = abs(value - state.value) <= _FLAT * max(1.0, abs(state.value))
+        flat = abs(value - state.value) <= FLAT * max(1.0, abs(state.value))
         if value <= state.value + _ARMIJO * length * downhill or (flat and found.largest < state.largest):
             found.left = found.largest / state.largest if state.largest else 0.0
             return found

@@ -92,6 +92,11 @@ class Objective:
         return InRowSpan(self)
 
     @property
+    def has_row_span(self) -> bool:
+        """Whether that has been made."""
+        return "in_row_span" in self.__dict__
+
+    @property
     def shape(self) -> tuple[int, int]:
         return self.n_scores, self.scale.size
 

@@ -14,9 +14,12 @@ import numpy as np
 
 from hiperplano.data.design import Array
 from hiperplano.linalg.conjugate_gradient import conjugate_gradient
-from hiperplano.solvers.lbfgs import State, drive, line_search
+from hiperplano.solvers.lbfgs import FLAT, State, drive, line_search
 
 _LOOSEST, _MORE = 0.3, 0.3  # what a step leaves of the gradient at most, and of `tol` at least
+_FORCED = 1.6  # power of what the last step left, that the next one is solved to: between linear and quadratic
+_SLOWEST = 0.9  # share of a gradient within `tol` that rounding leaves
+_QUADRATIC, _STEPS_LEFT = 0.2, 2.0  # share of a gradient left by a step from which on a matrix would need as many more
 _MOST_PRODUCTS = 500  # for one step
 _STEEP = 0.5  # share of the first slope with which a step that was shortened has ended too early
 _MOST_LONGER, _WHOLE = 4, 0.9  # tries to make it longer, up to about the whole step
@@ -46,6 +49,8 @@ def truncated_newton(
     max_steps: int,
     most_products: float = np.inf,
     watch: Callable[[State], None] | None = None,
+    close: float = np.inf,
+    matrix: float = np.inf,
 ) -> State:
     """Minimise from `state` until no entry of the gradient exceeds `tol`.
 
@@ -64,11 +69,27 @@ def truncated_newton(
         Give up after so many products with Hessians, so that the caller can take another way.
     watch : callable, optional
         Is told every state that a step led to.
+    close : float
+        Go on until the next step, which is then known and costs no pass, would leave no more than this of the
+        parameters, relative to the largest, or to 1 if that is less.
+    matrix : float
+        Products that the Hessian itself costs: where steps converge, and seem to need more, it is left to the caller.
+
+    Returns
+    -------
+    State
+        Without a `next_step` where another method is to go on.
     """
     first, shape, products = state.largest, state.theta.shape, 0
-    while state.largest > tol and state.steps < max_steps and products < most_products:
+    moved = np.inf  # largest entry of the last step
+    state.next_step = None
+    while state.steps < max_steps and products < most_products and (state.largest > tol or close < np.inf):
+        accuracy = min(_LOOSEST, max(np.sqrt(state.largest / first), state.left**_FORCED))
+        accuracy = max(accuracy, _MORE * tol / max(state.largest, tol))
+        if state.largest <= tol and 0.0 < state.left * moved < np.inf:
+            enough = close * state.unit / (state.left * moved)
+            accuracy = min(accuracy, max(enough, state.left**_FORCED))
         curvature = problem.curvature_at(state.theta)
-        accuracy = max(min(_LOOSEST, np.sqrt(state.largest / first)), _MORE * tol / state.largest)
         found = conjugate_gradient(
             _flat(curvature.product, shape),
             -state.gradient.ravel(),
@@ -78,14 +99,29 @@ def truncated_newton(
             preconditioner=partial(np.multiply, 1.0 / curvature.diagonal.ravel()),
         )
         products += len(found.steps)
-        reached = drive(_search(state, found.x.reshape(shape)), problem.evaluate)
+        step = found.x.reshape(shape)
+        moved = float(np.abs(step).max(initial=0.0))
+        if state.largest <= tol and _is_close(state, accuracy * moved, state.left**2 * moved, close):
+            state.next_step = step
+            return state
+        reached = drive(_search(state, step), problem.evaluate)
         if reached is None:
-            state.stalled = True
+            state.stalled = state.largest > tol
             return state
         state = reached
         if watch is not None:
             watch(state)
+        if state.left <= _QUADRATIC and _STEPS_LEFT * len(found.steps) > matrix:
+            break
     return state
+
+
+def _is_close(state: State, unsolved: float, bent: float, close: float) -> bool:
+    """Whether a step leaves no more than `close`, of what was not solved for and of what curvature changes on the way.
+
+    Or steps lead nowhere: the gradient is rounding.
+    """
+    return unsolved + bent <= close * state.unit or state.largest <= FLAT or state.left > _SLOWEST
 
 
 def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Array], State | None]:
@@ -106,7 +142,7 @@ def _search(state: State, direction: Array) -> Generator[Array, tuple[float, Arr
         value, gradient = yield theta
         if not value < found.value:
             break
-        found = State(theta, value, gradient, found.steps)
+        found = State(theta, value, gradient, found.steps, left=found.left)
     return found
 
 

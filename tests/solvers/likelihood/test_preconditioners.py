@@ -5,8 +5,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression as ScikitLearn
 
 from hiperplano import LogisticRegression
+from hiperplano.data.column_scale import ColumnScale
+from hiperplano.data.in_memory import InMemory
 from hiperplano.solvers.likelihood import preconditioners
 from hiperplano.solvers.likelihood.likelihood import Likelihood
+from hiperplano.solvers.likelihood.preconditioned_lbfgs import PreconditionedLBFGS
 
 
 @pytest.fixture
@@ -87,3 +90,19 @@ def test_standard_errors_take_one_hessian_in_float64(monkeypatch, shape):
     rows = np.column_stack([np.ones(shape[0]), X]) / (2 * np.cosh(score / 2))[:, None]
     exact = np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)))
     np.testing.assert_allclose(model.summary().se, exact, rtol=1e-11)
+
+
+def test_the_first_step_of_two_classes_goes_on_to_the_discriminant():
+    """Columns have nothing to do with each other: a step by a diagonal is least squares, whose scores are too small."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3_000, 30))
+    y = X[:, :9].sum(axis=1) + rng.logistic(size=3_000) > 0.5
+    design = InMemory(X, np.where(y, 1.0, -1.0)[:, None])
+    problem = Likelihood(design, ColumnScale.exact(design, True), 1, 1e-4)
+    states = []
+    problem.watch = states.append
+    PreconditionedLBFGS(problem, [], 1e-8, 100, 1e-10).minimise(None)
+    prior, first, *_ = states
+    plain = prior.theta - problem.diagonal_preconditioner()(prior.gradient)
+    assert first.value < problem.evaluate(plain)[0]
+    assert first.largest < 0.7 * np.abs(problem.evaluate(plain)[1]).max()

@@ -51,7 +51,8 @@ _NEWTON_TO_KEEP = 3.0  # the same where one is to be kept, so that L-BFGS needs 
 _WORTH_ONE = 1.8  # passes that a Hessian may cost to save one, or with several classes
 _WORTH_ONE_OF_SCORES = 4.0  # to save several
 _CLOSER = 0.3  # share of `tol` to go to in the span of the rows, where gradients are measured in other units
-_AT_ONCE_IN_SPAN = 12.0  # passes that products of rows may cost to be bought before the first step
+_AT_ONCE_IN_SPAN = 12.0  # passes that products of rows may cost to be bought before the first step, or with several
+_AT_ONCE_OF_SCORES = 20.0  # classes, which take more passes
 _MOST_CURVATURE = 0.25  # of a logistic loss
 _SETTLED_SMALL = 1e-12  # `SETTLED` of small tables
 _CLOSE = 0.01  # of `tol`, that a last step without a pass may leave of parameters: with its default, 9 digits are the
@@ -260,23 +261,23 @@ def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
-    passes = SinglePrecision(problem, tol)
-    state = told(problem, Purchase(theta, plain), passes.evaluate)
-    price = costs.row_products / costs.gradient
+    price = 0.0 if problem.has_row_span else costs.row_products / costs.gradient
     # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    budget = Budget(0.0 if weak and price <= _AT_ONCE_IN_SPAN else price, tol)
-    state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), passes.evaluate)
-    if state.largest <= tol or state.steps >= max_iter:
-        return Message("L-BFGS"), Minimum(state)
+    steps = 0
+    if not weak or price > (_AT_ONCE_IN_SPAN if problem.n_scores == 1 else _AT_ONCE_OF_SCORES):
+        passes = SinglePrecision(problem, tol)
+        state = told(problem, Purchase(theta, plain), passes.evaluate)
+        state = drive(lbfgs(state, plain, tol, max_iter, Budget(price, tol), problem.watch), passes.evaluate)
+        if state.largest <= tol or state.steps >= max_iter:
+            return Message("L-BFGS"), Minimum(state)
+        theta, steps = state.theta, state.steps
     span, watch = problem.in_row_span, problem.watch
     span.problem.watch = None if watch is None else lambda inner: watch(replace(inner, theta=span.expand(inner.theta)))
     share = problem.design.n_rows / problem.design.n_columns
-    method, end = _minimise(
-        span.problem, span.reduce(state.theta), [], "auto", _CLOSER * tol, max_iter - state.steps, 0.0
-    )
+    method, end = _minimise(span.problem, span.reduce(theta), [], "auto", _CLOSER * tol, max_iter - steps, 0.0)
     problem.passes += span.problem.passes * share
-    theta, steps = span.expand(end.state.theta), state.steps + end.state.steps
+    theta, steps = span.expand(end.state.theta), steps + end.state.steps
     state = State(theta, *problem.evaluate(theta), steps)
     # What rounding of the products has left, if anything.
     state = drive(lbfgs(state, plain, tol, max_iter, watch=problem.watch), problem.evaluate)

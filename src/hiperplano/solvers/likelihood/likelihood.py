@@ -169,6 +169,9 @@ class Likelihood(Objective):
         fit_intercept, k = self.scale.fit_intercept, self.n_scores
         share = self.class_shares if fit_intercept else np.full(k, 1.0 / max(2, k))
         curvature = np.maximum(share * (1 - share), 1e-6)[:, None] + self.penalty.strength
+        # Columns of few rows are correlated by chance: along a gradient the loss curves more by columns for each row.
+        loss = 1.0 - float(np.mean(self.penalty.strength / curvature))
+        curvature *= 1.0 + loss * self.design.n_columns / self.design.n_rows
         # Steps must not add the same to all classes: what only a weak penalty decides would be found last.
         return lambda vector: self.balanced(self.balanced(vector) / curvature)
 

@@ -28,7 +28,8 @@ AT_ONCE = 6.0  # passes that a preconditioner may cost to be bought before the f
 # Next step of standardised parameters at which they stand still; standard errors are about as accurate as that.
 SETTLED = 1e-7
 _LONG = 30.0  # steps of L-BFGS, where no better preconditioner is left, before Newton's with conjugate gradients
-_BEFORE_PRODUCTS = 10.0  # the same where those are worth more
+_BEFORE_PRODUCTS = 10.0  # the same where those are worth more,
+_LATE = 1e-4  # but not from a gradient of that: L-BFGS would have to learn again what the last one knew
 _FAR = 0.03  # a gradient at the start with which the discriminant of several classes is likely to be a better one
 _NEAR = 10.0  # times `tol`, a gradient at the start with which the curvature of the last penalty's end will do
 _FEW_ROWS = 4  # for each column
@@ -125,19 +126,19 @@ class PreconditionedLBFGS:
         while True:
             self._last = current
             price = left[0].cost / a_pass if left else np.inf
-            early = not bought and _suits_products(problem) and WORTH * price >= _BEFORE_PRODUCTS
+            early = not bought and _suits_products(problem) and self._products_are_worth(left)
             turn = products and (early or not left)
             steps = price if not turn else _BEFORE_PRODUCTS if early else _LONG
             pace = np.inf if turn or not left else left[0].pace
             budget = Budget(steps, min(tol, self._close), pace) if steps < np.inf else None
-            end = self._run(state, current, near, budget)
+            late = turn and state.largest <= _LATE
+            end = Minimum(state) if late else self._run(state, current, near, budget)
             state = end.state
-            if state.largest > tol and state.steps < max_iter and turn:
+            if (late or state.largest > tol) and state.steps < max_iter and turn:
                 products, method = False, Message("Newton with conjugate gradients")
-                most = np.inf if not left else price if problem.n_scores == 1 else _PATIENT * left[-1].cost / a_pass
-                state = truncated_newton(self._passes, state, tol, max_iter, most, problem.watch)
-                end = Minimum(state)
-            if state.largest <= tol or state.steps >= max_iter or not left:
+                end, left = self._by_products(state, left)
+                state = end.state
+            if (state.largest <= tol and state.next_step is not None) or state.steps >= max_iter or not left:
                 return method, end
             if state.stalled and left[0].method == method:  # Newton can do what is left: it damps its steps
                 return method, continued(problem, state, tol, max_iter, SETTLED)
@@ -146,6 +147,32 @@ class PreconditionedLBFGS:
             if left[0].again:
                 self._expect_newton(state, current)
             left = left if left[0].again else left[1:]
+
+    def _products_are_worth(self, left: list[Offer]) -> bool:
+        """Whether products with the Hessian are tried before any of the preconditioners that are left.
+
+        Few rows of several classes are separated. What the Hessian's blocks then leave out is most of it: only the
+        whole, the last of the offers, is a better way.
+        """
+        problem = self._problem
+        separated = problem.design.n_rows <= problem.scale.size and not problem.design.is_sparse
+        other = left[-1 if separated else 0].cost if left else np.inf
+        return WORTH * other >= _BEFORE_PRODUCTS * self._a_pass
+
+    def _by_products(self, state: State, left: list[Offer]) -> tuple[Minimum, list[Offer]]:
+        """Newton's method by products with Hessians, and the preconditioners to go on with, if it did not end.
+
+        Where the whole Hessian costs little enough, it ends where a last step leaves `close`, or the Hessian goes on.
+        """
+        problem, tol = self._problem, self._tol
+        prices = [each.cost / self._a_pass for each in left]
+        cheap = bool(left) and WORTH * prices[0] < _BEFORE_PRODUCTS
+        most = np.inf if not left else prices[0] if problem.n_scores == 1 else _PATIENT * prices[-1]
+        close, matrix = (self._close, prices[-1]) if cheap else (np.inf, np.inf)
+        state = truncated_newton(self._passes, state, tol, self._max_iter, most, problem.watch, close, matrix)
+        if state.largest <= tol and not cheap:
+            return Minimum(state), []
+        return Minimum(state), left[-1:] if cheap else left
 
     def _one_plain_step(self) -> tuple[Purchase, State | None]:
         """A step by a diagonal from the prior, and where it leads, from which a minimisation goes on.
@@ -169,7 +196,10 @@ class PreconditionedLBFGS:
             return plain, told(problem, plain, self._passes.evaluate)
         plain = plain._replace(found=problem.at_prior)
         state = told(problem, plain, self._passes.evaluate)
-        found = _whole_step(state, plain, self._passes.evaluate)
+        step = -plain.precondition(state.gradient)
+        if problem.n_scores == 1 and problem.scale.fit_intercept:
+            step, _ = problem.step_to_discriminant(state.gradient, step)
+        found = drive(line_search(state, step, tries=1), self._passes.evaluate)
         if found is not None and problem.watch is not None:
             problem.watch(found)
         return plain, found
