@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.solvers.rows_loops import subroutine
+from hiperplano.solvers.rows_loops import part, subroutine
 
 _JITTER = 1e-15  # of a unit diagonal, for each row of a matrix that rounding may have made singular
+_ROUGH = 0.1  # share of the slope that conjugate gradients may leave
 
 
 @subroutine
@@ -38,14 +39,108 @@ def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def newton_step(rows, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
+def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
+    """out = Σ stiffness·x·(x·p) over the free rows, four at a time: what is loaded of `p` and `out` serves them all."""
+    m, d, k = len(free), len(p), 0
+    for j in range(d):
+        out[j] = 0.0
+    while k + 4 <= m:
+        first, second, third, fourth = x[free[k]], x[free[k + 1]], x[free[k + 2]], x[free[k + 3]]
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            a += first[j] * p[j]
+            b += second[j] * p[j]
+            c += third[j] * p[j]
+            e += fourth[j] * p[j]
+        a, b, c, e = a * stiffness[k], b * stiffness[k + 1], c * stiffness[k + 2], e * stiffness[k + 3]
+        for j in range(d):
+            out[j] += a * first[j] + b * second[j] + c * third[j] + e * fourth[j]
+        k += 4
+    while k < m:
+        row = x[free[k]]
+        a = 0.0
+        for j in range(d):
+            a += row[j] * p[j]
+        a *= stiffness[k]
+        for j in range(d):
+            out[j] += a * row[j]
+        k += 1
+
+
+@subroutine
+def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, squares, enough, most, step):  # type: ignore[no-untyped-def]
+    """`newton_step` by conjugate gradients on the diagonal, from products with the free rows alone.
+
+    Parameters
+    ----------
+    squares : float64 of shape (d,), Σ stiffness·x²
+
+    Returns
+    -------
+    bool
+        Whether the slope that is left is no longer than `enough`, or a tenth of what it was, after `most` products at
+        most.
+    """
+    d = x.shape[1]
+    level = fit_intercept and mass > 0.0
+    share = mass if level else 0.0
+    inverse, image = np.empty(d), np.empty(d)
+    residual, direction, found = np.empty(d), np.empty(d), np.zeros(d)
+    square, length = 0.0, 0.0
+    for j in range(d):
+        inverse[j] = 1.0 / (1.0 + max(squares[j] - share * offset[j] * offset[j], 0.0))
+        residual[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
+        direction[j] = inverse[j] * residual[j]
+        square += residual[j] * direction[j]
+        length += residual[j] * residual[j]
+    start, used = square, 0
+    while length > enough * enough and square > _ROUGH * _ROUGH * start:
+        if used >= most:
+            return False
+        used += 1
+        _free_product(x, free, stiffness, direction, image)
+        along = 0.0
+        for j in range(d):
+            along += offset[j] * direction[j]
+        curvature = 0.0
+        for j in range(d):
+            image[j] += direction[j] - share * along * offset[j]
+            curvature += direction[j] * image[j]
+        if not curvature > 0.0:
+            return False
+        size, before, square, length = square / curvature, square, 0.0, 0.0
+        for j in range(d):
+            found[j] += size * direction[j]
+            residual[j] -= size * image[j]
+            square += residual[j] * inverse[j] * residual[j]
+            length += residual[j] * residual[j]
+        for j in range(d):
+            direction[j] = inverse[j] * residual[j] + square / before * direction[j]
+    _set_step(found, offset, mass, grad, level, step)
+    return True
+
+
+@part
+def _set_step(change, offset, mass, grad, level, step):  # type: ignore[no-untyped-def]
+    """The change of the coefficients, and that of the level which goes with it."""
+    d = len(change)
+    along = 0.0
+    for j in range(d):
+        step[j] = change[j]
+        along += offset[j] * change[j]
+    step[d] = -grad[d] / mass - along if level else 0.0
+
+
+@subroutine
+def newton_step(x, free, rows, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
     """Where the quadratic with this slope, and the curvature I + Σ stiffness·[x, 1]ᵀ[x, 1], has its minimum.
 
     The level is eliminated: rows are taken from their mean.
 
     Parameters
     ----------
-    rows : float64 of shape (m, d), the free rows; overwritten
+    free : int64 of shape (m,), which rows are free
+    rows : float64 of shape (m, d), room for them
     offset, mass : the mean of the rows by their stiffness, and its sum
     grad, step : float64 of shape (d + 1,)
     """
@@ -54,7 +149,7 @@ def newton_step(rows, stiffness, offset, mass, grad, fit_intercept, step):  # ty
     for i in range(m):
         root = np.sqrt(stiffness[i])
         for j in range(d):
-            rows[i, j] = root * (rows[i, j] - (offset[j] if level else 0.0))
+            rows[i, j] = root * (x[free[i], j] - (offset[j] if level else 0.0))
     right = np.empty(d)
     for j in range(d):
         right[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
@@ -75,8 +170,4 @@ def newton_step(rows, stiffness, offset, mass, grad, fit_intercept, step):  # ty
         for i in range(m):
             for j in range(d):
                 right[j] -= pull[i] * rows[i, j]
-    along = 0.0
-    for j in range(d):
-        step[j] = right[j]
-        along += offset[j] * right[j]
-    step[d] = -grad[d] / mass - along if level else 0.0
+    _set_step(right, offset, mass, grad, level, step)
