@@ -10,8 +10,8 @@ from hiperplano.solvers.svm.compiled.step_loops import conjugate_step, newton_st
 
 
 @njit
-def by_conjugate_gradients(x, free, stiffness, offset, mass, grad, fit_intercept, squares, enough, most, step):
-    return conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, squares, enough, most, step)
+def by_conjugate_gradients(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step):
+    return conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step)
 
 
 @njit
@@ -32,13 +32,13 @@ def test_a_step_solves_with_the_curvature_of_the_free_rows(n, fit_intercept):
         grad[-1] = 0.0
         curvature[-1], curvature[:, -1], curvature[-1, -1] = 0.0, 0.0, 1.0
     expected = np.linalg.solve(curvature, -grad)
-    offset, squares = stiffness @ x[free] / mass, stiffness @ x[free] ** 2
+    offset = stiffness @ x[free] / mass
     given = stiffness, offset, mass, grad, fit_intercept
     exact, step = np.empty(d + 1), np.empty(d + 1)
     by_factor(x, free, np.empty((len(free), d)), *given, exact)
     np.testing.assert_allclose(exact, expected, rtol=1e-9, atol=1e-9)
-    assert not by_conjugate_gradients(x, free, *given, squares, 0.0, 1, step)
-    assert by_conjugate_gradients(x, free, *given, squares, 0.0, 40, step)
+    assert not by_conjugate_gradients(x, free, *given, 0.0, 1, step)
+    assert by_conjugate_gradients(x, free, *given, 0.0, 40, step)
     assert np.linalg.norm(curvature @ step + grad) < 0.5 * np.linalg.norm(grad)
     assert step @ grad < 0
 

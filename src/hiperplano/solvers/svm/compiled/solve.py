@@ -34,6 +34,7 @@ _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are bala
 _DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
 _TRIED = 4.0  # passes that solve sparse tables with a small C, where others would take longer
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
+_TALL = 8  # rows for each column: with squares an ascent is then faster than Newton's method for no C, or hardly
 _EARLY = 0.125  # share of the affordable passes after which an ascent may end, where it is known what others cost
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -270,7 +271,7 @@ def _newton_step(n: int, d: int, squared: bool) -> float:
 def _factor_cost(n: int, d: int) -> float:
     """Products of all pairs of free rows, or of columns, and their factor."""
     least, free = min(n // 2 + 1, d), n // 2
-    return free * d * (least * _PRODUCT + _COPY) + least**3 / 3 * _FACTOR
+    return free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
 
 
 def _product_cost(n: int, d: int) -> float:
@@ -280,7 +281,7 @@ def _product_cost(n: int, d: int) -> float:
 
 def _worthwhile_products(n: int, d: int) -> int:
     """Products in a step of conjugate gradients that take as long as a factor; 0 where those would seldom do."""
-    products = int(_factor_cost(n, d) / _product_cost(n, d))
+    products = int((n // 2 * d * _COPY + _factor_cost(n, d)) / _product_cost(n, d))
     return products if products >= _FEWEST_PRODUCTS else 0
 
 
@@ -350,7 +351,7 @@ def solve_dense(search: Search, few: bool) -> None:
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
     cost = Costs(n, d, 1.0, 1).row_products / ascent_pass(rows) if wide else affordable_passes(rows, squared)
-    if cost and not spares_factors(n, d, squared):
+    if cost and not (squared and n > _TALL * d):
         search.ascend(cost)
     if not search.proved and search.left > 0:
         if wide:

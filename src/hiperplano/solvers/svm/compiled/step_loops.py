@@ -39,6 +39,58 @@ def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
 
 
 @subroutine
+def row_products(x, p, out):  # type: ignore[no-untyped-def]
+    """out = x·p, four rows at a time: what is loaded of `p` serves them all."""
+    n, d, i = x.shape[0], x.shape[1], 0
+    while i + 4 <= n:
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            a += x[i, j] * p[j]
+            b += x[i + 1, j] * p[j]
+            c += x[i + 2, j] * p[j]
+            e += x[i + 3, j] * p[j]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, e
+        i += 4
+    while i < n:
+        a = 0.0
+        for j in range(d):
+            a += x[i, j] * p[j]
+        out[i] = a
+        i += 1
+
+
+@subroutine
+def add_rows(x, which, weight, out):  # type: ignore[no-untyped-def]
+    """out += Σ weight[k]·x[which[k]], four rows at a time; `out` may be longer than a row."""
+    m, d, k = len(which), x.shape[1], 0
+    while k + 4 <= m:
+        first, second, third, fourth = x[which[k]], x[which[k + 1]], x[which[k + 2]], x[which[k + 3]]
+        a, b, c, e = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
+        for j in range(d):
+            out[j] += a * first[j] + b * second[j] + c * third[j] + e * fourth[j]
+        k += 4
+    while k < m:
+        row = x[which[k]]
+        for j in range(d):
+            out[j] += weight[k] * row[j]
+        k += 1
+
+
+@subroutine
+def _add_squares(x, which, weight, out):  # type: ignore[no-untyped-def]
+    """out += Σ weight[k]·x[which[k]]², two rows at a time."""
+    m, d, k = len(which), x.shape[1], 0
+    while k + 2 <= m:
+        first, second, a, b = x[which[k]], x[which[k + 1]], weight[k], weight[k + 1]
+        for j in range(d):
+            out[j] += a * first[j] * first[j] + b * second[j] * second[j]
+        k += 2
+    if k < m:
+        for j in range(d):
+            out[j] += weight[k] * x[which[k], j] * x[which[k], j]
+
+
+@subroutine
 def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
     """out = Σ stiffness·x·(x·p) over the free rows, four at a time: what is loaded of `p` and `out` serves them all."""
     m, d, k = len(free), len(p), 0
@@ -68,12 +120,8 @@ def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, squares, enough, most, step):  # type: ignore[no-untyped-def]
+def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step):  # type: ignore[no-untyped-def]
     """`newton_step` by conjugate gradients on the diagonal, from products with the free rows alone.
-
-    Parameters
-    ----------
-    squares : float64 of shape (d,), Σ stiffness·x²
 
     Returns
     -------
@@ -84,11 +132,12 @@ def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, square
     d = x.shape[1]
     level = fit_intercept and mass > 0.0
     share = mass if level else 0.0
-    inverse, image = np.empty(d), np.empty(d)
+    inverse, image = np.zeros(d), np.empty(d)
     residual, direction, found = np.empty(d), np.empty(d), np.zeros(d)
+    _add_squares(x, free, stiffness, inverse)
     square, length = 0.0, 0.0
     for j in range(d):
-        inverse[j] = 1.0 / (1.0 + max(squares[j] - share * offset[j] * offset[j], 0.0))
+        inverse[j] = 1.0 / (1.0 + max(inverse[j] - share * offset[j] * offset[j], 0.0))
         residual[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
         direction[j] = inverse[j] * residual[j]
         square += residual[j] * direction[j]
@@ -146,13 +195,14 @@ def newton_step(x, free, rows, stiffness, offset, mass, grad, fit_intercept, ste
     """
     m, d = rows.shape
     level = fit_intercept and mass > 0.0
-    for i in range(m):
-        root = np.sqrt(stiffness[i])
-        for j in range(d):
-            rows[i, j] = root * (x[free[i], j] - (offset[j] if level else 0.0))
-    right = np.empty(d)
+    right, mean = np.empty(d), np.empty(d)
     for j in range(d):
+        mean[j] = offset[j] if level else 0.0
         right[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
+    for i in range(m):
+        row, root = x[free[i]], np.sqrt(stiffness[i])
+        for j in range(d):
+            rows[i, j] = root * (row[j] - mean[j])
     if m >= d:
         matrix = np.dot(rows.T, rows)
         for j in range(d):
