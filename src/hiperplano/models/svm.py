@@ -56,7 +56,8 @@ class LinearSVC(LinearClassifier):
         "newton" passes over the rows a few times, and only those near the margin enter its equations; "dual" is dual
         coordinate ascent, whose passes cost little and may be many. "auto" gives the ascent as many passes as half of
         Newton's method costs, about, and goes on with Newton's method where they do not suffice; dense tables of more
-        than two million entries begin with it, unless they have twice as many columns as rows.
+        than two million entries begin with it, unless they have twice as many columns as rows, and so do smaller ones
+        with the squared hinge that have more than eight times as many rows as columns.
     max_iter : int, default=1000
         Most passes over the rows, for each class. Steps of Newton's method that take much longer than a pass count as
         several. A fit that ends so warns, and `solution_.gap` says how far from the optimum it may be.

@@ -47,7 +47,7 @@ def solve_svm(
         return replace(solution, coef=held.widen(solution.coef))
     if not isinstance(designs[0], InMemory):
         found = [_newton(design, loss, fit_intercept, tol, max_iter) for design in designs]
-    elif fits_loops(designs[0], solver):
+    elif fits_loops(designs[0], solver, bool(loss.ridge)):
         search = CompiledSearch(designs[0], loss, fit_intercept, solver, tol, max_iter)
         with one_blas_thread():
             found = in_threads(search.fit, designs, len(designs) * designs[0].n_rows * designs[0].n_columns)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hiperplano.data.design import Array, Design
 from hiperplano.data.in_memory import InMemory
-from hiperplano.solvers.svm.augmented_lagrangian import augmented_newton
+from hiperplano.solvers.svm.augmented_lagrangian import SAMPLE_ROWS, SAMPLE_SHARE, augmented_newton
 from hiperplano.solvers.svm.compiled.problem import LoopRows, control, dual_box
 from hiperplano.solvers.svm.compiled.solve import (
     POLISHING,
@@ -20,6 +20,7 @@ from hiperplano.solvers.svm.compiled.solve import (
     passes_of_interior,
     solve_dense,
     solve_sparse,
+    spares_factors,
 )
 from hiperplano.solvers.svm.dual_losses import DualLoss
 from hiperplano.solvers.svm.duality_gap import Budget, plane_fit
@@ -33,12 +34,14 @@ _SHARE = 0.6  # of the passes that are left, for Newton's method where another m
 _TALL = 20  # rows for each column
 
 
-def fits_loops(design: InMemory, solver: str) -> bool:
+def fits_loops(design: InMemory, solver: str, squared: bool) -> bool:
     """Whether compiled loops are the faster way, or the one that was asked for."""
     if design.is_sparse:
         return solver != "newton"
     n, d = design.n_rows, design.n_columns
-    broad = n * d <= _MOST_CELLS and n <= _TALL * d
+    # Beyond so many rows for each column a small sample has enough of them, and its answer spares most passes.
+    tall = SAMPLE_SHARE * SAMPLE_ROWS if spares_factors(n, d, squared) else _TALL
+    broad = n * d <= _MOST_CELLS and n <= tall * d
     return solver == "dual" or n * d <= _COPIED_CELLS or (solver == "auto" and (broad or is_wide(n, d)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hiperplano.data.design import Array
 from hiperplano.solvers.rows_loops import loop, part, subroutine
 from hiperplano.solvers.svm.compiled.box_loops import balance, follow, gain, is_free, loss
-from hiperplano.solvers.svm.compiled.step_loops import newton_step
+from hiperplano.solvers.svm.compiled.step_loops import add_rows, conjugate_step, newton_step, row_products
 
 _SHORT = 1e-10  # steps cut below this share lead nowhere
 _PATIENCE = 25  # steps in which what is left, or what a step may gain, should have halved
@@ -71,21 +71,17 @@ def _dot(left, right):  # type: ignore[no-untyped-def]
 @subroutine
 def _set_residuals(x, box, point):  # type: ignore[no-untyped-def]
     """target − score."""
-    n, d = x.shape
-    for i in range(n):
-        score = point.coef[d]
-        for j in range(d):
-            score += x[i, j] * point.coef[j]
-        point.e[i] = box.target[i] - score
+    d = x.shape[1]
+    row_products(x, point.coef[:d], point.e)
+    for i in range(len(point.e)):
+        point.e[i] = box.target[i] - (point.e[i] + point.coef[d])
 
 
 @subroutine
-def _sum_rows(x, box, point, given, centre, near, fit_intercept):  # type: ignore[no-untyped-def]
+def _sum_rows(x, box, point, work, given, centre, near, fit_intercept):  # type: ignore[no-untyped-def]
     """Dual variables for the residuals, unless they are given, the losses, and the gradient."""
     d = x.shape[1]
-    losses, slack, total, size = 0.0, 0.0, 0.0, 0.0
-    for j in range(d):
-        point.grad[j] = point.coef[j]
+    losses, slack, total, size, m = 0.0, 0.0, 0.0, 0.0, 0
     for i in range(len(point.e)):
         e = point.e[i]
         if not given:
@@ -97,8 +93,11 @@ def _sum_rows(x, box, point, given, centre, near, fit_intercept):  # type: ignor
         total += beta
         size += abs(beta)
         if beta != 0.0:
-            for j in range(d):
-                point.grad[j] -= beta * x[i, j]
+            work.free[m], work.stiffness[m] = i, -beta
+            m += 1
+    for j in range(d):
+        point.grad[j] = point.coef[j]
+    add_rows(x, work.free[:m], work.stiffness, point.grad)
     point.numbers[LOSS], point.numbers[SLACK] = losses, slack
     point.grad[d] = -total if fit_intercept and abs(total) > _ROUNDING * size else 0.0
 
@@ -110,8 +109,8 @@ def _move(start, step, share, end):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _look_at_free_rows(x, box, point, near, rows, stiffness, offset):  # type: ignore[no-untyped-def]
-    """Bring the free rows together; their mean and mass; and what the smooth problem has left to gain, about.
+def _look_at_free_rows(x, box, point, near, free, stiffness, offset):  # type: ignore[no-untyped-def]
+    """Which rows are free; their mean and mass; and what the smooth problem has left to gain, about.
 
     That is the mismatch, and what it will cost to balance the dual variables by shifting those of the free rows.
     """
@@ -122,11 +121,10 @@ def _look_at_free_rows(x, box, point, near, rows, stiffness, offset):  # type: i
     for i in range(len(point.beta)):
         if is_free(box, i, point.beta[i]):
             stiffness[m] = 1.0 / (box.soft[i] + near / box.weight[i])
+            free[m] = i
             mass += stiffness[m]
-            for j in range(d):
-                rows[m, j] = x[i, j]
-                offset[j] += stiffness[m] * x[i, j]
             m += 1
+    add_rows(x, free[:m], stiffness, offset)
     if mass > 0.0:
         for j in range(d):
             offset[j] /= mass
@@ -184,29 +182,41 @@ def _allowed(slack, objective, tol, floor, smoothed):  # type: ignore[no-untyped
 
 
 @subroutine
-def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most):  # type: ignore[no-untyped-def]
-    """Newton steps until what remains to be gained is allowed to remain; passes made, and whether it is."""
+def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most, products):  # type: ignore[no-untyped-def]
+    """Newton steps until what remains to be gained is allowed to remain.
+
+    Returns
+    -------
+    used : passes made
+    solved : whether no more remains
+    products : as given, or 0 once conjugate gradients have taken as long as a factor
+    """
     least, smallest, since, used = np.inf, np.inf, 0, 0
     smoothed = near > 0.0
     while True:
-        _look_at_free_rows(x, box, now, near, work.rows, work.stiffness, work.offset)
+        _look_at_free_rows(x, box, now, near, work.free, work.stiffness, work.offset)
         remaining, mass, n_free = now.numbers[REMAINING], now.numbers[MASS], int(now.numbers[FREE])
         allowed = share * _allowed(now.numbers[SLACK], _objective(now), control.tol, control.floor, smoothed)
         if remaining <= (allowed if fewest <= 0 else 0.0):
-            return used, True
+            return used, True, products
         fewest -= 1
         if used >= most:
-            return used, False
+            return used, False, products
         step = work.step
         if mass <= 0.0 and now.grad[-1] != 0.0:  # no row is free: the level moves alone, to where some are
             for j in range(len(step)):
                 step[j] = 0.0
             step[-1] = -control.unit if now.grad[-1] > 0.0 else control.unit
         else:
-            newton_step(work.rows[:n_free], work.stiffness, work.offset, mass, now.grad, control.fit_intercept, step)
+            free, rows = work.free[:n_free], work.rows[:n_free]
+            slope = (work.stiffness, work.offset, mass, now.grad, control.fit_intercept)
+            if products and not conjugate_step(x, free, *slope, 0.1 * np.sqrt(allowed), products, step):
+                products = 0
+            if not products:
+                newton_step(x, free, rows, *slope, step)
         before = _dot(now.grad, step)
         if not before < 0.0:  # rounding is all that is left of the slope
-            return used, remaining <= allowed
+            return used, remaining <= allowed, products
         # While rows become free one after another what is left stays as it is, but steps have ever less to gain.
         since += 1
         if remaining < 0.5 * least:
@@ -214,39 +224,40 @@ def _minimise(x, box, now, end, work, centre, near, control, share, fewest, most
         if -before < 0.5 * smallest:
             smallest, since = -before, 0
         if since > _PATIENCE:
-            return used, False
+            return used, False, products
         _move(now, step, 1.0, end)
         _set_residuals(x, box, end)
-        _sum_rows(x, box, end, False, centre, near, control.fit_intercept)
+        _sum_rows(x, box, end, work, False, centre, near, control.fit_intercept)
         used += 1
         after = _dot(end.grad, step)
         if not np.isfinite(after):
-            return used, False
+            return used, False, products
         if abs(after) > 0.5 * abs(before):
             part_of_it = _least_share(box, now, end, step, before, after, centre, near)
             _move(now, step, part_of_it, end)
             _set_residuals(x, box, end)
-            _sum_rows(x, box, end, False, centre, near, control.fit_intercept)
+            _sum_rows(x, box, end, work, False, centre, near, control.fit_intercept)
             used += 1
             if part_of_it < _SHORT:
-                return used, False
+                return used, False, products
         _copy(end, now)
 
 
 @subroutine
-def _certify(x, box, now, proof, fit_intercept):  # type: ignore[no-untyped-def]
+def _certify(x, box, now, proof, work, fit_intercept):  # type: ignore[no-untyped-def]
     """The gap of a plane and its dual variables, once they are balanced; both go to `proof`."""
     _copy(now, proof)
     if fit_intercept:
         balance(box, proof.beta)
-    _sum_rows(x, box, proof, True, proof.beta, 0.0, fit_intercept)
+    _sum_rows(x, box, proof, work, True, proof.beta, 0.0, fit_intercept)
     gap = proof.numbers[SLACK] + _half_square(proof.grad)
     return gap if np.isfinite(gap) else np.inf
 
 
 class Work(NamedTuple):
-    """Room for the free rows, their stiffness and mean, and a step."""
+    """Numbers of the free rows, room for them, their stiffness and mean, and a step."""
 
+    free: Array
     rows: Array
     stiffness: Array
     offset: Array
@@ -254,7 +265,7 @@ class Work(NamedTuple):
 
 
 @loop
-def augmented_newton(x, box, control, coef, centre, width):  # type: ignore[no-untyped-def]
+def augmented_newton(x, box, control, coef, centre, width, products):  # type: ignore[no-untyped-def]
     """Minimise ½‖coef‖² + Σ losses up to a gap of tol·objective + floor.
 
     Parameters
@@ -264,6 +275,8 @@ def augmented_newton(x, box, control, coef, centre, width):  # type: ignore[no-u
     centre : float64 of shape (n,), dual variables to start from; overwritten
     width : float
         Of the first round, in units of the scores; 0 for squared losses.
+    products : int
+        With the free rows, in a step by conjugate gradients, that take as long as a factor; 0 for a factor at once.
 
     Returns
     -------
@@ -271,7 +284,7 @@ def augmented_newton(x, box, control, coef, centre, width):  # type: ignore[no-u
     """
     n, d = x.shape
     now, end, best = _new_point(n, d), _new_point(n, d), _new_point(n, d)
-    work = Work(np.empty((n, d)), np.empty(n), np.zeros(d), np.zeros(d + 1))
+    work = Work(np.empty(n, dtype=np.int64), np.empty((n, d)), np.empty(n), np.zeros(d), np.zeros(d + 1))
     for j in range(d + 1):
         now.coef[j] = coef[j]
     _set_residuals(x, box, now)
@@ -279,9 +292,10 @@ def augmented_newton(x, box, control, coef, centre, width):  # type: ignore[no-u
     least, since, known = np.inf, 0, False
     while True:
         near = width / control.bound
-        _sum_rows(x, box, now, False, centre, near, control.fit_intercept)
-        passes, solved = _minimise(
-            x, box, now, end, work, centre, near, control, share, 1 if width > 0.0 else 0, control.most - used
+        _sum_rows(x, box, now, work, False, centre, near, control.fit_intercept)
+        fewest, most = 1 if width > 0.0 else 0, control.most - used
+        passes, solved, products = _minimise(
+            x, box, now, end, work, centre, near, control, share, fewest, most, products
         )
         used += passes
         remaining, objective = now.numbers[SLACK] + now.numbers[REMAINING], _objective(now)
@@ -292,7 +306,7 @@ def augmented_newton(x, box, control, coef, centre, width):  # type: ignore[no-u
             least = remaining
         ended = used >= control.most or since > _ROUNDS_PATIENCE or (width == 0.0 and not solved)
         if remaining <= wanted or ended or width == 0.0:
-            gap = _certify(x, box, best, end, control.fit_intercept)
+            gap = _certify(x, box, best, end, work, control.fit_intercept)
             used += 1
             if gap <= wanted or ended:
                 return end.coef, end.beta, _objective(end), gap, used

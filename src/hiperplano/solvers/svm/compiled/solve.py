@@ -23,14 +23,18 @@ _NEWTON_VISIT, _NEWTON_NUMBER = 30.0, 0.6  # for a row and a number in a pass of
 _ENTRY = 1.5  # for a stored number of a sparse row
 _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
+_FEWEST_PRODUCTS = 3  # that lead anywhere
 _MANY, _GENTLE = 25, 4  # products with the free rows in a step by conjugate gradients; where few steps are needed
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
+_COPY = 1.5  # for a number of a free row that is copied for them
+_FREE_VISIT, _FREE_NUMBER = 5.0, 0.6  # for a free row and its numbers in a product with them
 _INTERIOR_CALL, _INTERIOR_VISIT = 3e5, 250.0  # for a step of the interior point method, and for each row in it
 _INTERIOR_STEPS, _INTERIOR_PRODUCTS = 15, 6  # that it takes, and products with all rows in each
 _CLOSER = 0.5  # share of the gap that it leaves, before dual variables are balanced
 _DEAR = 10.0  # passes of the ascent in the time of a step of Newton's method that counts as one
 _TRIED = 4.0  # passes that solve sparse tables with a small C, where others would take longer
 _FEW = 10.0  # passes that lead nowhere, but prove what was found
+_TALL = 8  # rows for each column: with squares an ascent is then faster than Newton's method for no C, or hardly
 _EARLY = 0.125  # share of the affordable passes after which an ascent may end, where it is known what others cost
 _EXACT = 1e-14  # gap of the last steps on small tables, and
 POLISHING = 200  # passes at most
@@ -88,18 +92,23 @@ class Search:
         self._take(Found(*dual_ascent(*self.rows.arrays, self.box, control, affordable, early, self.coef, self.beta)))
 
     def newton(self, share: float = 1.0) -> None:
-        """Newton's method on dense rows, from what is known, with a share of the passes that are left."""
+        """Newton's method on dense rows, from what is known, with a share of the passes that are left.
+
+        Its steps are made by conjugate gradients until those take as long as a factor, unless all digits are wanted.
+        """
         from hiperplano.solvers.svm.compiled.newton_loops import augmented_newton
 
         n, d = self.rows.n_rows, len(self.rows.shift)
-        dear = _newton_step(n, d) / (_DEAR * ascent_pass(self.rows))  # such fits end as soon as others
+        step = _newton_step(n, d, bool(self.box.soft[0]))
+        dear = step / (_DEAR * ascent_pass(self.rows))  # such fits end as soon as others
         control = self.control._replace(most=max(1, int(share * self.left / max(1.0, dear))))
         plain = np.isfinite(control.bound)
         start = self.found.coef if self.methods else self.coef
         centre = self.found.beta.copy() if self.methods else middle(self.box)
         self._note("newton")
         width = _WIDE * control.unit if plain else 0.0
-        found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width))
+        products = 0 if control.tol <= _EXACT else _worthwhile_products(n, d)
+        found = Found(*augmented_newton(self.rows.arrays[0], self.box, control, start, centre, width, products))
         coef = self._pull(found.beta, found.coef[-1])
         if np.isfinite(coef).all():  # else weights times columns lie beyond float64, and an ascent cannot start there
             self.coef, self.beta = coef, found.beta.copy()
@@ -249,12 +258,36 @@ def _newton_steps(n: int, d: int, squared: bool) -> float:
 
 def _newton_cost(n: int, d: int, squared: bool) -> float:
     """Nanoseconds of Newton's method on dense rows."""
-    return _newton_steps(n, d, squared) * _newton_step(n, d)
+    return _newton_steps(n, d, squared) * _newton_step(n, d, squared)
 
 
-def _newton_step(n: int, d: int) -> float:
+def _newton_step(n: int, d: int, squared: bool) -> float:
+    solve = _factor_cost(n, d)
+    if _takes_few_steps(n, d, squared):
+        solve = min(solve, _GENTLE * _product_cost(n, d))
+    return n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + solve
+
+
+def _factor_cost(n: int, d: int) -> float:
+    """Products of all pairs of free rows, or of columns, and their factor."""
     least, free = min(n // 2 + 1, d), n // 2
-    return n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
+    return free * d * least * _PRODUCT + least**3 / 3 * _FACTOR
+
+
+def _product_cost(n: int, d: int) -> float:
+    """A product with the free rows, in a step of conjugate gradients."""
+    return (n // 2 + 1) * (_FREE_VISIT + _FREE_NUMBER * d)
+
+
+def _worthwhile_products(n: int, d: int) -> int:
+    """Products in a step of conjugate gradients that take as long as a factor; 0 where those would seldom do."""
+    products = int((n // 2 * d * _COPY + _factor_cost(n, d)) / _product_cost(n, d))
+    return products if products >= _FEWEST_PRODUCTS else 0
+
+
+def spares_factors(n: int, d: int, squared: bool) -> bool:
+    """Whether Newton's method seems to need neither many steps nor a factor in them."""
+    return _takes_few_steps(n, d, squared) and _worthwhile_products(n, d) > _GENTLE
 
 
 def _interior_cost(n: int, d: int) -> float:
@@ -270,7 +303,7 @@ def passes_of_interior(n: int, d: int) -> float:
 
     A step takes up to two of them; where it is stuck, few rows are free, and it takes half the time.
     """
-    return 4 * _interior_cost(n, d) / _newton_step(n, d)
+    return 4 * _interior_cost(n, d) / _newton_step(n, d, squared=False)
 
 
 def _sparse_newton_cost(rows: LoopRows, squared: bool) -> float:
@@ -318,7 +351,7 @@ def solve_dense(search: Search, few: bool) -> None:
     wide = is_wide(n, d)
     squared = bool(search.box.soft[0])
     cost = Costs(n, d, 1.0, 1).row_products / ascent_pass(rows) if wide else affordable_passes(rows, squared)
-    if cost:
+    if cost and not (squared and n > _TALL * d):
         search.ascend(cost)
     if not search.proved and search.left > 0:
         if wide:
@@ -326,7 +359,7 @@ def solve_dense(search: Search, few: bool) -> None:
             search.ascend(_FEW)
             if not search.proved and search.left > 0:
                 search.interior()  # coordinates of the span have lost the digits of short columns to those of long ones
-        elif few:
+        elif few or spares_factors(n, d, squared):
             search.second_order()
         elif not squared and interior_fits(n, d) and _interior_cost(n, d) < _newton_cost(n, d, squared):
             search.interior()

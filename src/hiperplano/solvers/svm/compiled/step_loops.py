@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiperplano.solvers.rows_loops import subroutine
+from hiperplano.solvers.rows_loops import part, subroutine
 
 _JITTER = 1e-15  # of a unit diagonal, for each row of a matrix that rounding may have made singular
+_ROUGH = 0.1  # share of the slope that conjugate gradients may leave
 
 
 @subroutine
@@ -38,26 +39,170 @@ def solve_positive(matrix, right):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def newton_step(rows, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
+def row_products(x, p, out):  # type: ignore[no-untyped-def]
+    """out = x·p, four rows at a time: what is loaded of `p` serves them all."""
+    n, d, i = x.shape[0], x.shape[1], 0
+    while i + 4 <= n:
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            a += x[i, j] * p[j]
+            b += x[i + 1, j] * p[j]
+            c += x[i + 2, j] * p[j]
+            e += x[i + 3, j] * p[j]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, e
+        i += 4
+    while i < n:
+        a = 0.0
+        for j in range(d):
+            a += x[i, j] * p[j]
+        out[i] = a
+        i += 1
+
+
+@subroutine
+def add_rows(x, which, weight, out):  # type: ignore[no-untyped-def]
+    """out += Σ weight[k]·x[which[k]], four rows at a time; `out` may be longer than a row."""
+    m, d, k = len(which), x.shape[1], 0
+    while k + 4 <= m:
+        first, second, third, fourth = x[which[k]], x[which[k + 1]], x[which[k + 2]], x[which[k + 3]]
+        a, b, c, e = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
+        for j in range(d):
+            out[j] += a * first[j] + b * second[j] + c * third[j] + e * fourth[j]
+        k += 4
+    while k < m:
+        row = x[which[k]]
+        for j in range(d):
+            out[j] += weight[k] * row[j]
+        k += 1
+
+
+@subroutine
+def _add_squares(x, which, weight, out):  # type: ignore[no-untyped-def]
+    """out += Σ weight[k]·x[which[k]]², two rows at a time."""
+    m, d, k = len(which), x.shape[1], 0
+    while k + 2 <= m:
+        first, second, a, b = x[which[k]], x[which[k + 1]], weight[k], weight[k + 1]
+        for j in range(d):
+            out[j] += a * first[j] * first[j] + b * second[j] * second[j]
+        k += 2
+    if k < m:
+        for j in range(d):
+            out[j] += weight[k] * x[which[k], j] * x[which[k], j]
+
+
+@subroutine
+def _free_product(x, free, stiffness, p, out):  # type: ignore[no-untyped-def]
+    """out = Σ stiffness·x·(x·p) over the free rows, four at a time: what is loaded of `p` and `out` serves them all."""
+    m, d, k = len(free), len(p), 0
+    for j in range(d):
+        out[j] = 0.0
+    while k + 4 <= m:
+        first, second, third, fourth = x[free[k]], x[free[k + 1]], x[free[k + 2]], x[free[k + 3]]
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            a += first[j] * p[j]
+            b += second[j] * p[j]
+            c += third[j] * p[j]
+            e += fourth[j] * p[j]
+        a, b, c, e = a * stiffness[k], b * stiffness[k + 1], c * stiffness[k + 2], e * stiffness[k + 3]
+        for j in range(d):
+            out[j] += a * first[j] + b * second[j] + c * third[j] + e * fourth[j]
+        k += 4
+    while k < m:
+        row = x[free[k]]
+        a = 0.0
+        for j in range(d):
+            a += row[j] * p[j]
+        a *= stiffness[k]
+        for j in range(d):
+            out[j] += a * row[j]
+        k += 1
+
+
+@subroutine
+def conjugate_step(x, free, stiffness, offset, mass, grad, fit_intercept, enough, most, step):  # type: ignore[no-untyped-def]
+    """`newton_step` by conjugate gradients on the diagonal, from products with the free rows alone.
+
+    Returns
+    -------
+    bool
+        Whether the slope that is left is no longer than `enough`, or a tenth of what it was, after `most` products at
+        most.
+    """
+    d = x.shape[1]
+    level = fit_intercept and mass > 0.0
+    share = mass if level else 0.0
+    inverse, image = np.zeros(d), np.empty(d)
+    residual, direction, found = np.empty(d), np.empty(d), np.zeros(d)
+    _add_squares(x, free, stiffness, inverse)
+    square, length = 0.0, 0.0
+    for j in range(d):
+        inverse[j] = 1.0 / (1.0 + max(inverse[j] - share * offset[j] * offset[j], 0.0))
+        residual[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
+        direction[j] = inverse[j] * residual[j]
+        square += residual[j] * direction[j]
+        length += residual[j] * residual[j]
+    start, used = square, 0
+    while length > enough * enough and square > _ROUGH * _ROUGH * start:
+        if used >= most:
+            return False
+        used += 1
+        _free_product(x, free, stiffness, direction, image)
+        along = 0.0
+        for j in range(d):
+            along += offset[j] * direction[j]
+        curvature = 0.0
+        for j in range(d):
+            image[j] += direction[j] - share * along * offset[j]
+            curvature += direction[j] * image[j]
+        if not curvature > 0.0:
+            return False
+        size, before, square, length = square / curvature, square, 0.0, 0.0
+        for j in range(d):
+            found[j] += size * direction[j]
+            residual[j] -= size * image[j]
+            square += residual[j] * inverse[j] * residual[j]
+            length += residual[j] * residual[j]
+        for j in range(d):
+            direction[j] = inverse[j] * residual[j] + square / before * direction[j]
+    _set_step(found, offset, mass, grad, level, step)
+    return True
+
+
+@part
+def _set_step(change, offset, mass, grad, level, step):  # type: ignore[no-untyped-def]
+    """The change of the coefficients, and that of the level which goes with it."""
+    d = len(change)
+    along = 0.0
+    for j in range(d):
+        step[j] = change[j]
+        along += offset[j] * change[j]
+    step[d] = -grad[d] / mass - along if level else 0.0
+
+
+@subroutine
+def newton_step(x, free, rows, stiffness, offset, mass, grad, fit_intercept, step):  # type: ignore[no-untyped-def]
     """Where the quadratic with this slope, and the curvature I + Σ stiffness·[x, 1]ᵀ[x, 1], has its minimum.
 
     The level is eliminated: rows are taken from their mean.
 
     Parameters
     ----------
-    rows : float64 of shape (m, d), the free rows; overwritten
+    free : int64 of shape (m,), which rows are free
+    rows : float64 of shape (m, d), room for them
     offset, mass : the mean of the rows by their stiffness, and its sum
     grad, step : float64 of shape (d + 1,)
     """
     m, d = rows.shape
     level = fit_intercept and mass > 0.0
-    for i in range(m):
-        root = np.sqrt(stiffness[i])
-        for j in range(d):
-            rows[i, j] = root * (rows[i, j] - (offset[j] if level else 0.0))
-    right = np.empty(d)
+    right, mean = np.empty(d), np.empty(d)
     for j in range(d):
+        mean[j] = offset[j] if level else 0.0
         right[j] = -grad[j] + (grad[d] * offset[j] if level else 0.0)
+    for i in range(m):
+        row, root = x[free[i]], np.sqrt(stiffness[i])
+        for j in range(d):
+            rows[i, j] = root * (row[j] - mean[j])
     if m >= d:
         matrix = np.dot(rows.T, rows)
         for j in range(d):
@@ -75,8 +220,4 @@ def newton_step(rows, stiffness, offset, mass, grad, fit_intercept, step):  # ty
         for i in range(m):
             for j in range(d):
                 right[j] -= pull[i] * rows[i, j]
-    along = 0.0
-    for j in range(d):
-        step[j] = right[j]
-        along += offset[j] * right[j]
-    step[d] = -grad[d] / mass - along if level else 0.0
+    _set_step(right, offset, mass, grad, level, step)
