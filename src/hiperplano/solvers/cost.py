@@ -143,6 +143,13 @@ class Costs:
         turned = 0.0 if self.density == 1.0 else _SPARSE + self.n_rows * self.n_columns * self.density * _TURNED
         return self.n_rows**2 * one + turned + self.factor(self.n_rows)
 
+    @property
+    def rounds_row_products(self) -> bool:
+        """Whether products of dense rows in float32 save more than a copy of these and another step of refinement."""
+        saved = 0.25 * self.n_rows * _DOT  # half of a symmetric product
+        refined = _CAST + 2.0 * (_CELL + _CELL_SCORE * self.n_scores)
+        return float(self.n_rows) * self.n_columns * (saved - refined) > _CALLS_OF_DECOMPOSITION * _SYSTEM
+
     def _weighted_product(self) -> float:
         cells = float(self.n_rows) * self.n_columns
         if self.n_scores == 1 and self.density < SPARSE_PRODUCTS:

@@ -22,6 +22,7 @@ from hiperplano.linalg.refined_products import (
     solve_refined,
     steps_at_most,
     summed_rows,
+    too_few_digits,
     usual_steps,
 )
 from hiperplano.linalg.triangular import Columns, reciprocal
@@ -45,7 +46,6 @@ _PATIENCE = 1.5  # times the cost of a sparse factorisation, for conjugate gradi
 _ORTHOGONAL = 20  # products of rows that take as long as an orthogonal factorisation of them, or less
 _ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
 _SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
-_FEWEST_SINGLE = 256  # rows whose products cost more than what rounding to float32 takes to make up for
 _ENOUGH = 1e-13  # relative error to leave
 _ENOUGH_PENALISED = 1e-11  # the same where a penalty has biased the coefficients by far more
 _LEAST_OF_ROWS = 1e-6  # reciprocal condition of a triangular factor of the rows, which is not squared
@@ -85,7 +85,7 @@ def wide_least_squares(
         known, rows = rows, centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            single = _single_rows(rows, alpha, tol) if known is None else None
+            single = _single_rows(design, rows, alpha, tol) if known is None else None
             end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
             end = end or _by_row_products(rows, alpha, fit_intercept, single)
         if end is None and rows.is_sparse:
@@ -219,10 +219,12 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     )
 
 
-def _single_rows(rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
+def _single_rows(design: Design, rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
     """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
-    few = len(rows.root) < _FEWEST_SINGLE or steps_at_most(rows, alpha, tol) <= _FEW_STEPS
-    return None if rows.is_sparse or few or not bool((alpha > 0).all()) else SingleRows(rows.x, rows.sum_of_squares)
+    if rows.is_sparse or not bool((alpha > 0).all()) or not Costs.of(design, len(alpha)).rounds_row_products:
+        return None
+    few = steps_at_most(rows, alpha, tol) <= _FEW_STEPS or too_few_digits(rows, alpha)
+    return None if few else SingleRows(rows.x, rows.sum_of_squares)
 
 
 def _by_conjugate_gradients(
