@@ -44,8 +44,10 @@ class FewRows:
         common = float(matrix.trace()) / len(matrix) if fit_intercept else 0.0
         if fit_intercept:
             matrix += common * np.multiply.outer(rows.free_direction, rows.free_direction)
-        kind = ShiftedFactors if Costs.prefer_factors(len(alphas)) else Tridiagonal
-        form = kind.of(matrix, _LEAST, least)
+        factors, (n, d) = Costs.prefer_factors(len(alphas)), rows.x.shape
+        form: ShiftedFactors | Tridiagonal | None = ShiftedFactors.of(matrix, _LEAST, least) if factors else None
+        if form is None and (n <= d or not factors):  # the norm in which a factor tells its condition may say too much
+            form = Tridiagonal.of(matrix, _LEAST, least)
         return None if form is None else cls(rows, form, common)
 
     def errors(self, alphas: Array) -> Array:
