@@ -40,3 +40,16 @@ def test_dependent_and_empty_columns_are_left_out():
     assert answer[4] == 0.0
     half = solver.half_inverse()
     np.testing.assert_allclose(half @ (half.T @ matrix @ np.arange(5.0)), answer, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 30, 200])
+@pytest.mark.parametrize("threshold", [1e-13, 1e-4])
+def test_a_matrix_is_singular_where_its_condition_says_so(size, threshold):
+    """Whether or not the determinant spared a look at the condition."""
+    rng = np.random.default_rng(size)
+    for spread in np.linspace(0.0, 16.0, 33):
+        turn = np.linalg.qr(rng.normal(size=(size, size)))[0]
+        matrix = (turn * np.logspace(0, -spread, size)) @ turn.T
+        solver = SymmetricSolver((matrix + matrix.T) / 2, threshold)
+        assert solver.singular == (solver.reciprocal < threshold)
+        assert solver.unit_null.shape[1] == 0 or solver.singular

@@ -44,6 +44,11 @@ class CentredRows:
     target_mean: Array
     root: Array
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only some entries of `x` are stored."""
+        return bool(issparse(self.x))
+
     @cached_property
     def unit(self) -> Array:
         """`x` with columns at unit length, of dense rows."""
@@ -52,14 +57,14 @@ class CentredRows:
     @cached_property
     def squares(self) -> Array:
         """Squared lengths of the centred rows, of shape (n,)."""
-        if not issparse(self.x):
+        if not self.is_sparse:
             return np.asarray(np.einsum("ij,ij->i", self.x, self.x))
         return np.maximum(self._raw_squares - 2 * self._along + self._middle, 0.0)
 
     @cached_property
     def sum_of_squares(self) -> float:
         """Of all entries of the centred rows."""
-        return float(self.squares.sum() if issparse(self.x) else self.length @ self.length)
+        return float(self.squares.sum() if self.is_sparse else self.length @ self.length)
 
     @property
     def alike_columns(self) -> bool:
@@ -69,12 +74,12 @@ class CentredRows:
     @property
     def stored_squares(self) -> Array:
         """The same of the rows as they are stored: sparse ones are not centred."""
-        return self._raw_squares if issparse(self.x) else self.squares
+        return self._raw_squares if self.is_sparse else self.squares
 
     @property
     def cancels(self) -> bool:
         """Whether products of sparse rows lose too many digits by being centred afterwards."""
-        if not issparse(self.x):
+        if not self.is_sparse:
             return False
         return float(self.squares.max()) <= _CANCELLED * float((self._raw_squares + self._middle).max())
 
@@ -86,7 +91,7 @@ class CentredRows:
     @cached_property
     def products(self) -> Array:
         """Of all pairs of centred rows, of shape (n, n)."""
-        if not issparse(self.x):
+        if not self.is_sparse:
             return row_products(self.x)
         root, square = self.root[:, 0], float(self.mean @ self.mean)
         along = np.multiply.outer(self._stored_along - 0.5 * square * root, root)
@@ -97,7 +102,7 @@ class CentredRows:
 
     def square_product(self, shares: Array) -> Array:
         """`products` times shares of shape (n,), without forming them: two products with the stored rows."""
-        if not issparse(self.x):
+        if not self.is_sparse:
             return np.asarray(self.x @ (self.x.T @ shares))
         root, along = self.root[:, 0], self._stored_along
         level = float(root @ shares)
@@ -136,13 +141,13 @@ class CentredRows:
 
     def combined(self, shares: Array) -> Array:
         """Sums of centred rows with shares of shape (n, k), of shape (k, d)."""
-        sums = np.asarray((self._turned @ shares).T if issparse(self.x) else shares.T @ self.x)
-        return np.where(self.length > 0, sums - (shares.T @ self.root) * self.mean, 0.0) if issparse(self.x) else sums
+        sums = np.asarray((self._turned @ shares).T if self.is_sparse else shares.T @ self.x)
+        return np.where(self.length > 0, sums - (shares.T @ self.root) * self.mean, 0.0) if self.is_sparse else sums
 
     def scores(self, coef: Array) -> Array:
         """Products of the centred rows with coefficients of shape (k, d), of shape (n, k)."""
         products = np.asarray(self.x @ coef.T)
-        return products - self.root * (coef @ self.mean) if issparse(self.x) else products
+        return products - self.root * (coef @ self.mean) if self.is_sparse else products
 
     def residual_squares(self, coef: Array, fit_intercept: bool) -> Array:
         """Σ w·r² of coefficients of shape (k, d), with the best intercept if there is one, of shape (k,)."""

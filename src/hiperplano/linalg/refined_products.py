@@ -112,6 +112,17 @@ def usual_steps(rows: CentredRows, alpha: Array, tol: float) -> float:
     return float((np.log(2.0 / tol) / np.log((root + 1.0) / np.maximum(root - 1.0, _EPS))).sum())
 
 
+def too_few_digits(rows: CentredRows, alpha: Array) -> bool:
+    """Whether products in float32 cannot solve the system, as lengths of the columns tell without any product.
+
+    Some direction is at right angles to all but the shortest columns: nothing but these and the penalty are seen there.
+    """
+    n, squares = len(rows.root), np.sort(np.square(rows.length))
+    shortest = float(squares[: max(len(squares) - n + 1, 0)].sum()) / n + float(alpha.min())
+    most = _MOST_LOST_IN_TRIAL if rows.alike_columns else _MOST_LOST
+    return float(np.finfo(np.float32).eps) * float(squares[-1]) > most * shortest
+
+
 def solve_refined(
     products: Array,
     unit: float,

@@ -10,6 +10,7 @@ from scipy.linalg import lapack
 from hiperplano.data.design import Array
 
 _EPS = float(np.finfo(float).eps)
+_PANEL = 64  # columns multiplied together: few enough to leave out most of the zeros, many enough for BLAS
 MAX_GRAM_CONDITION = 1e3  # of the columns: beyond it their Gram matrix, with its square, is no longer factored
 
 
@@ -97,6 +98,36 @@ def from_triangle(upper: Array, scale: Array) -> Factor:
     fixed[np.diag_indices_from(fixed)] += scale == 0  # a column of zeros has an empty pivot
     rcond, _ = lapack.dtrcon(fixed, norm="1", uplo="U")
     return Factor(fixed, scale, 1.0 / float(max(rcond, 1e-300)))
+
+
+def inverse_triangle(upper: Array) -> Array:
+    """The inverse of an upper triangle, by halves: products of matrices take half the time of LAPACK's small blocks."""
+    out = np.zeros(upper.shape)
+
+    def invert(start: int, stop: int) -> None:
+        if stop - start <= _PANEL:
+            out[start:stop, start:stop] = lapack.dtrtri(upper[start:stop, start:stop])[0]
+            return
+        middle = (start + stop) // 2
+        invert(start, middle)
+        invert(middle, stop)
+        beside = times_triangle(upper[start:middle, middle:stop], out[middle:stop, middle:stop])
+        for first in range(start, middle, _PANEL):
+            rows = slice(first, min(first + _PANEL, middle))
+            np.matmul(out[rows, first:middle], beside[first - start :], out=out[rows, middle:stop])
+        np.negative(out[start:middle, middle:stop], out=out[start:middle, middle:stop])
+
+    invert(0, len(upper))
+    return out
+
+
+def times_triangle(rows: Array, upper: Array) -> Array:
+    """rows·upper for an upper triangle, without most of the products with zeros."""
+    out = np.empty((len(rows), len(upper)))
+    for start in range(0, len(upper), _PANEL):
+        stop = min(start + _PANEL, len(upper))
+        np.matmul(rows[:, :stop], upper[:stop, start:stop], out=out[:, start:stop])
+    return out
 
 
 def reciprocal(values: Array) -> Array:

@@ -12,13 +12,14 @@ from hiperplano.data.blas import one_blas_thread
 from hiperplano.data.design import Array, Block, Design
 from hiperplano.data.parameters import check_number, flag, one_of
 from hiperplano.errors import InvalidData, InvalidParameter
-from hiperplano.linalg.centred_rows import CentredRows, centred_rows
+from hiperplano.linalg.centred_rows import CentredRows
 from hiperplano.models.base import decided_classes
 from hiperplano.selection.routing import Routed, of_rows
 from hiperplano.selection.scoring import Scorer
 from hiperplano.selection.splits import Split, row_splits
 from hiperplano.solvers.least_squares.choice import fits_in_memory
 from hiperplano.solvers.least_squares.normal import NormalEquations, normal_equations
+from hiperplano.solvers.least_squares.path.few_rows import rows_to_multiply
 from hiperplano.solvers.least_squares.path.leave_one_out import leave_one_out
 from hiperplano.solvers.least_squares.path.ridge_folds import fold_paths, predictions, squared_errors
 from hiperplano.solvers.statistics import align_rows
@@ -80,7 +81,7 @@ class PenaltySearch:
                 if design.n_rows > design.n_columns:
                     sums = normal_equations(design, self.fit_intercept)
                 else:
-                    sums = centred_rows(design, self.fit_intercept)
+                    sums = rows_to_multiply(design, self.fit_intercept)
                 scores, results = self._leave_one_out(design, alphas, sums, routed.score)
             else:
                 splits = row_splits(self, design, n_rows, y, routed.split)
@@ -133,7 +134,7 @@ class PenaltySearch:
         self, design: Design, alphas: Array, sums: NormalEquations | CentredRows, given: dict[str, Any] | None
     ) -> tuple[Array, Array | None]:
         """Scores of shape (alphas,) or (alphas, targets), and what `cv_results_` keeps."""
-        path = leave_one_out(design, self.fit_intercept, sums)
+        path = leave_one_out(design, self.fit_intercept, sums, alphas)
         if not (self.store_cv_results or self.scoring is not None):
             return self._over_targets(-path.mean_squared_errors(alphas)), None
         y, weight = _targets_and_weights(design)

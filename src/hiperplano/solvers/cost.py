@@ -30,6 +30,11 @@ _TURNED = 15.0  # a stored number brought into the order of columns
 _SPARSE = 2e5  # a product of two sparse matrices, however small
 _PRODUCT = 0.022  # one multiplication inside a product of matrices
 _FACTOR = 0.055  # one multiplication inside a triangular factorisation
+_DOT = 0.11  # the same inside a product of two different matrices, on the machine that the next three are from,
+_INVERTED = 1.5  # the inverse of a triangle, in factorisations of its size,
+_TRIDIAGONAL = 10.0  # a tridiagonal form, and the matrix that leads to it,
+_DECOMPOSED = 22.0  # and singular values and vectors of a triangle, from its products
+_CALLS_OF_FACTOR, _CALLS_OF_DECOMPOSITION, _CALLS_OF_ROWS = 3, 5, 20  # in those of a factorisation, however small
 _UNIT = 5.5  # a number of a symmetric matrix, scaled before the factorisation and visited for the condition after it
 _SYSTEM = 2e4  # a factorisation, however small
 _LOOK = 5e5  # a look at some columns of some rows, however large the table,
@@ -138,11 +143,50 @@ class Costs:
         turned = 0.0 if self.density == 1.0 else _SPARSE + self.n_rows * self.n_columns * self.density * _TURNED
         return self.n_rows**2 * one + turned + self.factor(self.n_rows)
 
+    @property
+    def rounds_row_products(self) -> bool:
+        """Whether products of dense rows in float32 save more than a copy of these and another step of refinement."""
+        saved = 0.25 * self.n_rows * _DOT  # half of a symmetric product
+        refined = _CAST + 2.0 * (_CELL + _CELL_SCORE * self.n_scores)
+        return float(self.n_rows) * self.n_columns * (saved - refined) > _CALLS_OF_DECOMPOSITION * _SYSTEM
+
     def _weighted_product(self) -> float:
         cells = float(self.n_rows) * self.n_columns
         if self.n_scores == 1 and self.density < SPARSE_PRODUCTS:
             return cells * self.n_columns * self.density**2 * _PAIR + self.n_columns**2 * _COPY
         return cells * _COPY + cells * self.n_columns * _PRODUCT
+
+    @staticmethod
+    def prefer_factors(n_penalties: int) -> bool:
+        """Whether a triangular factor of products of rows for each penalty takes less time than a tridiagonal form."""
+        return n_penalties * (1.0 + _INVERTED) < _TRIDIAGONAL
+
+    def inverses_of_rows(self, n_penalties: int) -> float:
+        """Products of all pairs of dense rows, and the diagonals of their inverses with each penalty."""
+        form = min(n_penalties * (1.0 + _INVERTED), _TRIDIAGONAL)
+        products = 0.5 * self._dot(self.n_rows, self.n_columns - 1)
+        return products + form * self._factor_only(self.n_rows) + _CALLS_OF_ROWS * _SYSTEM
+
+    def leverages_by_factors(self, n_penalties: int) -> float:
+        """Leverages of all rows from a triangular factor of products of columns for each penalty."""
+        d = self.n_columns - 1
+        share = self.density if self.density < SPARSE_PRODUCTS else 0.5
+        each = (1.0 + _INVERTED) * self._factor_only(d) + share * self._dot(d, self.n_rows) + _CALLS_OF_FACTOR * _SYSTEM
+        return n_penalties * each
+
+    @property
+    def leverages_by_decomposition(self) -> float:
+        """The same from singular vectors, for any number of penalties."""
+        d = self.n_columns - 1
+        return _DECOMPOSED * self._factor_only(d) + self._dot(d, self.n_rows) + _CALLS_OF_DECOMPOSITION * _SYSTEM
+
+    @staticmethod
+    def _dot(size: int, length: int) -> float:
+        return float(size) ** 2 * length * _DOT
+
+    @staticmethod
+    def _factor_only(size: int) -> float:
+        return float(size) ** 3 / 3 * _FACTOR
 
     @staticmethod
     def factor(size: int) -> float:

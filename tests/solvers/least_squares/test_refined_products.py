@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from hiperplano import Ridge
-from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.data.in_memory import InMemory
+from hiperplano.linalg.centred_rows import CentredRows, centred_rows
 from hiperplano.linalg.products import row_products
-from hiperplano.linalg.refined_products import SingleRows, solve_refined
+from hiperplano.linalg.refined_products import SingleRows, solve_refined, too_few_digits
 from tests.exact import Problem
 
 
@@ -116,3 +117,22 @@ def test_a_trial_finds_what_the_condition_does_not_promise_or_ends_soon():
     single = SingleRows(x, np.square(x).sum())
     assert tried(1e-6, trial=True) is None
     assert len(seen) <= 2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_lengths_of_columns_tell_of_too_few_digits_only_where_products_lack_them(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 120))
+    d = n + int(rng.choice([2, 10, 200]))
+    X = rng.normal(size=(n, d)) * np.exp(rng.uniform(0, np.log(rng.choice([1.0, 1e2, 1e4])), d))
+    rows = centred_rows(InMemory(X, X[:, :1].copy()), True)
+    told = 0
+    for alpha in 10.0 ** np.arange(-6.0, 7.0, 2.0):
+        single = SingleRows(rows.x, rows.sum_of_squares)
+        free = np.sqrt(rows.sum_of_squares / n) * rows.free_direction
+        right = (single.products, single.unit, rows.square_products, rows.right, alpha, free, 1e-11)
+        if too_few_digits(rows, np.array([alpha])):
+            told += 1
+            assert solve_refined(*right, rows.alike_columns) is None
+    if d < n + 100 and float(rows.length.max()) > 1e3 * float(rows.length.min()):
+        assert told

@@ -45,8 +45,11 @@ class Tridiagonal:
     turn: Array
 
     @classmethod
-    def of(cls, matrix: Array, least: float) -> Tridiagonal | None:
-        """Of a symmetric matrix, which is overwritten; None where an eigenvalue is below `least` of the largest."""
+    def of(cls, matrix: Array, least: float, shift: float = 0.0) -> Tridiagonal | None:
+        """Of a symmetric matrix, which is overwritten, for shifts of at least `shift`.
+
+        None where with that an eigenvalue is below `least` of the largest.
+        """
         n = len(matrix)
         # The transpose is the same matrix, in the order of memory that LAPACK takes without a copy.
         held, diagonal, beside, tau, _ = lapack.dsytrd(matrix.T, lower=1, lwork=_PANEL * n, overwrite_a=1)
@@ -54,7 +57,7 @@ class Tridiagonal:
         near[:-1] += np.abs(beside)
         near[1:] += np.abs(beside)
         largest = float((np.abs(diagonal) + near).max())  # no less, and of such a matrix at most three times that
-        if lapack.dpttrf(diagonal - least * largest, beside)[2]:
+        if lapack.dpttrf(diagonal + (shift - least * (largest + shift)), beside)[2]:
             return None
         # Reflections lie where those of a reduction to Hessenberg form do.
         return cls(diagonal, beside, lapack.dorghr(held, tau, lwork=_PANEL * n, overwrite_a=1)[0])

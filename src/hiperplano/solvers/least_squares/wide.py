@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, lapack, svd
 from scipy.optimize import nnls
-from scipy.sparse import issparse
 from scipy.sparse.csgraph import structural_rank
 
 from hiperplano.data.blas import one_blas_thread
@@ -23,6 +22,7 @@ from hiperplano.linalg.refined_products import (
     solve_refined,
     steps_at_most,
     summed_rows,
+    too_few_digits,
     usual_steps,
 )
 from hiperplano.linalg.triangular import Columns, reciprocal
@@ -38,7 +38,7 @@ from hiperplano.solvers.least_squares.sparse_factor import (
 
 EPS = float(np.finfo(float).eps)
 _MOST_KEPT = 2_000  # columns up to which a solution keeps what standard errors need: at most 32 MB
-_MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
+MOST_FACTORED = 256  # columns up to which it is computed for their sake alone: the rows themselves stay out of a model
 _MOST_LOST = 1e-11  # relative error up to which the products of rows will do: an intercept may lose two digits more
 _FEW_STEPS = 8  # of conjugate gradients, which cost less than the products of rows on any table
 _FEWEST_STEPS = 4  # with which it is worth beginning
@@ -46,7 +46,6 @@ _PATIENCE = 1.5  # times the cost of a sparse factorisation, for conjugate gradi
 _ORTHOGONAL = 20  # products of rows that take as long as an orthogonal factorisation of them, or less
 _ROUNDS = 4  # restarts from the residual, which the recursion drifts away from
 _SINGLE = 1e-5  # share of a residual that conjugate gradients in float32 can be asked to leave
-_FEWEST_SINGLE = 256  # rows whose products cost more than what rounding to float32 takes to make up for
 _ENOUGH = 1e-13  # relative error to leave
 _ENOUGH_PENALISED = 1e-11  # the same where a penalty has biased the coefficients by far more
 _LEAST_OF_ROWS = 1e-6  # reciprocal condition of a triangular factor of the rows, which is not squared
@@ -76,7 +75,7 @@ def wide_least_squares(
     positive : bool
         Constrain the coefficients to be non-negative.
     rows : CentredRows, optional
-        Of the design, dense, where somebody has them already, and their products.
+        Of the design, where somebody has them already, and their products.
     tol : float, default=1e-10
         Relative length of the residual to reach by conjugate gradients.
     max_iter : int, default=0
@@ -86,9 +85,12 @@ def wide_least_squares(
         known, rows = rows, centred_rows(design, fit_intercept) if rows is None else rows
         end = None
         if not positive:
-            single = _single_rows(rows, alpha, tol) if known is None else None
+            single = _single_rows(design, rows, alpha, tol) if known is None else None
             end = _by_conjugate_gradients(rows, alpha, fit_intercept, tol, max_iter, single) if max_iter else None
             end = end or _by_row_products(rows, alpha, fit_intercept, single)
+        if end is None and rows.is_sparse:
+            rows = centred_rows(design, fit_intercept)
+        if not positive:
             end = end or _by_orthogonal_rows(rows, alpha, fit_intercept)
         if end is not None:
             return _solution(design, rows, alpha, fit_intercept, end)
@@ -191,7 +193,7 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     scale = reciprocal(rows.length)
     many = not bool((alpha > 0).all()) and end.rank < np.count_nonzero(rows.length)
     columns, products = None if end.factor is None else Columns(end.factor, scale), None
-    if columns is None and design.n_columns <= _MOST_FACTORED and bool((alpha > 0).all()):
+    if columns is None and design.n_columns <= MOST_FACTORED and bool((alpha > 0).all()):
         columns, products = for_standard_errors(rows.unit, scale, float(alpha.min()))
     return LeastSquaresSolution(
         coef=end.coef,
@@ -217,10 +219,12 @@ def _solution(design: Design, rows: CentredRows, alpha: Array, fit_intercept: bo
     )
 
 
-def _single_rows(rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
+def _single_rows(design: Design, rows: CentredRows, alpha: Array, tol: float) -> SingleRows | None:
     """The rows in float32, where they are dense, their system is well determined and the work is worth it."""
-    few = len(rows.root) < _FEWEST_SINGLE or steps_at_most(rows, alpha, tol) <= _FEW_STEPS
-    return None if issparse(rows.x) or few or not bool((alpha > 0).all()) else SingleRows(rows.x, rows.sum_of_squares)
+    if rows.is_sparse or not bool((alpha > 0).all()) or not Costs.of(design, len(alpha)).rounds_row_products:
+        return None
+    few = steps_at_most(rows, alpha, tol) <= _FEW_STEPS or too_few_digits(rows, alpha)
+    return None if few else SingleRows(rows.x, rows.sum_of_squares)
 
 
 def _by_conjugate_gradients(
@@ -233,7 +237,7 @@ def _by_conjugate_gradients(
     """
     sure = steps_at_most(rows, alpha, tol)
     max_iter = max(max_iter, _FEW_STEPS) if sure <= _FEW_STEPS else max_iter
-    if max_iter < _FEWEST_STEPS or (not issparse(rows.x) and usual_steps(rows, alpha, tol) > max_iter):
+    if max_iter < _FEWEST_STEPS or (not rows.is_sparse and usual_steps(rows, alpha, tol) > max_iter):
         return None
     coef, steps, gap, error, condition = np.zeros((len(alpha), len(rows.length))), 0, EPS, EPS, 1.0
     for target, strength in enumerate(alpha.tolist()):

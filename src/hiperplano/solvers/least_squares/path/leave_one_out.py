@@ -1,16 +1,21 @@
-"""Leave-one-out errors of ridge regression for any number of penalties, from one factorisation."""
+"""Leave-one-out errors of ridge regression for any number of penalties, from one factorisation or few."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from scipy.linalg import svd
 
 from hiperplano.data.design import Array, Block, Design, Rows, RowVector, Sums
+from hiperplano.data.in_memory import InMemory
 from hiperplano.linalg.centred_rows import CentredRows
+from hiperplano.solvers.cost import Costs
 from hiperplano.solvers.least_squares.normal import NormalEquations
-from hiperplano.solvers.least_squares.path.few_rows import FewRows
+from hiperplano.solvers.least_squares.path.few_rows import FewRows, rows_to_multiply
+from hiperplano.solvers.least_squares.path.penalty_factors import PenaltyFactors
 from hiperplano.solvers.least_squares.path.ridge_path import RidgePath, ridge_path, wide_path
 
 _EPS = float(np.finfo(float).eps)
@@ -67,23 +72,41 @@ class LeaveOneOut:
         leverage, fit = np.square(u) @ self.leverage, _times(u, self.fit)
         if self.spread is not None:
             leverage, fit = leverage @ self.spread, fit @ self.spread
-        # In place: new arrays of this size cost more than what is done with them.
-        if path.fit_intercept:
-            leverage += 1.0 / path.total
-        if block.weight is not None:
-            leverage *= block.weight[:, None]
-        leverage -= 1.0
-        fit -= (block.y - path.target_mean)[:, :, None]
-        with np.errstate(divide="ignore", invalid="ignore"):  # rows that decide their own fit are left out one by one
-            fit /= leverage[:, None, :]
-        return fit, -leverage.max(axis=1, initial=-np.inf)
+        return _left_out(path, block, leverage, fit)
+
+
+@dataclass(frozen=True)
+class LeaveOneOutByFactors:
+    """The same from a factor for each penalty."""
+
+    factors: PenaltyFactors
+
+    def errors(self, block: Block) -> tuple[Array, Array]:
+        """As `LeaveOneOut.errors`."""
+        return _left_out(self.factors, block, *self.factors.leverages_and_fits(block))
+
+
+def _left_out(source: RidgePath | PenaltyFactors, block: Block, leverage: Array, fit: Array) -> tuple[Array, Array]:
+    """Errors of rows by others, and one minus their largest leverage; what is given is overwritten.
+
+    New arrays of this size cost more than what is done with them.
+    """
+    if source.fit_intercept:
+        leverage += 1.0 / source.total
+    if block.weight is not None:
+        leverage *= block.weight[:, None]
+    leverage -= 1.0
+    fit -= (block.y - source.target_mean)[:, :, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # rows that decide their own fit are left out one by one
+        fit /= leverage[:, None, :]
+    return fit, -leverage.max(axis=1, initial=-np.inf)
 
 
 @dataclass(frozen=True)
 class _SquaredErrors:
     """Σ w·error² of the rows that do not nearly decide their own fit, and for every row how far it does."""
 
-    left_out: LeaveOneOut
+    left_out: LeaveOneOut | LeaveOneOutByFactors
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         xp = block.xp
@@ -100,7 +123,7 @@ class _SquaredErrors:
 class _Errors:
     """Errors of every row, of shape (m, targets·alphas)."""
 
-    left_out: LeaveOneOut
+    left_out: LeaveOneOut | LeaveOneOutByFactors
 
     def __call__(self, block: Block) -> tuple[Sums, Rows]:
         errors, remaining = self.left_out.errors(block)
@@ -123,24 +146,58 @@ def _thin(shares: Array) -> tuple[Array, Array | None]:
 
 
 def leave_one_out(
-    design: Design, fit_intercept: bool, sums: NormalEquations | CentredRows
+    design: Design, fit_intercept: bool, sums: NormalEquations | CentredRows, alphas: Array
 ) -> LeaveOneOutPath | FewRows:
-    """Factor the rows, from their moments or, if they are no more than columns, from themselves."""
+    """Factor the rows, from their moments or, if they are no more than columns, from themselves.
+
+    Parameters
+    ----------
+    alphas : ndarray of shape (alphas,)
+        All penalties that will be asked for.
+    """
     if isinstance(sums, NormalEquations):
-        return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, plain=sums))
-    few = FewRows.of(sums, fit_intercept)
+        return _of_many_rows(design, fit_intercept, sums, alphas)
+    few = FewRows.of(sums, fit_intercept, alphas)
     if few is not None:
         return few
-    path, coordinates = wide_path(design, fit_intercept, sums)
+    path, coordinates = wide_path(design, fit_intercept, None if sums.is_sparse else sums)
     return LeaveOneOutPath(design.with_vectors(coordinates=coordinates), path)
+
+
+def _of_many_rows(
+    design: Design, fit_intercept: bool, plain: NormalEquations, alphas: Array
+) -> LeaveOneOutPath | FewRows:
+    """By what takes the least time of that which has the digits: a decomposition has them always.
+
+    With penalties, products of rows that are hardly more than columns have inverses, too.
+    """
+    costs, n_alphas = Costs.of(design, 1), len(alphas)
+    ways: list[tuple[float, Callable[[], LeaveOneOutPath | FewRows | None]]] = []
+
+    def by_factors() -> LeaveOneOutPath | None:
+        factors = PenaltyFactors.of(design, plain, alphas, fit_intercept)
+        return None if factors is None else LeaveOneOutPath(design, factors)
+
+    ways.append((costs.leverages_by_factors(n_alphas), by_factors))
+    if isinstance(design, InMemory) and float(alphas.min()) > 0:
+
+        def by_rows() -> FewRows | None:
+            return FewRows.of(rows_to_multiply(design, fit_intercept), fit_intercept, alphas)
+
+        ways.append((costs.inverses_of_rows(n_alphas), by_rows))
+    for cost, way in sorted(ways, key=itemgetter(0)):
+        found = way() if cost < costs.leverages_by_decomposition else None
+        if found is not None:
+            return found
+    return LeaveOneOutPath(design, ridge_path(design, fit_intercept=fit_intercept, plain=plain))
 
 
 @dataclass(frozen=True)
 class LeaveOneOutPath:
-    """A design, its path, and where they are needed the coordinates of its rows."""
+    """A design, its path or the factors for its penalties, and where they are needed the coordinates of its rows."""
 
     design: Design
-    path: RidgePath
+    path: RidgePath | PenaltyFactors
 
     def mean_squared_errors(self, alphas: Array) -> Array:
         """Weighted means of squared errors, of shape (alphas, targets)."""
@@ -160,7 +217,9 @@ class LeaveOneOutPath:
             all_errors[rows] = errors
         return all_errors
 
-    def _left_out(self, alphas: Array) -> LeaveOneOut:
+    def _left_out(self, alphas: Array) -> LeaveOneOut | LeaveOneOutByFactors:
+        if isinstance(self.path, PenaltyFactors):
+            return LeaveOneOutByFactors(self.path.only(alphas))
         return LeaveOneOut.of(self.path, alphas, self.design.n_rows)
 
     def _crucial(self, remaining: RowVector, alphas: Array) -> tuple[Array, Array, Array]:

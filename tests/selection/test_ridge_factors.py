@@ -1,0 +1,88 @@
+"""Leave-one-out of few penalties, each by a factor of its own, against fits without one row."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from hiperplano import RidgeCV
+from hiperplano.linalg.triangular import inverse_triangle, times_triangle
+from hiperplano.solvers.cost import Costs
+
+ALPHAS = np.array([3.0, 0.2, 50.0])
+
+
+def without_one_row(X, y, weight, alphas, fit_intercept):
+    """Squared errors of every row, of shape (n, targets, alphas), by a singular value decomposition of the others."""
+    n, errors = len(X), np.empty((*y.shape, len(alphas)))
+    for i in range(n):
+        others = np.arange(n) != i
+        w, x, t = weight[others], X[others], y[others]
+        mean, level = (np.average(each, axis=0, weights=w) * fit_intercept for each in (x, t))
+        root = np.sqrt(w)[:, None]
+        left, size, right = np.linalg.svd((x - mean) * root, full_matrices=False)
+        for a, alpha in enumerate(alphas):
+            coef = right.T @ ((size / (size**2 + alpha))[:, None] * (left.T @ ((t - level) * root)))
+            errors[i, :, a] = np.square(y[i] - level - (X[i] - mean) @ coef)
+    return errors
+
+
+@pytest.mark.parametrize("shape", [(70, 66), (90, 40), (110, 70), (40, 40), (66, 150), (40, 300)])
+@pytest.mark.parametrize("density", [None, 0.05])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_factors_equal_fits_without_one_row(shape, density, weighted, fit_intercept):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=shape) * 10.0 ** rng.uniform(-1, 1, shape[1])
+    X = X + 4.0 if density is None else X * (rng.uniform(size=shape) < density)
+    y = X @ rng.normal(size=(shape[1], 2)) + rng.normal(size=(shape[0], 2)) + 5.0
+    weight = rng.uniform(0.2, 3.0, shape[0]) if weighted else np.ones(shape[0])
+    model = RidgeCV(ALPHAS, fit_intercept=fit_intercept, store_cv_results=True)
+    model.fit(X if density is None else csr_array(X), y, weight if weighted else None)
+    expected = without_one_row(X, y, weight, ALPHAS, fit_intercept) * weight[:, None, None]
+    np.testing.assert_allclose(model.cv_results_, expected, rtol=1e-7, atol=1e-9 * expected.mean())
+    np.testing.assert_allclose(model.scores_, -expected.sum(axis=0).mean(axis=0) / weight.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(50, 30), (30, 50)])
+def test_dependent_rows_or_columns_are_told_by_the_least_penalty(shape):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(shape[0], 8)) @ rng.normal(size=(8, shape[1]))
+    y = rng.normal(size=(shape[0], 1))
+    for alphas in [(1.0, 10.0), (1e-6, 1.0), (1e-12, 1.0)]:  # with the last, products have too few digits
+        expected = without_one_row(X, y, np.ones(len(X)), np.array(alphas), True)
+        found = RidgeCV(alphas, store_cv_results=True).fit(X, y[:, 0]).cv_results_
+        np.testing.assert_allclose(found, expected[:, 0], rtol=1e-6)
+
+
+def test_a_penalty_may_be_named_twice():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 30)), rng.normal(size=40)
+    twice, once = RidgeCV([1.0, 2.0, 1.0]).fit(X, y), RidgeCV([1.0, 2.0]).fit(X, y)
+    np.testing.assert_array_equal(twice.scores_, once.scores_[[0, 1, 0]])
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 64, 65, 128, 200, 333])
+def test_inverse_of_a_triangle(size):
+    rng = np.random.default_rng(size)
+    upper = np.triu(rng.normal(size=(size, size)), 1) / max(size, 1) + np.diag(rng.uniform(1, 2, size))
+    inverse, rows = inverse_triangle(upper), rng.normal(size=(7, size))
+    np.testing.assert_allclose(inverse @ upper, np.eye(size), atol=1e-13)
+    np.testing.assert_array_equal(np.tril(inverse, -1), 0.0)
+    np.testing.assert_allclose(times_triangle(rows, upper), rows @ upper, atol=1e-13)
+
+
+def test_the_least_work_is_chosen():
+    def costs(n_rows, n_columns, n_penalties):
+        of = Costs(n_rows, n_columns + 1, 1.0, 1)
+        ways = (
+            of.inverses_of_rows(n_penalties),
+            of.leverages_by_factors(n_penalties),
+            of.leverages_by_decomposition,
+        )
+        return ways.index(min(ways))
+
+    assert costs(1_000, 900, 3) == costs(1_000, 900, 30) == 0
+    assert costs(1_000, 500, 3) == 1
+    assert costs(1_000, 500, 30) == costs(20_000, 500, 3) == 2
+    assert Costs.prefer_factors(3)
+    assert not Costs.prefer_factors(30)
