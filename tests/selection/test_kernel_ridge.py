@@ -49,7 +49,7 @@ def test_folds_with_weights_are_those_of_single_fits(small, intercept, monkeypat
     [
         (2, [1.0, 30.0], ["solve_by_low_rank"], 1e-8),
         (12, [0.6, 30.0], ["solve_folds"], 3e-8),
-        (2, [1e-7, 30.0], ["solve_folds", "factored"], 5e-7),  # condition 1e10: digits of a residual of 1e-8
+        (2, [1e-7, 30.0], ["solve_folds", "factored"], 2e-6),  # condition 1e10: digits of a residual of 1e-8
         (5, [1e-6, 30.0], ["solve_folds", "factored"], 3e-8),
         (8, [1e-3, 3e-3, 30.0], ["solve_folds", "factored"], 5e-7),
     ],
