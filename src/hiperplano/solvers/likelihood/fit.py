@@ -238,7 +238,7 @@ def other_way(
     if samples and solver == "auto" and costs.hessian <= worth * costs.gradient:
         return _from_sample(problem, samples.pop(), tol, max_iter, near)
     if is_wide(problem.design):
-        return _in_row_span(problem, problem.prior() if start is None else start, tol, max_iter)
+        return _in_row_span(problem, start, tol, max_iter)
     return None
 
 
@@ -257,18 +257,20 @@ def _from_sample(
     return Message("Newton with a Hessian corrected by a sample of {n} rows", n=sample.n_rows), end
 
 
-def _in_row_span(problem: Likelihood, theta: Array, tol: float, max_iter: int) -> tuple[Message, Minimum]:
+def _in_row_span(problem: Likelihood, start: Array | None, tol: float, max_iter: int) -> tuple[Message, Minimum]:
     """L-BFGS on all columns for as long as the products of rows would take, and then in the span of the rows."""
     costs = Costs.of(problem.design, problem.n_scores)
     plain = problem.diagonal_preconditioner()
     price = 0.0 if problem.has_row_span else costs.row_products / costs.gradient
     # A penalty as strong as the curvature of the loss leaves few passes; a weaker one leaves more than products cost.
     weak = float(np.median(problem.penalty.strength)) < _MOST_CURVATURE
-    steps = 0
-    if not weak or price > (_AT_ONCE_IN_SPAN if problem.n_scores == 1 else _AT_ONCE_OF_SCORES):
+    at_once = weak and price <= (_AT_ONCE_IN_SPAN if problem.n_scores == 1 else _AT_ONCE_OF_SCORES)
+    theta, steps = problem.prior() if start is None else start, 0
+    if start is not None or not at_once:  # another penalty's end may be that of this one
         passes = SinglePrecision(problem, tol)
         state = told(problem, Purchase(theta, plain), passes.evaluate)
-        state = drive(lbfgs(state, plain, tol, max_iter, Budget(price, tol), problem.watch), passes.evaluate)
+        budget = Budget(0.0 if at_once else price, tol)
+        state = drive(lbfgs(state, plain, tol, max_iter, budget, problem.watch), passes.evaluate)
         if state.largest <= tol or state.steps >= max_iter:
             return Message("L-BFGS"), Minimum(state)
         theta, steps = state.theta, state.steps
