@@ -24,6 +24,7 @@ _ENTRY = 1.5  # for a stored number of a sparse row
 _PAIR = 2.0  # for two of them, multiplied
 _CALL = 5e5  # for a step that sums over the rows in blocks
 _FEWEST_PRODUCTS = 3  # that lead anywhere
+_SEPARATED = 4  # rows for each column, of which planes separate most: rough steps then free rows one by one
 _MANY, _GENTLE = 25, 4  # products with the free rows in a step by conjugate gradients; where few steps are needed
 _PRODUCT, _FACTOR = 0.03, 0.1  # of products of free rows, and of a triangular factor
 _COPY = 1.5  # for a number of a free row that is copied for them
@@ -263,7 +264,7 @@ def _newton_cost(n: int, d: int, squared: bool) -> float:
 
 def _newton_step(n: int, d: int, squared: bool) -> float:
     solve = _factor_cost(n, d)
-    if _takes_few_steps(n, d, squared):
+    if _takes_few_steps(n, d, squared) and _worthwhile_products(n, d):
         solve = min(solve, _GENTLE * _product_cost(n, d))
     return n * (_NEWTON_VISIT + _NEWTON_NUMBER * d) + solve
 
@@ -282,7 +283,7 @@ def _product_cost(n: int, d: int) -> float:
 def _worthwhile_products(n: int, d: int) -> int:
     """Products in a step of conjugate gradients that take as long as a factor; 0 where those would seldom do."""
     products = int((n // 2 * d * _COPY + _factor_cost(n, d)) / _product_cost(n, d))
-    return products if products >= _FEWEST_PRODUCTS else 0
+    return products if products >= _FEWEST_PRODUCTS and n > _SEPARATED * d else 0
 
 
 def spares_factors(n: int, d: int, squared: bool) -> bool:
