@@ -23,7 +23,7 @@ from hiperplano.solvers.kernel.svm.small.loops import (
     certify,
     gradient_at,
 )
-from hiperplano.solvers.kernel.svm.smo.loops import larger
+from hiperplano.solvers.kernel.svm.smo.loops import CLOSED, larger
 
 CLEAR = 10.0  # times the violation,
 ROUNDING = 1e-9  # times the largest score, and
@@ -113,7 +113,7 @@ def _start(gram: Array, middle: int, bounds: Array, total: float) -> Array:
     the other class at their bounds; or all rows of a class alike, as a kernel that tells all rows apart has them, if
     that is clearly better: with all variables free, the last digits cost more."""
     n = len(gram)
-    near = np.full(n, -np.inf)
+    near = np.full(n, -CLOSED)  # fast mathematics know no infinity
     for i in range(middle):
         row = gram[i]
         for k in range(np.uintp(middle), np.uintp(n)):
